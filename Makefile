@@ -1,0 +1,54 @@
+# A newcomer needs two of these: make demo, make test. All need only Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test slow lint types format bench docs clean
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+demo: $(VENV)/core.stamp  ## what reidrisk says of a small built-in release
+	@$(BIN)/reidrisk demo
+
+test: $(VENV)/dev.stamp  ## the tests
+	$(BIN)/python -m pytest -n auto
+
+slow: $(VENV)/dev.stamp  ## the tests that take longer
+	$(BIN)/python -m pytest -n auto -m slow
+
+lint: $(VENV)/dev.stamp  ## style and the direction of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/dev.stamp  ## mypy, strict
+	$(BIN)/mypy
+
+format: $(VENV)/dev.stamp  ## rewrite the code in our style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/dev.stamp  ## speed, as ratios in one run
+	$(BIN)/python -m benchmarks
+
+docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	@echo docs/_build/html/index.html
+
+clean:  ## remove what the others made
+	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "reidrisk needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/core.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+$(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@ $(VENV)/core.stamp

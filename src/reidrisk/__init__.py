@@ -1,0 +1,3 @@
+"""Re-identification risk, measured."""
+
+__version__ = "0.1.0"
