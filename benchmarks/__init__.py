@@ -1,1 +1,1 @@
-"""Speed, as ratios in one run: `python -m benchmarks` for all, `python -m benchmarks theory` for one."""
+"""Speed, as ratios in one run: `python -m benchmarks`, or with a name for one of them."""

@@ -1,0 +1,39 @@
+"""Intervals for the mean of independent numbers between 0 and 1."""
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.special import stdtrit
+
+from reidrisk.checks import probability
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.estimate import Estimate
+
+
+def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Mean of shares, each itself an average over many users, with Student's interval.
+
+    Shares over many users are close to normal, which Student's interval needs. Where all are
+    equal it would have no width; then the exact interval of that event is given: with T shares
+    all equal to v, means below `v a^(1/T)` and above `1 - (1 - v) a^(1/T)`, a = (1 - level) / 2,
+    would have shown another share with chance 1 - a.
+
+    Args:
+        shares: At least two independent numbers between 0 and 1.
+        level: Chance with which such intervals hold the mean.
+    """
+    values = np.asarray(shares, dtype=np.float64)
+    level = probability("level", level)
+    if not 0 < level < 1:
+        raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
+    if values.ndim != 1 or len(values) < 2:  # noqa: PLR2004
+        raise InvalidInput(f"an interval needs at least two shares, got shape {values.shape}")
+    if not (values.min() >= 0 and values.max() <= 1):
+        raise InvalidInput("shares are between 0 and 1")
+    trials, mean, tail = len(values), float(values.mean()), (1 - level) / 2
+    if values.min() == values.max():
+        shrink = tail ** (1 / trials)
+        low, high, method = mean * shrink, 1 - (1 - mean) * shrink, "all equal, exact"
+    else:
+        half = float(stdtrit(trials - 1, 1 - tail) * values.std(ddof=1) / np.sqrt(trials))
+        low, high, method = max(mean - half, 0.0), min(mean + half, 1.0), "student"
+    return Estimate(mean, low, high, level, trials, method)

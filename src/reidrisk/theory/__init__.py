@@ -1,0 +1,82 @@
+"""Exact optimum and bounds of re-identification, without sampling.  Paper: sections 3 to 6.
+
+Everywhere a matrix is expected, anything that makes a `RepresentationMatrix` will do.
+"""
+
+from reidrisk.theory.attack import MatchingAttack, matching_attack
+from reidrisk.theory.audits import anonymity, local_dp_epsilon
+from reidrisk.theory.examples import (
+    listeners,
+    matching_beats_random_user,
+    safe_without_promise,
+)
+from reidrisk.theory.files import read_matrix
+from reidrisk.theory.matching import (
+    likeliest_assignment,
+    matching_accuracy,
+    matching_optimum,
+    one_by_one,
+    optimal_matching,
+    upper_matching,
+)
+from reidrisk.theory.matrix import TOLERANCE, RepresentationMatrix
+from reidrisk.theory.numerics import UpperBound
+from reidrisk.theory.optimum import (
+    expected_matrix,
+    optimal_rule,
+    partial_information_optimum,
+    random_user_optimum,
+    rule_accuracy,
+)
+from reidrisk.theory.qif import (
+    additive_leakage,
+    bayes_vulnerability,
+    g_vulnerability,
+    min_entropy_leakage,
+    multiplicative_leakage,
+    prior_vulnerability,
+)
+from reidrisk.theory.relations import (
+    mutual_information,
+    upper_from_k_anonymity,
+    upper_from_local_dp,
+    upper_from_mutual_information,
+)
+from reidrisk.theory.summary import Statement, bounds
+
+__all__ = [
+    "TOLERANCE",
+    "MatchingAttack",
+    "RepresentationMatrix",
+    "Statement",
+    "UpperBound",
+    "additive_leakage",
+    "anonymity",
+    "bayes_vulnerability",
+    "bounds",
+    "expected_matrix",
+    "g_vulnerability",
+    "likeliest_assignment",
+    "listeners",
+    "local_dp_epsilon",
+    "matching_accuracy",
+    "matching_attack",
+    "matching_beats_random_user",
+    "matching_optimum",
+    "min_entropy_leakage",
+    "multiplicative_leakage",
+    "mutual_information",
+    "one_by_one",
+    "optimal_matching",
+    "optimal_rule",
+    "partial_information_optimum",
+    "prior_vulnerability",
+    "random_user_optimum",
+    "read_matrix",
+    "rule_accuracy",
+    "safe_without_promise",
+    "upper_from_k_anonymity",
+    "upper_from_local_dp",
+    "upper_from_mutual_information",
+    "upper_matching",
+]

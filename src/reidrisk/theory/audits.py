@@ -1,0 +1,146 @@
+"""Which privacy notions a matrix satisfies, and how strongly.
+
+The lemmas of `relations` start from a promise; these functions read it off P. Answers lean to the
+safe side: P certainly satisfies what is returned.
+"""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from reidrisk.checks import probability
+from reidrisk.errors import TooLarge
+from reidrisk.parallel import over_blocks
+from reidrisk.theory.columns import best_of_columns
+from reidrisk.theory.kernels import first_exceeding
+from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMatrix
+
+LANES = 16
+"""Rows that are compared with another row at once."""
+
+MARGIN = 1 + 1e-12
+"""Factor on e^epsilon that keeps equal pairs of rows from being solved again and again."""
+
+MOST_STEPS = 1_000_000_000_000
+"""Comparisons of entries that an audit with delta > 0 may take: some minutes."""
+
+
+def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
+    """Smallest epsilon for which P is (epsilon, delta)-locally differentially private.
+
+    For delta = 0 the largest log-ratio within a column, infinite where a zero faces a non-zero.
+    For delta > 0 all pairs of rows i, j are compared: the smallest epsilon with
+    `sum_o max(P[i,o] - e^epsilon P[j,o], 0) <= delta`, for up to a few thousand users.
+    Paper: definition of local differential privacy, section 6.1.
+
+    Raises:
+        TooLarge: Where all pairs would take more than `MOST_STEPS` comparisons.
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    delta = probability("delta", delta)
+    if delta == 0:
+        return _pure_epsilon(matrix.entries)
+    if delta == 1 or matrix.users == 1:
+        return 0.0
+    entries = matrix.entries
+    stored = entries.nnz if isinstance(entries, sp.csc_array) else entries.size
+    if (steps := stored * matrix.users) > MOST_STEPS:
+        raise TooLarge(
+            f"all pairs of {matrix.users:,} rows take {steps:.1e} comparisons, the limit is "
+            f"{MOST_STEPS:.0e}; ask for delta=0, or audit a sample of the users"
+        )
+    return _epsilon_of_pairs(entries, delta)
+
+
+def anonymity(matrix: MatrixLike) -> int:
+    """Largest k for which P is k-anonymous, or 0 where a row is not one-hot.
+
+    Every user always shows the same, and at least k - 1 others show it too.  Paper: section 6.2.
+    """
+    entries = RepresentationMatrix.of(matrix).entries
+    if isinstance(entries, sp.csc_array):
+        per_row = np.bincount(entries.indices, minlength=entries.shape[0])
+        sharing = np.diff(entries.indptr)
+    else:
+        per_row = np.count_nonzero(entries, axis=1)
+        sharing = np.count_nonzero(entries, axis=0)
+    return int(sharing[sharing > 0].min()) if (per_row == 1).all() else 0
+
+
+def _pure_epsilon(entries: Entries) -> float:
+    """Largest log-ratio of two entries of a column."""
+    if isinstance(entries, sp.csc_array):
+        counts = np.diff(entries.indptr)
+        if ((counts > 0) & (counts < entries.shape[0])).any():
+            return math.inf
+        smallest = np.minimum.reduceat(entries.data, entries.indptr[:-1][counts > 0])
+        largest = np.maximum.reduceat(entries.data, entries.indptr[:-1][counts > 0])
+    else:
+        smallest, largest = entries.min(axis=0), best_of_columns(entries)[0]
+        smallest, largest = smallest[largest > 0], largest[largest > 0]
+    if not smallest.all():
+        return math.inf
+    with np.errstate(over="ignore"):
+        ratio = largest / smallest
+    return max(map(_log_ratio, largest[ratio == ratio.max()], smallest[ratio == ratio.max()]))
+
+
+def _log_ratio(large: float, small: float) -> float:
+    """Logarithm of large / small, rounded upwards."""
+    if large == small:
+        return 0.0
+    ratio = float(large) / float(small) if small > large * 1e-300 else math.inf
+    if math.isinf(ratio):
+        nats = math.log(large) - math.log(small)
+    elif ratio < 2:  # noqa: PLR2004  up to here the difference is exact
+        nats = math.log1p((large - small) / small)
+    else:
+        nats = math.log(ratio)
+    return nats * (1 + 2**-50)
+
+
+def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
+    """Largest of the epsilons of all ordered pairs of rows.
+
+    Most pairs are dismissed by one look: they already satisfy the largest epsilon found so far.
+    Only the others, about as many as a running maximum has records, are solved.
+    """
+    users = entries.shape[0]
+
+    def worst_factor(start: int, stop: int) -> float:
+        """Largest e^epsilon of a block of rows against everyone."""
+        block, everyone = _shown_by(entries, slice(start, stop))
+        lanes = np.ascontiguousarray(block.T)
+        factor = 1.0
+        other = first_exceeding(lanes, everyone, factor, delta, 0)
+        while other < users:
+            factor = max(factor, MARGIN * _smallest_factor(block, everyone[other], delta))
+            other = first_exceeding(lanes, everyone, factor, delta, other + 1)
+        return factor
+
+    factor = max(over_blocks(worst_factor, users, LANES))
+    return math.nextafter(math.log(factor), math.inf) if factor > 1 else 0.0
+
+
+def _shown_by(entries: Entries, rows: slice) -> tuple[Floats, Floats]:
+    """Some rows, and all rows, at the representations that the former show."""
+    if isinstance(entries, sp.csc_array):
+        block = entries[rows]
+        shown = np.flatnonzero(np.diff(block.indptr))
+        return block[:, shown].toarray(), np.ascontiguousarray(entries[:, shown].toarray())
+    return entries[rows], np.ascontiguousarray(entries)
+
+
+def _smallest_factor(block: Floats, row: Floats, delta: float) -> float:
+    """Smallest factor with `sum_o max(p[o] - factor q[o], 0) <= delta` for all rows p of a block.
+
+    The sum is largest on the representations of highest ratio p/q, so with these in order the
+    condition reads `P(first k) - factor Q(first k) <= delta` for every k.
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        ratio = np.where(block > 0, block / row, 0.0)
+        order = np.argsort(-ratio, axis=1)
+        above = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1) - delta
+        below = np.cumsum(row[order], axis=1)
+        return float(np.max(np.where(above > 0, above / below, 1.0), initial=1.0))

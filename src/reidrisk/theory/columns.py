@@ -1,0 +1,64 @@
+"""What the statements of the paper ask of each column, for every layout of the entries."""
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from reidrisk.parallel import over_blocks
+from reidrisk.theory.kernels import (
+    best_in_rows,
+    best_in_segments,
+    first_in_strip,
+    someone_in_rows,
+    someone_in_segments,
+)
+from reidrisk.theory.matrix import Entries, Floats
+
+ROUNDING = 2.0**-53
+COLUMNS_AT_ONCE = 256
+
+
+def best_of_columns(
+    entries: Entries, weights: Floats | None = None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Largest entry of each column, rows weighted if asked, and the first row that holds it."""
+    users, representations = entries.shape
+    best = np.zeros(representations)
+    where = np.zeros(representations, dtype=np.int64)
+    if isinstance(entries, sp.csc_array):
+        values = entries.data if weights is None else entries.data * weights[entries.indices]
+        best_in_segments(values, entries.indices, entries.indptr, best, where)
+    elif entries.flags.c_contiguous:
+        weights = np.ones(users) if weights is None else weights
+        best_in_rows(entries, weights, best, where)
+        first_in_strip(entries, weights, best, where)
+    else:
+
+        def work(start: int, stop: int) -> None:
+            block = entries.T[start:stop]
+            block = block if weights is None else block * weights
+            where[start:stop] = block.argmax(axis=1)
+            best[start:stop] = block[np.arange(stop - start), where[start:stop]]
+
+        over_blocks(work, representations, COLUMNS_AT_ONCE)
+    return best, where
+
+
+def upper_someone(entries: Entries) -> Floats:
+    """Chance that at least one user shows each representation, rounded upwards.
+
+    Each step of the kernel rounds three times and is monotone in the one before, so after k
+    entries the relative error is below 4 (k - 1) roundings; the first step is exact.
+    """
+    users, representations = entries.shape
+    someone = np.zeros(representations)
+    counts: NDArray[np.intp] | int = users
+    if isinstance(entries, sp.csc_array):
+        counts = np.diff(entries.indptr)
+        someone_in_segments(entries.data, entries.indptr, someone)
+    elif entries.flags.c_contiguous:
+        someone_in_rows(entries, someone)
+    else:
+        starts = np.arange(representations + 1) * users
+        someone_in_segments(entries.T.reshape(-1), starts, someone)
+    return np.minimum(someone * (1 + 4 * ROUNDING * np.maximum(counts - 1, 0)), 1.0)

@@ -1,0 +1,179 @@
+"""Compiled passes over the entries of a matrix.
+
+Two layouts cover all: rows of a C-ordered array, and segments, where column `o` is
+`values[starts[o]:starts[o + 1]]` (sparse columns, or a Fortran-ordered array). Nothing is checked
+here: the matrix was, when it was made.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.parallel import kernel
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[Any]
+
+STRIP = 8
+"""Rows that are compared at once; the winning strip is searched again for the winning row."""
+
+
+@kernel
+def sum_in_two_parts(values: Floats) -> tuple[float, float]:
+    """Sum as high + low, as if carried in twice the precision (Neumaier 1974)."""
+    high = 0.0
+    low = 0.0
+    for value in values:
+        total = high + value
+        if abs(high) >= abs(value):
+            low += (high - total) + value
+        else:
+            low += (value - total) + high
+        high = total
+    return high, low
+
+
+@kernel
+def best_in_rows(rows: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
+    """Per column the largest weighted entry and the first row of a strip that holds it."""
+    for start in range(0, rows.shape[0] - STRIP + 1, STRIP):
+        a, b, c, d = rows[start], rows[start + 1], rows[start + 2], rows[start + 3]
+        e, f, g, h = rows[start + 4], rows[start + 5], rows[start + 6], rows[start + 7]
+        w = weights[start : start + STRIP]
+        for column in range(rows.shape[1]):
+            ab = max(w[0] * a[column], w[1] * b[column])
+            cd = max(w[2] * c[column], w[3] * d[column])
+            ef = max(w[4] * e[column], w[5] * f[column])
+            gh = max(w[6] * g[column], w[7] * h[column])
+            strip = max(ab, cd, ef, gh)
+            better = strip > best[column]
+            best[column] = strip if better else best[column]
+            where[column] = start if better else where[column]
+    for row in range(rows.shape[0] // STRIP * STRIP, rows.shape[0]):
+        for column in range(rows.shape[1]):
+            value = weights[row] * rows[row, column]
+            if value > best[column]:
+                best[column] = value
+                where[column] = row
+
+
+@kernel
+def first_in_strip(rows: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
+    """Turn strips into the first row that holds the best entry."""
+    for column in range(rows.shape[1]):
+        while weights[where[column]] * rows[where[column], column] < best[column]:
+            where[column] += 1
+
+
+@kernel
+def best_in_segments(
+    values: Floats, rows: Numbers, starts: Numbers, best: Floats, where: Numbers
+) -> None:
+    """Per segment the largest value and the first row that holds it (0 and row 0 where empty)."""
+    for column in range(len(starts) - 1):
+        for place in range(starts[column], starts[column + 1]):
+            if values[place] > best[column]:
+                best[column] = values[place]
+                where[column] = rows[place]
+
+
+@kernel
+def someone_in_rows(rows: Floats, someone: Floats) -> None:
+    """Per column the chance that at least one row shows it, `1 - prod(1 - p)`.
+
+    The step `u + p (1 - u)` neither cancels for tiny p nor underflows for many rows, as the
+    product does, and needs no logarithm.
+    """
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            someone[column] += rows[row, column] * (1.0 - someone[column])
+
+
+@kernel
+def someone_in_segments(values: Floats, starts: Numbers, someone: Floats) -> None:
+    """The same per segment."""
+    for column in range(len(starts) - 1):
+        chance = 0.0
+        for place in range(starts[column], starts[column + 1]):
+            chance += values[place] * (1.0 - chance)
+        someone[column] = chance
+
+
+@kernel
+def first_exceeding(
+    lanes: Floats, everyone: Floats, factor: float, delta: float, start: int
+) -> int:
+    """First row q, from `start`, with `sum_o max(p[o] - factor q[o], 0) > delta` for a lane p.
+
+    `lanes[representation, lane]`, so that the inner loop needs no sum across lanes.
+    """
+    excess = np.empty(lanes.shape[1])
+    for row in range(start, everyone.shape[0]):
+        excess[:] = 0.0
+        for representation in range(lanes.shape[0]):
+            allowed = factor * everyone[row, representation]
+            for lane in range(lanes.shape[1]):
+                excess[lane] += max(lanes[representation, lane] - allowed, 0.0)
+        if excess.max() > delta:
+            return row
+    return len(everyone)
+
+
+@kernel
+def joint_marginals(chances: Floats, forward: Floats, backward: Floats, joint: Floats) -> None:
+    """Sum over all ways to give each position its own user, by who gets which position.
+
+    `chances[position, user]` is the chance of that user to show what is seen at that position;
+    `joint[position, user]` becomes the sum, over all permutations that put the user there, of the
+    products of chances: entries times permanents of minors. A set of users is a bit mask;
+    `forward[set]` covers the first positions and `backward[set]` the last ones.
+    """
+    count = chances.shape[0]
+    everyone = (1 << count) - 1
+    sizes = np.zeros(everyone + 1, dtype=np.int64)
+    forward[0] = backward[0] = 1.0
+    joint[:] = 0.0
+    for users in range(1, everyone + 1):
+        sizes[users] = sizes[users & (users - 1)] + 1
+        forward[users] = backward[users] = 0.0
+        for user in range(count):
+            if users >> user & 1:
+                rest = users ^ (1 << user)
+                forward[users] += forward[rest] * chances[sizes[users] - 1, user]
+                backward[users] += backward[rest] * chances[count - sizes[users], user]
+    for users in range(everyone):
+        position = sizes[users]
+        for user in range(count):
+            if not users >> user & 1:
+                rest = everyone ^ users ^ (1 << user)
+                joint[position, user] += forward[users] * chances[position, user] * backward[rest]
+
+
+@kernel
+def best_matching(columns: Floats) -> float:
+    """Expected number of users that the best matching rule names rightly.
+
+    `columns[representation, user]`; goes through all sorted lists of what may be seen.
+    """
+    representations, count = columns.shape
+    seen = np.zeros(count, dtype=np.int64)
+    forward, backward = np.empty(1 << count), np.empty(1 << count)
+    joint = np.empty((count, count))
+    expected: float = 0.0
+    while True:
+        joint_marginals(columns[seen], forward, backward, joint)
+        orders = 1.0  # permutations that leave the sorted list as it is
+        run = 1
+        right = joint[0].max()
+        for position in range(1, count):
+            run = run + 1 if seen[position] == seen[position - 1] else 1
+            orders *= run
+            right += joint[position].max()
+        expected += right / orders
+        last = count - 1
+        while last >= 0 and seen[last] == representations - 1:
+            last -= 1
+        if last < 0:
+            return expected
+        seen[last:] = seen[last] + 1

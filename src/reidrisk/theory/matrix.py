@@ -1,0 +1,303 @@
+"""The representation matrix P: who shows what, how often.  Paper: section 3, Representations.
+
+Dense input stays as it lies in memory, sparse input becomes a compressed sparse column array:
+every statement of the paper reads P column by column.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.theory.tables import encode, label_column, long_columns
+
+TOLERANCE = 1e-6
+"""How far the sum of a row, of a prior or of a column of a rule may be from 1."""
+
+Floats = NDArray[np.float64]
+Entries = Any  # Floats, or scipy's csc_array, which has no types
+MatrixLike = Any  # a RepresentationMatrix, or what its constructor takes: numpy has no name for it
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """How messages call a row and a column."""
+
+    row: Callable[[int], str] = "row {}".format
+    column: Callable[[int], str] = "representation {}".format
+
+
+class RepresentationMatrix:
+    """For each user the distribution of what is shown: n rows that each sum to 1.
+
+    The entries are checked once, here, and are read-only afterwards. A dense array of float64 is
+    not copied: do not write to it elsewhere while the matrix lives.
+
+    Args:
+        probabilities: Array, nested list or scipy sparse array of any format, users x
+            representations. Rows may miss 1 by `TOLERANCE`; the entries are used as given.
+        user_labels: Names of the rows, if they have any.
+        representation_labels: Names of the columns, if they have any.
+
+    Raises:
+        InvalidInput: Naming the first bad row, its sum and its worst entry.
+
+    Example:
+        >>> P = RepresentationMatrix([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+        >>> P.users, P.representations
+        (2, 3)
+    """
+
+    __slots__ = ("_entries", "_representation_labels", "_user_labels")
+
+    def __init__(
+        self,
+        probabilities: ArrayLike | sp.sparray | sp.spmatrix,
+        *,
+        user_labels: ArrayLike | None = None,
+        representation_labels: ArrayLike | None = None,
+        _names: _Names | None = None,
+    ) -> None:
+        names = _names or _Names()
+        if sp.issparse(probabilities):
+            self._entries: Entries = _sparse(probabilities, names)
+        else:
+            self._entries = _dense(probabilities)
+        _check_entries(self._entries, names)
+        self._user_labels = _labels("user_labels", user_labels, self.users)
+        self._representation_labels = _labels(
+            "representation_labels", representation_labels, self.representations
+        )
+
+    @classmethod
+    def from_table(cls, table: Any) -> Self:  # noqa: ANN401  whatever Arrow can read
+        """Build from long rows with columns `user`, `representation`, `probability`.
+
+        Args:
+            table: A dictionary of columns, an Arrow table, or a data frame. Users and
+                representations are names or numbers; pairs that are not listed have probability
+                0. Rows and columns of P follow the sorted names, whatever the order of the table.
+        """
+        columns = long_columns(table, ("user", "representation"), "probability")
+        users, user_labels = encode(columns["user"])
+        shown, representation_labels = encode(columns["representation"])
+        return cls(
+            sp.coo_array(
+                (columns["probability"].to_numpy(zero_copy_only=False), (users, shown)),
+                shape=(len(user_labels), len(representation_labels)),
+            ),
+            user_labels=user_labels,
+            representation_labels=representation_labels,
+            _names=_Names(
+                row=lambda row: f"the user of table row {np.flatnonzero(users == row)[0]}",
+                column=lambda column: f"representation {representation_labels[column]!r}",
+            ),
+        )
+
+    @classmethod
+    def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
+        """Build one-hot rows: user i always shows `representations[i]`, a name or a number."""
+        shown, labels = encode(label_column("representations", representations))
+        everyone = np.arange(len(shown))
+        return cls(
+            sp.csc_array((np.ones(len(shown)), (everyone, shown))), representation_labels=labels
+        )
+
+    @classmethod
+    def of(cls, matrix: MatrixLike) -> Self:
+        """Return the matrix itself, or a checked one from anything the constructor takes."""
+        return matrix if isinstance(matrix, cls) else cls(matrix)
+
+    @property
+    def users(self) -> int:
+        """Number of users, n."""
+        return int(self._entries.shape[0])
+
+    @property
+    def representations(self) -> int:
+        """Number of representations, m."""
+        return int(self._entries.shape[1])
+
+    @property
+    def entries(self) -> Entries:
+        """The probabilities: a read-only array, or sparse columns, sorted, without stored zeros."""
+        return self._entries
+
+    @property
+    def user_labels(self) -> NDArray[Any] | None:
+        """Names of the rows, or None."""
+        return self._user_labels
+
+    @property
+    def representation_labels(self) -> NDArray[Any] | None:
+        """Names of the columns, or None."""
+        return self._representation_labels
+
+    def __repr__(self) -> str:
+        kind = f"{self._entries.nnz:,} entries" if sp.issparse(self._entries) else "dense"
+        return f"<RepresentationMatrix {self.users:,} users x {self.representations:,}, {kind}>"
+
+
+def _dense(probabilities: ArrayLike) -> Floats:
+    """Two-dimensional float64 in the order it came, or row by row where it is strided."""
+    try:
+        given = np.asarray(probabilities)
+        if given.dtype == object:  # fractions, decimals
+            given = given.astype(np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(_why_no_table(probabilities)) from None
+    _check_kind(given)
+    array = given.astype(np.float64, copy=False)
+    if not (array.flags.c_contiguous or array.flags.f_contiguous):
+        array = np.ascontiguousarray(array)
+    return _read_only(array)
+
+
+def _why_no_table(rows: object) -> str:
+    """Explain why nested rows make no matrix."""
+    if isinstance(rows, Sequence) and all(isinstance(row, Sequence) for row in rows):
+        for index, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                return (
+                    f"row {index} has {len(row)} entries, row 0 has {len(rows[0])}; each user "
+                    "needs one probability per representation (0 for what is never shown)"
+                )
+    return "a representation matrix is a table of numbers, users x representations"
+
+
+def _sparse(matrix: Any, names: _Names) -> sp.csc_array:  # noqa: ANN401  any class of scipy's
+    """Sorted compressed sparse columns without stored zeros; the input is left alone."""
+    _check_kind(matrix)
+    columns = sp.csc_array(matrix, dtype=np.float64)
+    if matrix.format == "coo" and columns.nnz < matrix.nnz:  # scipy added the twins up
+        _refuse_duplicate(*_first_repeated(*matrix.coords), names)
+    if not columns.has_sorted_indices:
+        columns = columns.sorted_indices()
+    twins = np.flatnonzero(columns.indices[1:] == columns.indices[:-1]) + 1
+    twins = twins[~np.isin(twins, columns.indptr)]
+    if len(twins):
+        _refuse_duplicate(int(columns.indices[twins[0]]), _column_of(columns, twins[0]), names)
+    if not columns.data.all():
+        columns = columns.copy()
+        columns.eliminate_zeros()
+    parts = (columns.data, columns.indices, columns.indptr)
+    return sp.csc_array(tuple(map(_read_only, parts)), shape=columns.shape)
+
+
+def _check_kind(array: Any) -> None:  # noqa: ANN401  dense or sparse
+    if array.dtype.kind not in "fiub":
+        raise InvalidInput(f"a representation matrix holds probabilities, got dtype {array.dtype}")
+    if array.ndim != 2:  # noqa: PLR2004  users x representations
+        raise InvalidInput(
+            f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}"
+        )
+    if 0 in array.shape:
+        raise InvalidInput(
+            f"a representation matrix is empty without users or representations, got {array.shape}"
+        )
+
+
+def _first_repeated(rows: NDArray[Any], columns: NDArray[Any]) -> tuple[int, int]:
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    first = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[0]
+    return int(rows[first]), int(columns[first])
+
+
+def _refuse_duplicate(row: int, column: int, names: _Names) -> NoReturn:
+    raise InvalidInput(
+        f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user and "
+        "representation one probability (add the parts up if they belong together)"
+    )
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_entries(entries: Entries, names: _Names) -> None:
+    """Refuse entries that are no probabilities and rows that do not sum to 1."""
+    sparse = isinstance(entries, sp.csc_array)
+    values = entries.data if sparse else entries
+    if not values.min(initial=0.0) >= 0:  # also when the minimum is not a number
+        raise InvalidInput(_bad_entry(entries, values, names))
+    if sparse:
+        sums = np.bincount(entries.indices, weights=values, minlength=entries.shape[0])
+    else:
+        sums = entries.sum(axis=1)
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
+    if len(wrong):
+        others = f"; {len(wrong):,} of {len(sums):,} rows are off" if len(wrong) > 1 else ""
+        raise InvalidInput(
+            f"{_bad_row(entries, int(wrong[0]), float(sums[wrong[0]]), names)}{others}. "
+            "Divide each row by its sum if these are counts or rounded figures"
+        )
+
+
+def _bad_entry(entries: Entries, values: Floats, names: _Names) -> str:
+    """Name the worst entry: the first that is not a number, else the most negative."""
+    place = int(np.argmin(values))
+    if isinstance(entries, sp.csc_array):
+        row, column = int(entries.indices[place]), _column_of(entries, place)
+    else:
+        row, column = divmod(place, entries.shape[1])
+    bad = int(np.count_nonzero(~(values >= 0)))
+    others = f" (the worst of {bad:,} such entries)" if bad > 1 else ""
+    return (
+        f"{names.row(row)}, {names.column(column)} has probability {values.flat[place]:g}{others}; "
+        "probabilities are numbers of at least 0"
+    )
+
+
+def _bad_row(entries: Entries, row: int, total: float, names: _Names) -> str:
+    """Name a row that does not sum to 1, and its largest entry."""
+    dense = entries[[row]].toarray()[0] if isinstance(entries, sp.csc_array) else entries[row]
+    largest = int(np.argmax(dense))
+    if dense[largest] > 0:
+        worst = f"its largest entry is {dense[largest]:g} at {names.column(largest)}"
+    else:
+        worst = "all its entries are 0"
+    return f"{names.row(row)} sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g}); {worst}"
+
+
+def _column_of(columns: sp.csc_array, place: int) -> int:
+    """Column of the entry stored at a place."""
+    return int(np.searchsorted(columns.indptr, place, side="right")) - 1
+
+
+def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | None:
+    if labels is None:
+        return None
+    array = np.asarray(labels)
+    if array.shape != (count,):
+        raise InvalidInput(f"{name} needs {count:,} names, one each; got shape {array.shape}")
+    return _read_only(array)
+
+
+def as_prior(prior: ArrayLike | None, count: int, *, of: str = "user") -> Floats:
+    """Chance of each user (or whatever it is of) before anything is seen; equal unless given."""
+    if prior is None:
+        return np.full(count, 1 / count)
+    try:
+        array = np.asarray(prior, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"a prior is a list of {count:,} probabilities") from None
+    if array.shape != (count,):
+        raise InvalidInput(
+            f"a prior holds one probability per {of}, shape ({count},); got shape {array.shape}"
+        )
+    if not array.min() >= 0:
+        worst = int(np.argmin(array))
+        raise InvalidInput(
+            f"the prior of {of} {worst} is {array[worst]:g}; probabilities are at least 0"
+        )
+    total = float(array.sum())
+    if not abs(total - 1) <= TOLERANCE:
+        raise InvalidInput(f"the prior sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g})")
+    return array

@@ -1,0 +1,48 @@
+"""Sums and roundings that can be trusted to the last digit.
+
+Long sums are carried in twice the precision, the few steps after them in exact fractions, so the
+only rounding is the last one: to nearest for a value, upwards for an upper bound.
+"""
+
+import math
+from fractions import Fraction
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.theory.kernels import sum_in_two_parts
+
+
+class UpperBound(float):
+    """A probability that is certainly not exceeded; `raw` is the bound before it is cut at 1.
+
+    It is an ordinary number otherwise: compare it, print it, multiply it.
+    """
+
+    __slots__ = ("raw",)
+    raw: float
+
+    def __new__(cls, raw: Fraction | float) -> Self:
+        """Round upwards and cut at 1."""
+        value = round_up(raw)
+        bound = super().__new__(cls, min(value, 1.0))
+        bound.raw = value
+        return bound
+
+
+def round_up(value: Fraction | float) -> float:
+    """Smallest float that is not below the value."""
+    nearest = float(value)
+    return math.nextafter(nearest, math.inf) if nearest < value else nearest
+
+
+def exact_sum(values: NDArray[np.float64]) -> Fraction:
+    """Sum of the values; exact unless there are some hundred million of very different size."""
+    high, low = sum_in_two_parts(np.ascontiguousarray(values))
+    return Fraction(high) + Fraction(low)
+
+
+def chance(total: Fraction) -> float:
+    """Nearest float of a probability, at most 1 even where rows sum to a little more."""
+    return min(float(total), 1.0)

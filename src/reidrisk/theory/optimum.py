@@ -1,0 +1,157 @@
+"""One random user shows one representation; who was it?  Paper: section 4."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+
+from reidrisk.errors import InvalidInput
+from reidrisk.theory.columns import best_of_columns
+from reidrisk.theory.matrix import (
+    TOLERANCE,
+    Entries,
+    Floats,
+    MatrixLike,
+    RepresentationMatrix,
+    as_prior,
+)
+from reidrisk.theory.numerics import chance, exact_sum
+
+
+def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:  # noqa: ANN401  array, list or sparse
+    """Chance that a rule names the right user, `tr(P A^T) / n`.  Paper: lemma 1.
+
+    Args:
+        matrix: Who shows what.
+        rule: The user that is named for each representation, m whole numbers; or the chance of
+            naming each user, a dense or sparse n x m array whose columns sum to 1.
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    entries = matrix.entries
+    named = as_rule(rule, matrix)
+    if named.ndim == 1:
+        hits = _entries_at(entries, named)
+    elif isinstance(entries, sp.csc_array) or sp.issparse(named):
+        hits = sp.csc_array(sp.csc_array(entries) * named).data
+    else:
+        hits = np.einsum("io,io->o", entries, named)
+    return chance(exact_sum(hits) / matrix.users)
+
+
+def optimal_rule(matrix: MatrixLike) -> NDArray[np.int64]:
+    """For each representation the user most likely to show it, the first where several are.
+
+    No rule does better.  Paper: corollary 1.
+    """
+    return best_of_columns(RepresentationMatrix.of(matrix).entries)[1]
+
+
+def random_user_optimum(matrix: MatrixLike) -> float:
+    """Best accuracy of an attacker who knows P, `sum_o max_i P[i,o] / n`.  Paper: corollary 1.
+
+    The nearest float to the exact value.
+
+    Example:
+        >>> random_user_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
+        0.75
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    best, _ = best_of_columns(matrix.entries)
+    return chance(exact_sum(best) / matrix.users)
+
+
+def expected_matrix(
+    worlds: Sequence[MatrixLike], shown: ArrayLike, weights: ArrayLike | None = None
+) -> RepresentationMatrix:
+    """What an attacker believes P to be after seeing each user once, `E[P | W]`.
+
+    Args:
+        worlds: The matrices that P may be, all of one shape.
+        shown: W, the representation that each user has shown: n column numbers.
+        weights: Chance of each world before anything is shown; equal unless given.
+    """
+    matrices = [RepresentationMatrix.of(world) for world in worlds]
+    if not matrices:
+        raise InvalidInput("worlds is empty; name at least one matrix that P may be")
+    shape = matrices[0].entries.shape
+    for index, matrix in enumerate(matrices):
+        if matrix.entries.shape != shape:
+            raise InvalidInput(
+                f"world {index} has shape {matrix.entries.shape}, world 0 has {shape}; "
+                "all must have the same users and representations"
+            )
+    seen = _whole_numbers("shown", shown, length=shape[0], below=shape[1])
+    prior = as_prior(weights, len(matrices), of="world")
+    users = np.arange(shape[0])
+    with np.errstate(divide="ignore"):  # the logarithm of 0 is what we want: minus infinity
+        beliefs = np.log(prior) + [
+            np.log(np.asarray(matrix.entries[users, seen])).sum() for matrix in matrices
+        ]
+    if beliefs.max() == -np.inf:
+        raise InvalidInput("no world of positive weight can show this; check shown and weights")
+    beliefs = np.exp(beliefs - logsumexp(beliefs))
+    parts = [matrix.entries * belief for matrix, belief in zip(matrices, beliefs, strict=True)]
+    return RepresentationMatrix(sum(parts[1:], start=parts[0]))
+
+
+def partial_information_optimum(expected: MatrixLike) -> float:
+    """Best accuracy of an attacker who knows W, `sum_o max_i E[P[i,o] | W] / n`.  Paper: lemma 2.
+
+    Args:
+        expected: `E[P | W]`, for example from `expected_matrix`. (The paper's proof drops the
+            factor 1/n in its last line; the statement has it.)
+    """
+    return random_user_optimum(expected)
+
+
+def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:  # noqa: ANN401
+    """Check a rule; whole numbers (m,) or chances (n, m), dense or sparse columns."""
+    shape = (matrix.users, matrix.representations)
+    if not sp.issparse(rule):
+        try:
+            rule = np.asarray(rule)
+        except ValueError:
+            raise InvalidInput("a rule is a list or a table of numbers") from None
+        if rule.ndim == 1:
+            return _whole_numbers("rule", rule, length=shape[1], below=shape[0])
+    if rule.shape != shape or rule.dtype.kind not in "fiub":
+        raise InvalidInput(
+            f"a rule names a user for each of {shape[1]} representations, or is a table of "
+            f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}"
+        )
+    sums = np.asarray(rule.sum(axis=0)).reshape(-1)
+    if not rule.min() >= 0:
+        raise InvalidInput(f"a rule holds chances of at least 0, got {rule.min():g}")
+    wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
+    if len(wrong):
+        raise InvalidInput(
+            f"the chances of the rule for representation {wrong[0]} sum to {sums[wrong[0]]:.9g}, "
+            f"not to 1 (tolerance {TOLERANCE:g})"
+        )
+    return sp.csc_array(rule) if sp.issparse(rule) else rule.astype(np.float64, copy=False)
+
+
+def _whole_numbers(name: str, values: ArrayLike, *, length: int, below: int) -> NDArray[np.int64]:
+    """A list of whole numbers in range(below), of the given length."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" or array.shape != (length,):
+        raise InvalidInput(
+            f"{name} holds {length} whole numbers, got shape {array.shape} of {array.dtype}"
+        )
+    outside = np.flatnonzero((array < 0) | (array >= below))
+    if len(outside):
+        raise InvalidInput(
+            f"{name}[{outside[0]}] is {array[outside[0]]}; it must be from 0 to {below - 1}"
+        )
+    return array.astype(np.int64, copy=False)
+
+
+def _entries_at(entries: Entries, named: NDArray[np.int64]) -> Floats:
+    """Entries P[named[o], o]; zeros may be left out where P is sparse."""
+    if isinstance(entries, sp.csc_array):
+        hits = entries.indices == np.repeat(named, np.diff(entries.indptr))
+        return np.asarray(entries.data[hits])
+    return np.asarray(entries[named, np.arange(entries.shape[1])])

@@ -1,0 +1,213 @@
+"""Quantitative information flow: the attacker's gain before and after.  Paper: section 6.5.
+
+P is the channel, the user the secret. A gain says how good each guess is for each user; the
+vulnerability is the expected gain of the best guess. Naming the user at once, with gain 1, is
+Bayes vulnerability: under a uniform prior the accuracy of the best random-user attack.
+"""
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.theory.columns import COLUMNS_AT_ONCE, best_of_columns
+from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMatrix, as_prior
+from reidrisk.theory.numerics import chance, exact_sum
+from reidrisk.theory.optimum import random_user_optimum
+
+Gain = Any
+"""A table guesses x users, dense or sparse, or a function of index arrays that broadcast."""
+
+MOST_AT_ONCE = 1 << 22
+"""Gains, or scores of guesses, that are held at one time."""
+
+
+def bayes_vulnerability(
+    matrix: MatrixLike, prior: ArrayLike | None = None, *, tries: int = 1
+) -> float:
+    """Chance to name the user after seeing the representation, in one or several tries.
+
+    `sum_o` of the `tries` largest `prior[i] P[i,o]`.
+
+    Args:
+        matrix: Who shows what.
+        prior: Chance of each user to be the one seen; equal unless given.
+        tries: How many different users may be named.
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    tries = whole_number("tries", tries, least=1)
+    if prior is None and tries == 1:
+        return random_user_optimum(matrix)
+    weights = as_prior(prior, matrix.users)
+    if tries == 1:
+        return chance(exact_sum(best_of_columns(matrix.entries, weights)[0]))
+    return chance(exact_sum(_largest(matrix.entries, weights, tries)))
+
+
+def g_vulnerability(
+    matrix: MatrixLike,
+    gain: Gain,
+    prior: ArrayLike | None = None,
+    *,
+    guesses: int | None = None,
+) -> float:
+    """Expected gain of the best guess after seeing the representation.
+
+    `sum_o max_w sum_i gain[w,i] prior[i] P[i,o]`.
+
+    Args:
+        matrix: Who shows what.
+        gain: Table guesses x users, or a function `gain(guesses, users)` of two index arrays,
+            shapes (g, 1) and (1, n), that gives the table of shape (g, n).
+        prior: Chance of each user to be the one seen; equal unless given.
+        guesses: Number of guesses of a gain function; one per user unless given.
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    weights = as_prior(prior, matrix.users)
+    entries = matrix.entries
+    if isinstance(entries, sp.csc_array):
+        joint = sp.csc_array(sp.diags_array(weights) @ entries)
+    else:
+        joint = entries * weights[:, None]
+    best = np.full(matrix.representations, -np.inf)
+    for block in _gain_blocks(gain, matrix, guesses):
+        scores = block @ joint
+        scores = scores.toarray() if sp.issparse(scores) else scores
+        np.maximum(best, scores.max(axis=0), out=best)
+    return float(exact_sum(best))
+
+
+def prior_vulnerability(
+    matrix: MatrixLike,
+    prior: ArrayLike | None = None,
+    *,
+    gain: Gain | None = None,
+    tries: int = 1,
+    guesses: int | None = None,
+) -> float:
+    """Chance to name the user, or expected gain of the best guess, before anything is seen.
+
+    The gain, tries and guesses are those of `g_vulnerability` and `bayes_vulnerability`.
+    """
+    matrix = RepresentationMatrix.of(matrix)
+    tries = whole_number("tries", tries, least=1)
+    weights = as_prior(prior, matrix.users)
+    if gain is None:
+        return chance(exact_sum(np.sort(weights)[-tries:]))
+    if tries > 1:
+        raise InvalidInput("tries count users that are named; a gain has guesses of its own")
+    return max(float(np.max(block @ weights)) for block in _gain_blocks(gain, matrix, guesses))
+
+
+def multiplicative_leakage(
+    matrix: MatrixLike,
+    prior: ArrayLike | None = None,
+    *,
+    gain: Gain | None = None,
+    guesses: int | None = None,
+) -> float:
+    """Factor by which seeing the representation improves the attacker's gain.
+
+    Without prior and gain it is the sum of column maxima, which no other prior or non-negative
+    gain exceeds: the capacity of P.
+    """
+    before, after = _before_and_after(matrix, prior, gain, guesses)
+    if before <= 0:
+        raise InvalidInput(
+            f"the gain before anything is seen is {before:g}; a factor needs it above 0 "
+            "(use additive_leakage, or a gain without negative entries)"
+        )
+    return after / before
+
+
+def additive_leakage(
+    matrix: MatrixLike,
+    prior: ArrayLike | None = None,
+    *,
+    gain: Gain | None = None,
+    guesses: int | None = None,
+) -> float:
+    """Amount by which seeing the representation raises the attacker's gain."""
+    before, after = _before_and_after(matrix, prior, gain, guesses)
+    return max(after - before, 0.0)
+
+
+def min_entropy_leakage(matrix: MatrixLike, prior: ArrayLike | None = None) -> float:
+    """Bits of min-entropy that the representation takes away: log2 of the leakage factor."""
+    return math.log2(multiplicative_leakage(matrix, prior))
+
+
+def _before_and_after(
+    matrix: MatrixLike, prior: ArrayLike | None, gain: Gain | None, guesses: int | None
+) -> tuple[float, float]:
+    matrix = RepresentationMatrix.of(matrix)
+    before = prior_vulnerability(matrix, prior, gain=gain, guesses=guesses)
+    if gain is None:
+        return before, bayes_vulnerability(matrix, prior)
+    return before, g_vulnerability(matrix, gain, prior, guesses=guesses)
+
+
+def _largest(entries: Entries, weights: Floats, tries: int) -> Floats:
+    """The largest weighted entries of all columns, `tries` of each."""
+    if isinstance(entries, sp.csc_array):
+        values = entries.data * weights[entries.indices]
+        columns = np.repeat(np.arange(entries.shape[1]), np.diff(entries.indptr))
+        order = np.lexsort((-values, columns))
+        place = np.arange(len(values)) - entries.indptr[columns]
+        return np.asarray(values[order[place < tries]])
+    tries = min(tries, entries.shape[0])
+    blocks = range(0, entries.shape[1], COLUMNS_AT_ONCE)
+    return np.concatenate(
+        [
+            np.partition(entries[:, start : start + COLUMNS_AT_ONCE].T * weights, -tries)[
+                :, -tries:
+            ]
+            for start in blocks
+        ],
+        axis=None,
+    )
+
+
+def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) -> Iterator[Any]:
+    """The gains, some guesses at a time: blocks x users."""
+    users = matrix.users
+    block = max(1, MOST_AT_ONCE // max(users, matrix.representations))
+    if callable(gain):
+        count = users if guesses is None else whole_number("guesses", guesses, least=1)
+        everyone = np.arange(users)[None, :]
+        for start in range(0, count, block):
+            some = np.arange(start, min(start + block, count))[:, None]
+            yield _checked_gain(np.asarray(gain(some, everyone)), (len(some), users))
+        return
+    if guesses is not None:
+        raise InvalidInput("guesses goes with a gain function; a table has as many as rows")
+    table = sp.csr_array(gain) if sp.issparse(gain) else _as_table(gain)
+    if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004
+        raise InvalidInput(f"a gain is a table guesses x users, got shape {table.shape}")
+    for start in range(0, table.shape[0], block):
+        these = table[start : start + block]
+        yield _checked_gain(these, (these.shape[0], users))
+
+
+def _as_table(gain: Any) -> NDArray[Any]:  # noqa: ANN401
+    try:
+        return np.asarray(gain)
+    except ValueError:
+        raise InvalidInput("a gain is a table of numbers, guesses x users; rows differ") from None
+
+
+def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:  # noqa: ANN401  dense or sparse
+    if gains.shape != shape or gains.dtype.kind not in "fiub":
+        raise InvalidInput(
+            f"a gain has one number per guess and user, shape {shape} here; "
+            f"got shape {gains.shape} of {gains.dtype}"
+        )
+    values = gains.data if sp.issparse(gains) else gains
+    if not np.isfinite(values).all():
+        raise InvalidInput("a gain holds finite numbers, got one that is infinite or not a number")
+    return gains.astype(np.float64, copy=False)

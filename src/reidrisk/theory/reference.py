@@ -1,0 +1,122 @@
+"""The slow, obvious definitions, in exact fractions: what the fast functions must equal.
+
+Rows are lists of fractions, one list per user. Everything is enumerated; keep the worlds tiny.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+
+Rows = Sequence[Sequence[Fraction]]
+
+
+def exact_rows(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
+    """The very numbers that floats stand for."""
+    return [[Fraction(float(entry)) for entry in row] for row in rows]
+
+
+def rule_accuracy(rows: Rows, rule: Sequence[int]) -> Fraction:
+    """Draw a user, draw a representation, ask the rule."""
+    chance = Fraction(1, len(rows))
+    return sum(
+        (
+            chance * rows[user][o]
+            for user in range(len(rows))
+            for o in range(len(rule))
+            if rule[o] == user
+        ),
+        start=Fraction(0),
+    )
+
+
+def optimal_rule(rows: Rows) -> list[int]:
+    """First user of the largest chance, for each representation."""
+    return [max(range(len(rows)), key=lambda user: rows[user][o]) for o in range(len(rows[0]))]
+
+
+def random_user_optimum(rows: Rows) -> Fraction:
+    """Best accuracy over all rules."""
+    rules = itertools.product(range(len(rows)), repeat=len(rows[0]))
+    return max(rule_accuracy(rows, rule) for rule in rules)
+
+
+def upper_matching(rows: Rows) -> Fraction:
+    """Expected number of different representations over n, by listing what everyone may show."""
+    return sum(
+        (_chance(rows, shown) * len(set(shown)) for shown in _all_shown(rows)), start=Fraction(0)
+    ) / len(rows)
+
+
+def matching_accuracy(rows: Rows, rule: Callable[[Sequence[int]], Sequence[int]]) -> Fraction:
+    """Draw what everyone shows, draw an order, ask the rule, count."""
+    orders = list(itertools.permutations(range(len(rows))))
+    right = Fraction(0)
+    for shown in _all_shown(rows):
+        for order in orders:
+            named = rule([shown[user] for user in order])
+            hits = sum(guess == user for guess, user in zip(named, order, strict=True))
+            right += _chance(rows, shown) * hits
+    return right / len(orders) / len(rows)
+
+
+def matching_optimum(rows: Rows) -> Fraction:
+    """Name, at each position, whoever stands there most often given all that is seen."""
+    weight: dict[tuple[tuple[int, ...], int], list[Fraction]] = {}
+    orders = list(itertools.permutations(range(len(rows))))
+    for shown in _all_shown(rows):
+        for order in orders:
+            seen = tuple(shown[user] for user in order)
+            for position, user in enumerate(order):
+                users = weight.setdefault((seen, position), [Fraction(0)] * len(rows))
+                users[user] += _chance(rows, shown)
+    return (
+        sum((max(users) for users in weight.values()), start=Fraction(0)) / len(orders) / len(rows)
+    )
+
+
+def smallest_delta(rows: Rows, factor: Fraction) -> Fraction:
+    """Smallest delta of (log factor, delta)-local privacy: the worst set of the worst pair."""
+    return max(
+        sum(
+            (max(p - factor * q, Fraction(0)) for p, q in zip(one, other, strict=True)), Fraction(0)
+        )
+        for one in rows
+        for other in rows
+    )
+
+
+def largest_ratio(rows: Rows) -> Fraction | float:
+    """e^epsilon of pure local privacy; infinite where a zero faces a non-zero."""
+    ratio: Fraction | float = Fraction(1)
+    for column in zip(*rows, strict=True):
+        if max(column) > 0:
+            ratio = max(ratio, max(column) / min(column) if min(column) else math.inf)
+    return ratio
+
+
+def anonymity(rows: Rows) -> int:
+    """Fewest equal rows, or 0 where a row is not one-hot."""
+    if any(sum(entry != 0 for entry in row) != 1 for row in rows):
+        return 0
+    return min(sum(row == other for other in rows) for row in rows)
+
+
+def g_vulnerability(rows: Rows, gain: Rows, prior: Sequence[Fraction]) -> Fraction:
+    """For each representation the best guess against the joint distribution."""
+    users = range(len(rows))
+    return sum(
+        (
+            max(sum((row[i] * prior[i] * rows[i][o] for i in users), Fraction(0)) for row in gain)
+            for o in range(len(rows[0]))
+        ),
+        start=Fraction(0),
+    )
+
+
+def _all_shown(rows: Rows) -> list[tuple[int, ...]]:
+    return list(itertools.product(range(len(rows[0])), repeat=len(rows)))
+
+
+def _chance(rows: Rows, shown: Sequence[int]) -> Fraction:
+    return math.prod((row[o] for row, o in zip(rows, shown, strict=True)), start=Fraction(1))
