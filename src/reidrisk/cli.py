@@ -61,7 +61,7 @@ def demo() -> None:
 @click.argument("matrix", type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 def bounds(matrix: str, *, as_json: bool) -> None:
-    r"""Show what attackers can and cannot do with a release.
+    """Show what attackers can and cannot do with a release.
 
     MATRIX holds for each user the chance of each representation: .parquet or .csv with the columns
     user, representation, probability; a dense .npy array, users x representations; or a scipy
@@ -71,7 +71,7 @@ def bounds(matrix: str, *, as_json: bool) -> None:
     Examples:
       reidrisk bounds release.csv
       reidrisk bounds release.npz --json
-    """
+    """  # noqa: D301  click wants this backspace
     from reidrisk import theory  # noqa: PLC0415  keeps --help quick
 
     statements = theory.bounds(theory.read_matrix(matrix))

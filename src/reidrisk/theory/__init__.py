@@ -19,7 +19,7 @@ from reidrisk.theory.matching import (
     optimal_matching,
     upper_matching,
 )
-from reidrisk.theory.matrix import TOLERANCE, RepresentationMatrix
+from reidrisk.theory.matrix import RepresentationMatrix
 from reidrisk.theory.numerics import UpperBound
 from reidrisk.theory.optimum import (
     expected_matrix,
@@ -45,7 +45,6 @@ from reidrisk.theory.relations import (
 from reidrisk.theory.summary import Statement, bounds
 
 __all__ = [
-    "TOLERANCE",
     "MatchingAttack",
     "RepresentationMatrix",
     "Statement",

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import logsumexp
 
 from reidrisk.errors import InvalidInput
 from reidrisk.theory.columns import best_of_columns
@@ -92,7 +91,8 @@ def expected_matrix(
         ]
     if beliefs.max() == -np.inf:
         raise InvalidInput("no world of positive weight can show this; check shown and weights")
-    beliefs = np.exp(beliefs - logsumexp(beliefs))
+    beliefs = np.exp(beliefs - beliefs.max())
+    beliefs /= beliefs.sum()
     parts = [matrix.entries * belief for matrix, belief in zip(matrices, beliefs, strict=True)]
     return RepresentationMatrix(sum(parts[1:], start=parts[0]))
 

@@ -76,6 +76,7 @@ def mutual_information(matrix: MatrixLike, prior: ArrayLike | None = None) -> fl
     weights = as_prior(prior, matrix.users)
     entries = matrix.entries
     shown = weights @ entries
+    shown[shown == 0] = 1.0  # shown by nobody of positive weight: any divisor will do
     if isinstance(entries, sp.csc_array):
         overall = np.repeat(shown, np.diff(entries.indptr))
         nats = float(weights[entries.indices] @ rel_entr(entries.data, overall))

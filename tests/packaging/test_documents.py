@@ -1,0 +1,46 @@
+"""Every Python block of the README and the docs runs, and prints what it says it prints."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+import reidrisk.theory.matching
+import reidrisk.theory.matrix
+import reidrisk.theory.optimum
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if "_build" not in page.parts]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
+    """A comment `# -> text` after a print says what must have been printed by then."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
+        expected = re.findall(r"# -> (.*)$", block, re.MULTILINE)
+        assert capsys.readouterr().out.splitlines() == expected or not expected
+
+
+def test_the_readme_has_an_example():
+    assert BLOCK.findall(PAGES[0].read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    "module", [reidrisk.theory.matrix, reidrisk.theory.optimum, reidrisk.theory.matching]
+)
+def test_the_examples_of_docstrings_run(module):
+    failed, tried = doctest.testmod(module)
+    assert tried
+    assert not failed
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / link).exists(), f"{page.name} links to {link}"

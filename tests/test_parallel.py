@@ -1,0 +1,42 @@
+"""Work cut into blocks."""
+
+import threading
+
+import numba
+import pytest
+
+from reidrisk import parallel
+
+
+@pytest.mark.parametrize("total", [0, 1, 9, 10, 11, 100])
+def test_every_item_is_visited_once_and_answers_come_in_order(total):
+    blocks = parallel.over_blocks(lambda start, stop: (start, stop), total, 10)
+    assert [item for start, stop in blocks for item in range(start, stop)] == list(range(total))
+
+
+def test_blocks_run_at_the_same_time(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    together = threading.Barrier(2, timeout=10)
+    assert len(parallel.over_blocks(lambda *_: together.wait(), 2, 1)) == 2
+
+
+def test_an_error_in_a_block_is_not_lost():
+    with pytest.raises(ZeroDivisionError):
+        parallel.over_blocks(lambda start, _: 1 // (start - 3), 5, 1)
+
+
+def test_a_kernel_is_compiled_even_where_nothing_can_be_written(monkeypatch):
+    compile_for_real = numba.njit
+
+    def no_cache(function, **options):
+        if options.get("cache"):
+            raise RuntimeError("cannot cache function: no locator available")
+        return compile_for_real(function, **options)
+
+    monkeypatch.setattr(numba, "njit", no_cache)
+    double = parallel.kernel(lambda number: 2 * number)
+    assert double(21) == 42
+
+
+def test_there_is_at_least_one_core():
+    assert parallel.cores() >= 1
