@@ -50,7 +50,8 @@ def uniforms(*, seed: int, purpose: str, users: Users, count: int) -> Draws:
     draws = np.empty((identities.size, _whole("count", count)))
 
     def work(start: int, stop: int) -> None:
-        _fill(identities[start:stop], key, draws[start:stop])
+        # Converting here spares a second copy of all users.
+        _fill(identities[start:stop].astype(np.uint64), key, draws[start:stop])
 
     over_blocks(work, identities.size, max(1, BLOCK // max(1, count)))
     return draws
@@ -120,8 +121,8 @@ def _hash(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _identities(users: Users) -> Words:
-    """Users as unsigned numbers of 64 bits."""
+def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
+    """Users as numbers of up to 64 bits."""
     if isinstance(users, range) and users.start in SIGNED and users.stop in SIGNED:
         users = np.arange(users.start, users.stop, users.step)
     # Without object, numpy would turn a list of 1 and "1" into two equal strings.
@@ -132,7 +133,7 @@ def _identities(users: Users) -> Words:
             "flatten an array, turn anything else into a list"
         )
     if array.dtype.kind in "iu":
-        return np.ascontiguousarray(array, dtype=np.uint64)
+        return array
     values = list(array)
     kinds = set(map(type, values))
     if all(issubclass(kind, str) for kind in kinds):
