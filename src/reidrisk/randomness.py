@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.parallel import kernel, over_blocks
 
@@ -47,7 +48,7 @@ def uniforms(*, seed: int, purpose: str, users: Users, count: int) -> Draws:
         One row per user, one column per draw.
     """
     key, identities = np.uint64(_key(seed, purpose)), _identities(users)
-    draws = np.empty((identities.size, _whole("count", count)))
+    draws = np.empty((identities.size, whole_number("count", count, least=0)))
 
     def work(start: int, stop: int) -> None:
         # Converting here spares a second copy of all users.
@@ -112,7 +113,7 @@ def _key(seed: int, purpose: str) -> int:
             'pass one such as "site A/noise"'
         )
     # Digits never contain a colon, so no two pairs share a text.
-    return _hash(f"{_whole('seed', seed):x}:{purpose}")
+    return _hash(f"{whole_number('seed', seed, least=0):x}:{purpose}")
 
 
 def _hash(text: str) -> int:
@@ -149,14 +150,6 @@ def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
             "pass longer ones as strings"
         )
     return np.array([int(value) % 2**64 for value in values], np.uint64)
-
-
-def _whole(name: str, value: int) -> int:
-    if not _is_whole(type(value)) or value < 0:
-        raise InvalidInput(
-            f"{name} must be a whole number from 0 on, got {value!r}: pass one such as 8"
-        )
-    return int(value)
 
 
 def _is_whole(kind: type) -> bool:
