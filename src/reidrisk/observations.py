@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 
 MISSING = -1
+SETS = 3  # dimensions of known rows that hold sets of tokens
 
 Tokens: TypeAlias = NDArray[np.integer[Any]]
 
@@ -44,16 +45,17 @@ class Observations:
     tokens: int = field(kw_only=True)
     first: int = field(default=0, kw_only=True)
     users: int = field(default=0, kw_only=True)
+    complete: bool = field(default=True, init=False)  # whether no known slot is missing
 
     def __post_init__(self) -> None:
         if self.tokens < 1:
             raise InvalidInput(f"tokens is the size of the alphabet, at least 1; got {self.tokens}")
-        known = _rows("known", self.known, self.tokens, dimensions=(2, 3))
-        anonymous = _rows("anonymous", self.anonymous, self.tokens, dimensions=(2,))
+        known, complete = _rows("known", self.known, self.tokens, dimensions=(2, SETS))
+        anonymous, _ = _rows("anonymous", self.anonymous, self.tokens, dimensions=(2,))
         if known.shape[1] != anonymous.shape[1]:
             raise InvalidInput(
-                f"known has {known.shape[1]} slots and anonymous has {anonymous.shape[1]}: rows can "
-                "only be compared slot by slot; cut the longer side or fill the shorter with -1"
+                f"known has {known.shape[1]} slots and anonymous has {anonymous.shape[1]}: "
+                "rows can only be compared slot by slot; cut the longer side or fill the shorter with -1"
             )
         users = self.users or len(known)
         if not 0 <= self.first <= users - len(known):
@@ -61,7 +63,7 @@ class Observations:
                 f"a shard of {len(known)} rows from row {self.first} does not fit into {users} "
                 "users; give the number of all known rows as users"
             )
-        self._set(known=known, anonymous=anonymous, users=users)
+        self._set(known=known, anonymous=anonymous, users=users, complete=complete)
         self._set(truth=_truth(self.truth, len(anonymous), users))
 
     @property
@@ -72,7 +74,7 @@ class Observations:
     @property
     def set_size(self) -> int:
         """How many tokens are known of one slot: 1 unless `known` holds sets."""
-        return 1 if self.known.ndim == 2 else self.known.shape[2]  # noqa: PLR2004
+        return self.known.shape[2] if self.known.ndim == SETS else 1
 
     @property
     def true_is_here(self) -> NDArray[np.bool_]:
@@ -117,7 +119,10 @@ def smallest_type(tokens: int) -> np.dtype[Any]:
     return np.min_scalar_type(-tokens)
 
 
-def _rows(name: str, values: ArrayLike, tokens: int, dimensions: tuple[int, ...]) -> Tokens:
+def _rows(
+    name: str, values: ArrayLike, tokens: int, dimensions: tuple[int, ...]
+) -> tuple[Tokens, bool]:
+    """The rows in their smallest type, and whether they are complete."""
     rows = np.asanyarray(values)
     if rows.ndim not in dimensions or rows.size == 0:
         raise InvalidInput(
@@ -129,16 +134,19 @@ def _rows(name: str, values: ArrayLike, tokens: int, dimensions: tuple[int, ...]
             f"{name} holds {rows.dtype}: tokens are whole numbers from 0 to {tokens - 1}, and -1 "
             "where nothing was seen; number the tokens first"
         )
+    complete = True
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
-        _check_block(name, rows[start : start + _ROWS_AT_A_TIME], tokens, start)
+        lowest = _check_block(name, rows[start : start + _ROWS_AT_A_TIME], tokens, start)
+        complete = complete and lowest > MISSING
     if not isinstance(rows, np.memmap) and rows.itemsize > smallest_type(tokens).itemsize:
         rows = rows.astype(smallest_type(tokens), order="C")
-    return _read_only(rows)
+    return _read_only(rows), complete
 
 
-def _check_block(name: str, block: Tokens, tokens: int, start: int) -> None:
+def _check_block(name: str, block: Tokens, tokens: int, start: int) -> int:
+    """The lowest token of a block in which all are allowed."""
     if block.min() >= MISSING and block.max() < tokens:
-        return
+        return int(block.min())
     row, *column = np.argwhere((block < MISSING) | (block >= tokens))[0]
     place = ", ".join(str(int(index)) for index in (start + row, *column))
     raise InvalidInput(

@@ -1,10 +1,10 @@
 """The language attacks speak to engines: what a known row gains by explaining an anonymous one.
 
 A score is a sum over slots; higher means more likely the same person. A slot that is missing on
-either side adds nothing. Gains are given in nats (natural logarithms of likelihood ratios; any other
-unit works as well) and rounded once to whole multiples of 2**-40, so that sums are exact in any
-order: rows that match in the same way have equal scores, always and everywhere. Decision 0002 says
-why.
+either side adds nothing. Gains are given in nats (natural logarithms of likelihood ratios; any
+other unit works as well) and rounded once to whole multiples of 2**-40, so that sums are exact in
+any order: rows that match in the same way have equal scores, always and everywhere. Decision 0002
+says why.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.observations import MISSING, SETS, Observations, Tokens
 
 GRID = 2**40
 
@@ -49,7 +49,7 @@ class TokenWeights:
     mismatch: Gains
 
     def __init__(self, match: ArrayLike, mismatch: ArrayLike = 0.0) -> None:
-        gains = to_grid(match, "match", dimensions=(1, 2))
+        gains = np.atleast_2d(to_grid(match, "match", dimensions=(1, 2)))
         other = to_grid(mismatch, "mismatch", dimensions=(0, 1, 2))
         try:
             other = np.broadcast_to(other, gains.shape)
@@ -63,7 +63,7 @@ class TokenWeights:
 
     def check(self, observations: Observations) -> None:
         """Refuse sets, another alphabet, and sums beyond the grid."""
-        if observations.known.ndim != 2:  # noqa: PLR2004
+        if observations.known.ndim == SETS:
             raise InvalidInput(
                 "known holds a set of tokens for each slot; TokenWeights rates single tokens: "
                 "use SetWeights"
@@ -71,7 +71,7 @@ class TokenWeights:
         self._check_gains(observations)
 
     def _check_gains(self, observations: Observations) -> None:
-        _check_shape(self.match, observations, self.match.ndim - 1)
+        _check_shape(self.match, observations)
         _check_sum((self.match, self.mismatch), observations.slots)
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
@@ -81,10 +81,11 @@ class TokenWeights:
         return np.where(_is_seen(known), gains, 0).sum(axis=1, dtype=np.int64)
 
     def gains(self, shown: Tokens) -> tuple[Gains, Gains]:
-        """Gain of a match and of a mismatch for each anonymous row and slot; missing slots gain 0."""
-        seen = shown != MISSING
-        place = shown if self.match.ndim == 1 else (np.arange(shown.shape[1]), shown)
-        return np.where(seen, self.match[place], 0), np.where(seen, self.mismatch[place], 0)
+        """Gain of a match and of a mismatch for each anonymous row and slot; 0 where missing."""
+        seen, slots = shown != MISSING, shown.shape[1]
+        place = (np.arange(slots), shown)
+        match, mismatch = by_slot(self.match, slots)[place], by_slot(self.mismatch, slots)[place]
+        return np.where(seen, match, 0), np.where(seen, mismatch, 0)
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -96,7 +97,7 @@ class SetWeights(TokenWeights):
 
     def check(self, observations: Observations) -> None:
         """Refuse single tokens, another alphabet, and sums beyond the grid."""
-        if observations.known.ndim != 3:  # noqa: PLR2004
+        if observations.known.ndim != SETS:
             raise InvalidInput(
                 "known holds one token for each slot; SetWeights rates sets, users x slots x k: "
                 "use TokenWeights, or known[:, :, None]"
@@ -115,22 +116,26 @@ class TokenTable:
     gain: Gains
 
     def __init__(self, gain: ArrayLike) -> None:
-        object.__setattr__(self, "gain", to_grid(gain, "gain", dimensions=(2, 3)))
-        if self.gain.shape[-1] != self.gain.shape[-2]:
+        table = to_grid(gain, "gain", dimensions=(2, 3))
+        if table.shape[-1] != table.shape[-2]:
             raise InvalidInput(
-                f"gain has shape {self.gain.shape}; it needs a row and a column for every token"
+                f"gain has shape {table.shape}; it needs a row and a column for every token"
             )
+        object.__setattr__(self, "gain", table.reshape(-1, *table.shape[-2:]))
 
     def check(self, observations: Observations) -> None:
         """Refuse sets, another alphabet, and sums beyond the grid."""
-        if observations.known.ndim != 2:  # noqa: PLR2004
-            raise InvalidInput("known holds a set of tokens for each slot; TokenTable rates single tokens")
-        _check_shape(self.gain, observations, self.gain.ndim - 2)
+        if observations.known.ndim == SETS:
+            raise InvalidInput(
+                "known holds a set of tokens for each slot; TokenTable rates single tokens"
+            )
+        _check_shape(self.gain, observations)
         _check_sum((self.gain,), observations.slots)
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
-        gains = self.gain[(shown, known) if self.gain.ndim == 2 else (np.arange(known.shape[1]), shown, known)]  # noqa: E501, PLR2004
+        slots = known.shape[1]
+        gains = by_slot(self.gain, slots)[np.arange(slots), shown, known]
         seen = (known != MISSING) & (shown != MISSING)
         return np.where(seen, gains, 0).sum(axis=1, dtype=np.int64)
 
@@ -156,19 +161,24 @@ def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains
     return whole
 
 
+def by_slot(gain: Gains, slots: int) -> Gains:
+    """The gains of each slot, whether they were given for each or once for all."""
+    return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
+
+
 def _agrees(known: Tokens, shown: Tokens) -> NDArray[np.bool_]:
-    if known.ndim == 2:  # noqa: PLR2004
-        return np.asarray(known == shown)
-    return np.asarray((known == shown[..., None]).any(axis=2))
+    if known.ndim == SETS:
+        return np.asarray((known == shown[..., None]).any(axis=-1))
+    return np.asarray(known == shown)
 
 
 def _is_seen(known: Tokens) -> NDArray[np.bool_]:
-    return np.asarray(known != MISSING if known.ndim == 2 else (known != MISSING).any(axis=2))  # noqa: PLR2004
+    return np.asarray((known != MISSING).any(axis=-1) if known.ndim == SETS else known != MISSING)
 
 
-def _check_shape(gain: Gains, observations: Observations, slot_axes: int) -> None:
-    tokens, slots = gain.shape[-1], gain.shape[0] if slot_axes else observations.slots
-    if tokens != observations.tokens or slots < observations.slots:
+def _check_shape(gain: Gains, observations: Observations) -> None:
+    slots, tokens = len(gain), gain.shape[-1]
+    if tokens != observations.tokens or 1 < slots < observations.slots:
         raise InvalidInput(
             f"the score has gains for {slots} slots and {tokens} tokens, the observations have "
             f"{observations.slots} slots and {observations.tokens} tokens"

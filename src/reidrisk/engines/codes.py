@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.kernels import encode_sets, encode_tokens
 from reidrisk.errors import TooLarge
-from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.observations import MISSING, SETS, Observations, Tokens
 
 NO_CODE = 0  # of a target's missing slot: no known token ever has it
 _RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
@@ -37,7 +37,7 @@ class Codes:
     def of(self, rows: Tokens) -> NDArray[np.uint16]:
         """The codes of known rows, with slots x set size columns."""
         codes = np.empty((len(rows), rows.size // len(rows)), np.uint16)
-        encode = encode_tokens if rows.ndim == 2 else encode_sets  # noqa: PLR2004
+        encode = encode_tokens if rows.ndim < SETS else encode_sets
         encode(rows, self.lookup, codes)
         return codes
 

@@ -170,9 +170,10 @@ def subtract_larger(counts):
         for slots in range(2, -1, -1):
             for pattern in range(patterns):
                 if bits_set(pattern) == slots:
-                    for larger in range(pattern + 1, patterns):
-                        if larger & pattern == pattern:
-                            counts[target, pattern] -= counts[target, larger]
+                    larger = (pattern + 1) | pattern
+                    while larger < patterns:
+                        counts[target, pattern] -= counts[target, larger]
+                        larger = (larger + 1) | pattern
 
 
 @kernel
@@ -196,10 +197,10 @@ def count_distinct(rows, weights, target_codes, counts):
 
 
 @kernel
-def row_numbers(rows, bases, numbers):
-    """Number each row of codes by its digits: `bases[column]` is the value of a column's unit."""
+def count_rows(rows, units, first, counts):
+    """Count equal rows of codes: a row's number is its codes times `units`, less `first`."""
     for row in range(rows.shape[0]):
-        number = 0
+        number = -first
         for column in range(rows.shape[1]):
-            number += np.int64(rows[row, column]) * bases[column]
-        numbers[number] += 1
+            number += np.int64(rows[row, column]) * units[column]
+        counts[number] += 1

@@ -139,27 +139,46 @@ def count_matches(bitmaps, targets, target, needed, counters):
         fill = _ALL_ROWS if start >> plane & 1 else np.uint64(0)
         for word in range(_WORDS):
             counters[plane * _WORDS + word] = fill
-    for slot in range(0, slots, 2):
-        one = bitmaps[targets.codes[target, slot]]
-        two = bitmaps[targets.codes[target, slot + 1] if slot + 1 < slots else np.uint16(0)]
-        add_two(one, two, counters)
+    for slot in range(0, slots, 4):
+        count_four(
+            bitmaps[code_or_none(targets.codes[target], slot)],
+            bitmaps[code_or_none(targets.codes[target], slot + 1)],
+            bitmaps[code_or_none(targets.codes[target], slot + 2)],
+            bitmaps[code_or_none(targets.codes[target], slot + 3)],
+            counters,
+        )
         if targets.absent_counts:
-            one = bitmaps[targets.absent[slot]]
-            two = bitmaps[targets.absent[slot + 1] if slot + 1 < slots else np.uint16(0)]
-            add_two(one, two, counters)
+            count_four(
+                bitmaps[code_or_none(targets.absent, slot)],
+                bitmaps[code_or_none(targets.absent, slot + 1)],
+                bitmaps[code_or_none(targets.absent, slot + 2)],
+                bitmaps[code_or_none(targets.absent, slot + 3)],
+                counters,
+            )
 
 
 @kernel
-def add_two(one, two, counters):
-    """Add two bitmaps to the counters of all rows."""
+def code_or_none(codes, slot):
+    """The code in a slot; behind the last slot 0, which no row holds."""
+    return codes[slot] if slot < codes.shape[0] else np.uint16(0)
+
+
+@kernel
+def count_four(one, two, three, four, counters):
+    """Add four bitmaps to the counters of all rows, as in pencil-and-paper binary addition."""
     for word in range(_WORDS):
-        a, b, c = one[word], two[word], counters[word]
-        counters[word] = a ^ b ^ c
-        carry = (a & b) | ((a ^ b) & c)
-        for plane in range(1, _PLANES - 1):
-            c = counters[plane * _WORDS + word]
-            counters[plane * _WORDS + word] = c ^ carry
-            carry &= c
+        a, b, c, d = one[word], two[word], three[word], four[word]
+        low, next_low = counters[word], counters[_WORDS + word]
+        half = low ^ a ^ b
+        carry = (a & b) | ((a ^ b) & low)
+        carry_too = (c & d) | ((c ^ d) & half)
+        counters[word] = half ^ c ^ d
+        counters[_WORDS + word] = next_low ^ carry ^ carry_too
+        carry = (carry & carry_too) | ((carry ^ carry_too) & next_low)
+        for plane in range(2, _PLANES - 1):
+            digit = counters[plane * _WORDS + word]
+            counters[plane * _WORDS + word] = digit ^ carry
+            carry &= digit
         counters[_ENOUGH + word] |= carry
 
 
@@ -181,13 +200,13 @@ def weighed_score(row, targets, target):
 
 
 @kernel
-def sift(rows, first_row, targets, first_target, kept):
+def sift(rows, first_row, targets, kept):
     """Offer every row that may matter to each of these targets; rows are tokens."""
     slots = rows.shape[1]
     sums = np.empty(TARGETS_PER_SIFT, np.uint8)
     enough = np.full(TARGETS_PER_SIFT, 255, np.uint8)
     for lane in range(targets.shown.shape[0]):
-        enough[lane] = levels_needed(targets, lane, threshold(kept, first_target + lane))
+        enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
     for row in range(rows.shape[0]):
         sums[:] = 0
         for slot in range(0, slots, 4):
@@ -202,9 +221,8 @@ def sift(rows, first_row, targets, first_target, kept):
             continue
         for lane in range(targets.shown.shape[0]):
             if sums[lane] >= enough[lane]:
-                target = first_target + lane
-                offer(kept, target, table_score(rows[row], targets, lane), first_row + row)
-                enough[lane] = levels_needed(targets, lane, threshold(kept, target))
+                offer(kept, lane, table_score(rows[row], targets, lane), first_row + row)
+                enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""The definition: compare every target with everyone, in plain numpy. Slow, and meant to be read."""
+"""The definition: compare every target with everyone, in plain numpy. Slow, to be read."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, Matches, first_by_score
-from reidrisk.observations import MISSING, Observations
+from reidrisk.observations import MISSING, SETS, Observations
 from reidrisk.scores import Score
 
 
@@ -59,7 +59,7 @@ class ReferenceEngine:
         """For each target, the number of known rows by the set of slots that match."""
         check_slots(observations)
         known, bits = observations.known, 1 << np.arange(observations.slots)
-        known = known if known.ndim > 2 else known[:, :, None]  # noqa: PLR2004
+        known = known if known.ndim == SETS else known[:, :, None]
         missing = (known == MISSING).all(axis=2) @ bits
         groups = np.unique(missing)
         counts = np.zeros((len(groups), len(observations.anonymous), 1 << observations.slots), int)
