@@ -54,8 +54,8 @@ class Observations:
         anonymous, _ = _rows("anonymous", self.anonymous, self.tokens, dimensions=(2,))
         if known.shape[1] != anonymous.shape[1]:
             raise InvalidInput(
-                f"known has {known.shape[1]} slots and anonymous has {anonymous.shape[1]}: "
-                "rows can only be compared slot by slot; cut the longer side or fill the shorter with -1"
+                f"known has {known.shape[1]} slots, anonymous {anonymous.shape[1]}: rows are "
+                "compared slot by slot; cut the longer side or fill the shorter with -1"
             )
         users = self.users or len(known)
         if not 0 <= self.first <= users - len(known):
@@ -69,7 +69,7 @@ class Observations:
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
-        return self.known.shape[1]
+        return int(self.known.shape[1])
 
     @property
     def set_size(self) -> int:

@@ -78,7 +78,7 @@ class TokenWeights:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         match, mismatch = self.gains(np.atleast_2d(shown))
         gains = np.where(_agrees(known, shown), match, mismatch)
-        return np.where(_is_seen(known), gains, 0).sum(axis=1, dtype=np.int64)
+        return np.asarray(np.where(_is_seen(known), gains, 0).sum(axis=1))
 
     def gains(self, shown: Tokens) -> tuple[Gains, Gains]:
         """Gain of a match and of a mismatch for each anonymous row and slot; 0 where missing."""
@@ -137,7 +137,7 @@ class TokenTable:
         slots = known.shape[1]
         gains = by_slot(self.gain, slots)[np.arange(slots), shown, known]
         seen = (known != MISSING) & (shown != MISSING)
-        return np.where(seen, gains, 0).sum(axis=1, dtype=np.int64)
+        return np.asarray(np.where(seen, gains, 0).sum(axis=1))
 
 
 def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains:
@@ -156,7 +156,7 @@ def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains
             f"{name} reaches {np.abs(values).max():g}; gains stay below {_LARGEST_SUM // GRID:,}. "
             "Divide all gains by the same number: it changes no ranking"
         )
-    whole = np.rint(values * GRID).astype(np.int64)
+    whole = np.asarray(np.rint(values * GRID), dtype=np.int64)
     whole.flags.writeable = False
     return whole
 

@@ -15,7 +15,10 @@ def observations(draw, most_slots=6, sets=False):
     """Rows with duplicates, missing slots, single users, alphabets of one token."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     users, targets = draw(st.integers(1, 90)), draw(st.integers(1, 70))
-    slots, tokens = draw(st.integers(1, most_slots)), draw(st.sampled_from([1, 2, 3, 8, 300, 70_000]))
+    slots, tokens = (
+        draw(st.integers(1, most_slots)),
+        draw(st.sampled_from([1, 2, 3, 8, 300, 70_000])),
+    )
     shape = (users, slots, draw(st.integers(1, 4))) if sets else (users, slots)
     used = min(tokens, draw(st.sampled_from([1, 2, 5, 300])))
     known = random.integers(tokens - used, tokens, shape)

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.strategies import searches
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from tests.engines.strategies import searches
 
 FIELDS = ("best", "ties", "truth", "top_rows", "top_scores")
 

@@ -1,4 +1,4 @@
-"""Search over everyone: the slow engine that defines the answer, and the fast one that equals it."""
+"""Search over everyone: a slow engine that defines the answer, a fast one that equals it."""
 
 from reidrisk.engines.histogram import PatternHistogram
 from reidrisk.engines.local import LocalEngine

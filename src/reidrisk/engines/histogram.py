@@ -5,21 +5,19 @@ these sets (patterns) answer every search for the best row, all ties, every pref
 sums over all users; the users themselves are no longer needed.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.engines.kernels import best_patterns, sum_patterns
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import TooLarge
-from reidrisk.matches import ABSENT, Matches, join_targets
+from reidrisk.matches import ABSENT, Matches
 from reidrisk.observations import Observations
-from reidrisk.scores import GRID, Gains, TokenWeights
+from reidrisk.scores import GRID, TokenWeights
 
 MOST_SLOTS = 12
-
-_CELLS_AT_A_TIME = 1 << 20
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -40,15 +38,9 @@ class PatternHistogram:
     def search(self, score: TokenWeights, *, slots: int | None = None) -> Matches:
         """The matches of all targets, after the first `slots` slots."""
         seen = self._prefix(score, slots)
-        parts = []
-        for targets, counts, scores in self._blocks(seen, score):
-            present = np.where(counts > 0, scores, ABSENT)
-            best = present.max(axis=(0, 2))
-            ties = np.where(present == best[:, None], counts, 0).sum(axis=(0, 2))
-            nobody = np.empty((len(best), 0), np.int64)
-            truth = true_scores(seen.only(targets), score)
-            parts.append(Matches(best, ties, truth, nobody, nobody))
-        return join_targets(parts)
+        best, ties = self._best(seen, score)
+        nobody = np.empty((len(best), 0), np.int64)
+        return Matches(best, ties, true_scores(seen, score), nobody, nobody)
 
     def evidence(self, score: TokenWeights, *, slots: int | None = None) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score), for each target.
@@ -57,41 +49,27 @@ class PatternHistogram:
         probability under equal priors.
         """
         seen = self._prefix(score, slots)
-        parts = []
-        for _, counts, scores in self._blocks(seen, score):
-            best = np.where(counts > 0, scores, ABSENT).max(axis=(0, 2))
-            terms = counts * np.exp(np.minimum(scores - best[:, None], 0) / GRID)
-            parts.append(best / GRID + np.log(terms.sum(axis=(0, 2))))
-        return np.concatenate(parts)
+        best, _ = self._best(seen, score)
+        match, mismatch = score.gains(seen.anonymous)
+        sums = np.zeros(len(best))
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            sum_patterns(counts, missing, match, mismatch, best, sums)
+        return best / GRID + np.log(sums)
 
     def _prefix(self, score: TokenWeights, slots: int | None) -> Observations:
         seen = self.observations.prefix(self.observations.slots if slots is None else slots)
         score.check(seen)
         return seen
 
-    def _blocks(
+    def _best(
         self, seen: Observations, score: TokenWeights
-    ) -> Iterator[tuple[slice, NDArray[np.int64], Gains]]:
-        """Targets a few at a time, with counts and scores by group, target and pattern."""
-        groups, targets, patterns = self.counts.shape
-        step = max(_CELLS_AT_A_TIME // (groups * patterns), 1)
-        short = 1 << seen.slots
-        for start in range(0, targets, step):
-            block = slice(start, min(start + step, targets))
-            counts = self.counts[:, block].reshape(groups, -1, patterns // short, short).sum(axis=2)
-            match, mismatch = score.gains(seen.anonymous[block])
-            scores = [pattern_scores(match, mismatch, int(group)) for group in self.missing]
-            yield block, counts, np.stack(scores)
-
-
-def pattern_scores(match: Gains, mismatch: Gains, missing: int) -> Gains:
-    """The score of each pattern, targets x 2**slots, for known rows that miss these slots."""
-    scores = np.zeros((len(match), 1), np.int64)
-    for slot in range(match.shape[1]):
-        seen = not missing >> slot & 1
-        without = scores + mismatch[:, slot, None] * seen
-        scores = np.hstack([without, scores + match[:, slot, None]])
-    return scores
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        match, mismatch = score.gains(seen.anonymous)
+        best = np.full(len(match), ABSENT)
+        ties = np.zeros(len(match), np.int64)
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            best_patterns(counts, missing, match, mismatch, best, ties)
+        return best, ties
 
 
 def check_slots(observations: Observations) -> None:

@@ -11,12 +11,16 @@ operations per slot and 64 targets find the targets with at least two more match
 subtraction: the number of rows that match in one slot, or in a pair of slots, is counted on the way.
 """
 
-from typing import NamedTuple
+import math
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.parallel import kernel
+from reidrisk.scores import GRID
+
+Array: TypeAlias = NDArray[Any]
 
 _WORD = 64
 _MOST_LANES = 8 * _WORD  # the table of later matches stays in the second-level cache
@@ -38,13 +42,13 @@ class TargetIndex(NamedTuple):
 
 
 @kernel
-def place_of_bit(word):
+def place_of_bit(word: np.uint64) -> int:
     """The place of the only bit that is set in a word of 64."""
     return _PLACE_OF_BIT[np.int64(word % np.uint64(67))]
 
 
 @kernel
-def encode_tokens(tokens, lookup, codes):
+def encode_tokens(tokens: Array, lookup: Array, codes: Array) -> None:
     """Look up the code of every token."""
     for row in range(tokens.shape[0]):
         for slot in range(tokens.shape[1]):
@@ -52,7 +56,7 @@ def encode_tokens(tokens, lookup, codes):
 
 
 @kernel
-def encode_sets(sets, lookup, codes):
+def encode_sets(sets: Array, lookup: Array, codes: Array) -> None:
     """Look up the codes of sets; free places and repeated tokens become tokens nobody shows."""
     size = sets.shape[2]
     for row in range(sets.shape[0]):
@@ -69,7 +73,7 @@ def encode_sets(sets, lookup, codes):
 
 
 @kernel
-def count_patterns(rows, slots, index, counts):
+def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -> None:
     """Add to `counts[target, pattern]` how many of these rows match so, before subtraction.
 
     A pattern of three and more slots gets the rows that match in exactly these, one of up to two
@@ -94,7 +98,7 @@ def count_patterns(rows, slots, index, counts):
 
 
 @kernel
-def group_rows(rows, first, last, grouped, ends):
+def group_rows(rows: Array, first: int, last: int, grouped: Array, ends: Array) -> None:
     """Copy rows into `grouped` by their codes in columns `first` to `last`; groups end at `ends`."""
     ends[:] = 0
     for row in range(rows.shape[0]):
@@ -112,25 +116,49 @@ def group_rows(rows, first, last, grouped, ends):
 
 
 @kernel
-def count_group(group, slot, targets, target_codes, table, also, counts):
+def count_group(
+    group: Array,
+    slot: int,
+    targets: Array,
+    target_codes: Array,
+    table: Array,
+    also: Array,
+    counts: Array,
+) -> None:
     """Count the patterns of rows and targets that share a code in this slot."""
     slots = target_codes.shape[1]
-    set_size = group.shape[1] // slots
     words = (targets.shape[0] + _WORD - 1) // _WORD
     lanes = table[: also.shape[0] * words].reshape(also.shape[0], words)
-    mine = np.empty((targets.shape[0], slots), target_codes.dtype)
+    mine = target_codes[targets]
     for lane in range(targets.shape[0]):
-        for other in range(slots):
-            code = target_codes[targets[lane], other]
-            mine[lane, other] = code
+        for other in range(slot + 1, slots):
+            code = mine[lane, other]
             also[code] = 0
-            if other > slot and code > 0:
+            if code > 0:
                 lanes[code, lane // _WORD] |= np.uint64(1) << np.uint64(lane % _WORD)
+    count_larger(group, slot, targets, mine, lanes, also, counts)
+    for lane in range(targets.shape[0]):
+        counts[targets[lane], 1 << slot] += group.shape[0]
+        for other in range(slot + 1, slots):
+            code = mine[lane, other]
+            if code > 0:
+                counts[targets[lane], 1 << slot | 1 << other] += also[code]
+                for word in range(words):
+                    lanes[code, word] = np.uint64(0)
+
+
+@kernel
+def count_larger(
+    group: Array, slot: int, targets: Array, mine: Array, lanes: Array, also: Array, counts: Array
+) -> None:
+    """Count patterns with this and at least two later slots; note codes in later slots in `also`."""
+    slots = mine.shape[1]
+    set_size = group.shape[1] // slots
     begin, end = (slot + 1) * set_size, slots * set_size
     for row in range(group.shape[0]):
         for column in range(begin, end):
             also[group[row, column]] += 1
-        for word in range(words):
+        for word in range(lanes.shape[1]):
             one, two = np.uint64(0), np.uint64(0)
             for column in range(begin, end):
                 x = lanes[group[row, column], word]
@@ -140,30 +168,72 @@ def count_group(group, slot, targets, target_codes, table, also, counts):
                 rest = two & (two - np.uint64(1))
                 lane = word * _WORD + place_of_bit(two ^ rest)
                 two = rest
-                pattern = match_pattern(group[row], mine[lane], set_size)
+                pattern = match_pattern(group, row, set_size, mine, lane)
                 if pattern & ((1 << slot) - 1) == 0:  # else counted at its first slot
                     counts[targets[lane], pattern] += 1
-    for lane in range(targets.shape[0]):
-        counts[targets[lane], 1 << slot] += group.shape[0]
-        for other in range(slot + 1, slots):
-            code = mine[lane, other]
-            if code > 0:
-                counts[targets[lane], 1 << slot | 1 << other] += also[code]
-                lanes[code] = np.uint64(0)
 
 
 @kernel
-def match_pattern(row, target, set_size):
+def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: int) -> int:
     """The slots in which a known row holds the target's code, as bits."""
     pattern = 0
-    for slot in range(target.shape[0]):
-        for column in range(slot * set_size, (slot + 1) * set_size):
-            pattern |= np.int64(row[column] == target[slot]) << slot
+    for slot in range(targets.shape[1]):
+        agrees = rows[row, slot * set_size] == targets[target, slot]
+        for column in range(slot * set_size + 1, (slot + 1) * set_size):
+            agrees |= rows[row, column] == targets[target, slot]
+        pattern |= np.int64(agrees) << slot
     return pattern
 
 
 @kernel
-def subtract_larger(counts):
+def best_patterns(
+    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, ties: Array
+) -> None:
+    """Raise `best` and `ties` to the highest score of any pattern that occurs.
+
+    `missing` are the slots, as bits, that all counted rows miss.
+    """
+    scores = np.empty(1 << match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(match, mismatch, target, missing, scores)
+        for pattern in range(scores.shape[0]):
+            count = 0
+            for longer in range(pattern, counts.shape[1], scores.shape[0]):
+                count += counts[target, longer]
+            if count > 0 and scores[pattern] > best[target]:
+                best[target], ties[target] = scores[pattern], 0
+            if count > 0 and scores[pattern] == best[target]:
+                ties[target] += count
+
+
+@kernel
+def sum_patterns(
+    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, sums: Array
+) -> None:
+    """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
+    scores = np.empty(1 << match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(match, mismatch, target, missing, scores)
+        for pattern in range(counts.shape[1]):
+            count = counts[target, pattern]
+            if count > 0:
+                score = scores[pattern % scores.shape[0]]
+                sums[target] += count * math.exp((score - best[target]) / GRID)
+
+
+@kernel
+def fill_scores(match: Array, mismatch: Array, target: int, missing: int, scores: Array) -> None:
+    """The score of each pattern: slot by slot, the patterns without it and those with it."""
+    scores[0] = 0
+    for slot in range(match.shape[1]):
+        seen = 1 - (missing >> slot & 1)
+        for pattern in range(1 << slot):
+            scores[pattern | 1 << slot] = scores[pattern] + match[target, slot]
+            scores[pattern] += mismatch[target, slot] * seen
+
+
+@kernel
+def subtract_larger(counts: Array) -> None:
     """Make the counts of patterns with up to two slots exact, from those of all larger patterns."""
     patterns = counts.shape[1]
     for target in range(counts.shape[0]):
@@ -177,7 +247,7 @@ def subtract_larger(counts):
 
 
 @kernel
-def bits_set(number):
+def bits_set(number: int) -> int:
     """How many bits of a number are 1."""
     count = 0
     while number:
@@ -187,17 +257,17 @@ def bits_set(number):
 
 
 @kernel
-def count_distinct(rows, weights, target_codes, counts):
+def count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Array) -> None:
     """Add to `counts[target, pattern]` the weights of these rows, by comparing all pairs."""
     set_size = rows.shape[1] // target_codes.shape[1]
     for target in range(target_codes.shape[0]):
         for row in range(rows.shape[0]):
-            pattern = match_pattern(rows[row], target_codes[target], set_size)
+            pattern = match_pattern(rows, row, set_size, target_codes, target)
             counts[target, pattern] += weights[row]
 
 
 @kernel
-def count_rows(rows, units, first, counts):
+def count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
     """Count equal rows of codes: a row's number is its codes times `units`, less `first`."""
     for row in range(rows.shape[0]):
         number = -first

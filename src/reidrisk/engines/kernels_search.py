@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import place_of_bit
+from reidrisk.engines.kernels import Array, place_of_bit
 from reidrisk.parallel import kernel
 
 ROWS_PER_SWEEP = 4096
@@ -40,8 +40,8 @@ class Kept(NamedTuple):
 class Weighed(NamedTuple):
     """Targets under token weights.
 
-    `reach[target, m]` is the highest score of a row that matches in m slots; `absent[slot]` is the
-    code of a missing token, and `absent_counts` says that it must be counted like a match.
+    `reach[target, m]` is the highest score of a row that matches in m slots; `absent[0, slot]` is
+    the code of a missing token, and `absent_counts` says that it must be counted like a match.
     """
 
     codes: NDArray[np.uint16]
@@ -67,34 +67,36 @@ class Tabled(NamedTuple):
 
 
 @kernel
-def offer(kept, target, score, row):
+def offer(kept: Kept, target: int, score: int, row: int) -> None:
     """Take a scored row into account."""
     if score > kept.best[target]:
         kept.best[target] = score
         kept.ties[target] = 1
     elif score == kept.best[target]:
         kept.ties[target] += 1
-    rows, scores = kept.top_rows[target], kept.top_scores[target]
-    place = rows.shape[0]
+    rows, scores = kept.top_rows, kept.top_scores
+    place = rows.shape[1]
     while place > 0 and (
-        score > scores[place - 1] or (score == scores[place - 1] and row < rows[place - 1])
+        score > scores[target, place - 1]
+        or (score == scores[target, place - 1] and row < rows[target, place - 1])
     ):
         place -= 1
-        if place + 1 < rows.shape[0]:
-            rows[place + 1], scores[place + 1] = rows[place], scores[place]
-    if place < rows.shape[0]:
-        rows[place], scores[place] = row, score
+        if place + 1 < rows.shape[1]:
+            rows[target, place + 1] = rows[target, place]
+            scores[target, place + 1] = scores[target, place]
+    if place < rows.shape[1]:
+        rows[target, place], scores[target, place] = row, score
 
 
 @kernel
-def threshold(kept, target):
+def threshold(kept: Kept, target: int) -> int:
     """The lowest score that still matters."""
     top = kept.top_scores.shape[1]
     return kept.top_scores[target, top - 1] if top > 0 else kept.best[target]
 
 
 @kernel
-def sweep(rows, first_row, targets, kept, bitmaps):
+def sweep(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> None:
     """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SWEEP`.
 
     `bitmaps` must be zero and is left so.
@@ -103,8 +105,9 @@ def sweep(rows, first_row, targets, kept, bitmaps):
         for column in range(rows.shape[1]):
             bitmaps[rows[row, column], row // 64] |= np.uint64(1) << np.uint64(row % 64)
     counters = np.empty(_PLANES * _WORDS, np.uint64)
+    set_size = rows.shape[1] // targets.codes.shape[1]
     for target in range(targets.codes.shape[0]):
-        needed = matches_needed(targets.reach[target], threshold(kept, target))
+        needed = matches_needed(targets.reach, target, threshold(kept, target))
         if needed > targets.codes.shape[1]:
             continue
         count_matches(bitmaps, targets, target, min(needed, 2 ** (_PLANES - 1) - 1), counters)
@@ -115,23 +118,26 @@ def sweep(rows, first_row, targets, kept, bitmaps):
                 row = word * 64 + place_of_bit(hits ^ rest)
                 hits = rest
                 if row < rows.shape[0]:
-                    offer(kept, target, weighed_score(rows[row], targets, target), first_row + row)
+                    score = weighed_score(rows, row, set_size, targets, target)
+                    offer(kept, target, score, first_row + row)
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             bitmaps[rows[row, column], row // 64] = np.uint64(0)
 
 
 @kernel
-def matches_needed(reach, score):
+def matches_needed(reach: Array, target: int, score: int) -> int:
     """The fewest matches that can reach a score; one more than there are slots if none can."""
     needed = 0
-    while needed < reach.shape[0] and reach[needed] < score:
+    while needed < reach.shape[1] and reach[target, needed] < score:
         needed += 1
     return needed
 
 
 @kernel
-def count_matches(bitmaps, targets, target, needed, counters):
+def count_matches(
+    bitmaps: Array, targets: Weighed, target: int, needed: int, counters: Array
+) -> None:
     """Set the bits of the last plane of `counters` for rows with at least `needed` matches."""
     slots = targets.codes.shape[1]
     start = 2 ** (_PLANES - 1) - needed
@@ -141,33 +147,36 @@ def count_matches(bitmaps, targets, target, needed, counters):
             counters[plane * _WORDS + word] = fill
     for slot in range(0, slots, 4):
         count_four(
-            bitmaps[code_or_none(targets.codes[target], slot)],
-            bitmaps[code_or_none(targets.codes[target], slot + 1)],
-            bitmaps[code_or_none(targets.codes[target], slot + 2)],
-            bitmaps[code_or_none(targets.codes[target], slot + 3)],
+            bitmaps,
+            code_or_none(targets.codes, target, slot),
+            code_or_none(targets.codes, target, slot + 1),
+            code_or_none(targets.codes, target, slot + 2),
+            code_or_none(targets.codes, target, slot + 3),
             counters,
         )
         if targets.absent_counts:
             count_four(
-                bitmaps[code_or_none(targets.absent, slot)],
-                bitmaps[code_or_none(targets.absent, slot + 1)],
-                bitmaps[code_or_none(targets.absent, slot + 2)],
-                bitmaps[code_or_none(targets.absent, slot + 3)],
+                bitmaps,
+                code_or_none(targets.absent, 0, slot),
+                code_or_none(targets.absent, 0, slot + 1),
+                code_or_none(targets.absent, 0, slot + 2),
+                code_or_none(targets.absent, 0, slot + 3),
                 counters,
             )
 
 
 @kernel
-def code_or_none(codes, slot):
+def code_or_none(codes: Array, row: int, slot: int) -> int:
     """The code in a slot; behind the last slot 0, which no row holds."""
-    return codes[slot] if slot < codes.shape[0] else np.uint16(0)
+    return np.int64(codes[row, slot]) if slot < codes.shape[1] else 0
 
 
 @kernel
-def count_four(one, two, three, four, counters):
+def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counters: Array) -> None:
     """Add four bitmaps to the counters of all rows, as in pencil-and-paper binary addition."""
     for word in range(_WORDS):
-        a, b, c, d = one[word], two[word], three[word], four[word]
+        a, b = bitmaps[one, word], bitmaps[two, word]
+        c, d = bitmaps[three, word], bitmaps[four, word]
         low, next_low = counters[word], counters[_WORDS + word]
         half = low ^ a ^ b
         carry = (a & b) | ((a ^ b) & low)
@@ -183,26 +192,24 @@ def count_four(one, two, three, four, counters):
 
 
 @kernel
-def weighed_score(row, targets, target):
+def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> int:
     """The exact score of a row of codes under token weights."""
-    slots = targets.codes.shape[1]
-    set_size = row.shape[0] // slots
     score = 0
-    for slot in range(slots):
+    for slot in range(targets.codes.shape[1]):
         gain = targets.mismatch[target, slot]
-        if row[slot * set_size] == targets.absent[slot]:
+        if rows[row, slot * set_size] == targets.absent[0, slot]:
             gain = 0
         for column in range(slot * set_size, (slot + 1) * set_size):
-            if row[column] == targets.codes[target, slot]:
+            if rows[row, column] == targets.codes[target, slot]:
                 gain = targets.match[target, slot]
         score += gain
     return score
 
 
 @kernel
-def sift(rows, first_row, targets, kept):
+def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
     """Offer every row that may matter to each of these targets; rows are tokens."""
-    slots = rows.shape[1]
+    slots, tokens = rows.shape[1], targets.gain.shape[1]
     sums = np.empty(TARGETS_PER_SIFT, np.uint8)
     enough = np.full(TARGETS_PER_SIFT, 255, np.uint8)
     for lane in range(targets.shown.shape[0]):
@@ -211,22 +218,23 @@ def sift(rows, first_row, targets, kept):
         sums[:] = 0
         for slot in range(0, slots, 4):
             add_four(
-                gain_levels(targets, rows[row], slot),
-                gain_levels(targets, rows[row], slot + 1),
-                gain_levels(targets, rows[row], slot + 2),
-                gain_levels(targets, rows[row], slot + 3),
+                targets.levels,
+                place_of_levels(rows, row, slot, tokens),
+                place_of_levels(rows, row, slot + 1, tokens),
+                place_of_levels(rows, row, slot + 2, tokens),
+                place_of_levels(rows, row, slot + 3, tokens),
                 sums,
             )
         if not any_enough(sums, enough):
             continue
         for lane in range(targets.shown.shape[0]):
             if sums[lane] >= enough[lane]:
-                offer(kept, lane, table_score(rows[row], targets, lane), first_row + row)
+                offer(kept, lane, table_score(rows, row, targets, lane), first_row + row)
                 enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
 
 
 @kernel
-def levels_needed(targets, lane, score):
+def levels_needed(targets: Tabled, lane: int, score: int) -> int:
     """The lowest sum of levels that can reach a score; 255, which no sum attains, if none can."""
     if score <= targets.floor[lane]:
         return 0
@@ -235,22 +243,25 @@ def levels_needed(targets, lane, score):
 
 
 @kernel
-def gain_levels(targets, row, slot):
-    """All targets' levels for the token in a slot; zeros behind the last slot."""
-    if slot >= row.shape[0]:
-        return targets.levels[targets.levels.shape[0] - 1]
-    return targets.levels[slot * (targets.gain.shape[1] + 1) + np.int64(row[slot]) + 1]
+def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> int:
+    """Where the levels of a known token are; behind the last slot, the zeros at the end."""
+    slots = rows.shape[1]
+    if slot < slots:
+        return slot * (tokens + 1) + np.int64(rows[row, slot]) + 1
+    return slots * (tokens + 1)
 
 
 @kernel
-def add_four(one, two, three, four, sums):
-    """Add four rows of bytes to the sums."""
+def add_four(levels: Array, one: int, two: int, three: int, four: int, sums: Array) -> None:
+    """Add four rows of levels to the sums."""
     for lane in range(TARGETS_PER_SIFT):
-        sums[lane] += one[lane] + two[lane] + three[lane] + four[lane]
+        sums[lane] += (
+            levels[one, lane] + levels[two, lane] + levels[three, lane] + levels[four, lane]
+        )
 
 
 @kernel
-def any_enough(sums, enough):
+def any_enough(sums: Array, enough: Array) -> bool:
     """Whether any target's sum could matter."""
     found = False
     for lane in range(TARGETS_PER_SIFT):
@@ -259,11 +270,11 @@ def any_enough(sums, enough):
 
 
 @kernel
-def table_score(row, targets, lane):
+def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> int:
     """The exact score of a row of tokens under a token table."""
     score = 0
-    for slot in range(row.shape[0]):
-        shown, known = targets.shown[lane, slot], row[slot]
+    for slot in range(rows.shape[1]):
+        shown, known = targets.shown[lane, slot], rows[row, slot]
         if shown >= 0 and known >= 0:
             score += targets.gain[slot, shown, known]
     return score

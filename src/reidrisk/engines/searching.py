@@ -23,6 +23,7 @@ from reidrisk.scores import Score, TokenTable, TokenWeights, by_slot
 
 _LARGEST_SUM_OF_LEVELS = 254
 _MOST_ROUNDED = 127
+_FIRST_SWEEP = 32
 
 
 def bytes_to_sweep(observations: Observations, crew: Crew, top: int, targets: int) -> int:
@@ -50,10 +51,9 @@ def search_by_sweep(
 
     def work(rows: Iterator[tuple[int, int]], kept: Kept) -> None:
         bitmaps = np.zeros((codes.size, ROWS_PER_SWEEP // 64), np.uint64)
-        for start, stop in rows:
-            for first in range(start, stop, ROWS_PER_SWEEP):
-                part = codes.of(observations.rows(first, min(first + ROWS_PER_SWEEP, stop)))
-                sweep(part, observations.first + first, targets, kept, bitmaps)
+        for first, last in _few_rows_first(rows):
+            part = codes.of(observations.rows(first, last))
+            sweep(part, observations.first + first, targets, kept, bitmaps)
 
     return _search(observations, score, top, crew, work)
 
@@ -103,6 +103,16 @@ def _nothing_kept(truth: NDArray[np.int64], top: int) -> Kept:
     return Kept(truth.copy(), none, np.full(shape, NOBODY), np.full(shape, ABSENT))
 
 
+def _few_rows_first(blocks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Cut blocks for sweeps: a few rows first, since a sweep prunes by what was found before it."""
+    rows = _FIRST_SWEEP
+    for start, stop in blocks:
+        while start < stop:
+            yield start, min(start + rows, stop)
+            start += rows
+            rows = min(2 * rows, ROWS_PER_SWEEP)
+
+
 def _weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
     match, mismatch = score.gains(observations.anonymous)
     absent_counts = not observations.complete and bool((mismatch < 0).any())
@@ -112,7 +122,7 @@ def _weighed(observations: Observations, score: TokenWeights, codes: Codes) -> W
     largest_first = -np.sort(-lift, axis=1)
     base = mismatch.sum(axis=1, keepdims=True)
     reach = base + np.pad(largest_first.cumsum(axis=1), ((0, 0), (1, 0)))
-    absent = np.ascontiguousarray(codes.lookup[:, 0])
+    absent = np.ascontiguousarray(codes.lookup[:, :1].T)
     return Weighed(codes.targets, match, mismatch, reach, absent, absent_counts)
 
 
