@@ -81,12 +81,12 @@ def _count_by_lanes(
     for part, sizes in crew.over_rows(observations, work, searches):
         counts += part
         counts[:, :, 0] += sizes[:, None]
-    for group in counts:
-        over_blocks(
-            lambda start, stop, group=group: subtract_larger(group[start:stop]),
-            len(group),
-            _TARGETS_AT_A_TIME,
-        )
+
+    def make_exact(start: int, stop: int) -> None:
+        for group in counts:
+            subtract_larger(group[start:stop])
+
+    over_blocks(make_exact, shape[1], _TARGETS_AT_A_TIME)
     return counts
 
 
@@ -109,18 +109,17 @@ def _count_by_distinct(
                 count_rows(codes.of(part), units, int(firsts @ units), numbers[group])
         return numbers
 
-    numbers = sum(crew.over_rows(observations, work, searches))
+    numbers = np.sum(crew.over_rows(observations, work, searches), axis=0)
     counts = np.zeros((len(groups), len(codes.targets), 1 << observations.slots), np.int64)
-    for group, weights in enumerate(np.asarray(numbers)):
-        present = np.flatnonzero(weights)
-        rows = (present[:, None] // units % sizes + firsts).astype(np.uint16)
-        over_blocks(
-            lambda start, stop, group=group, rows=rows, weights=weights[present]: count_distinct(
-                rows, weights, codes.targets[start:stop], counts[group, start:stop]
-            ),
-            len(codes.targets),
-            _TARGETS_AT_A_TIME,
-        )
+    present = [np.flatnonzero(weights) for weights in numbers]
+    rows = [(number[:, None] // units % sizes + firsts).astype(np.uint16) for number in present]
+
+    def compare(start: int, stop: int) -> None:
+        for group, weights in enumerate(numbers):
+            part = counts[group, start:stop]
+            count_distinct(rows[group], weights[present[group]], codes.targets[start:stop], part)
+
+    over_blocks(compare, len(codes.targets), _TARGETS_AT_A_TIME)
     return counts
 
 

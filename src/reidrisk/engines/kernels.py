@@ -8,7 +8,7 @@ slot; the targets with this code in this slot become the bits of machine words, 
 every code which of them show it elsewhere. Passing over the later slots of a row, three logic
 operations per slot and 64 targets find the targets with at least two more matches. These are rare
 (about two per row at 10,000 targets) and are looked at one by one. All other patterns follow by
-subtraction: the number of rows that match in one slot, or in a pair of slots, is counted on the way.
+subtraction: rows that match in one slot, or in a pair of slots, are counted on the way.
 """
 
 import math
@@ -21,6 +21,7 @@ from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
 
 Array: TypeAlias = NDArray[Any]
+Number: TypeAlias = Any  # a whole number, as wide as the compiler finds
 
 _WORD = 64
 _MOST_LANES = 8 * _WORD  # the table of later matches stays in the second-level cache
@@ -42,7 +43,7 @@ class TargetIndex(NamedTuple):
 
 
 @kernel
-def place_of_bit(word: np.uint64) -> int:
+def place_of_bit(word: np.uint64) -> Number:
     """The place of the only bit that is set in a word of 64."""
     return _PLACE_OF_BIT[np.int64(word % np.uint64(67))]
 
@@ -99,7 +100,7 @@ def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -
 
 @kernel
 def group_rows(rows: Array, first: int, last: int, grouped: Array, ends: Array) -> None:
-    """Copy rows into `grouped` by their codes in columns `first` to `last`; groups end at `ends`."""
+    """Copy rows into `grouped`, by their codes in some columns; groups end at `ends`."""
     ends[:] = 0
     for row in range(rows.shape[0]):
         for column in range(first, last):
@@ -151,7 +152,7 @@ def count_group(
 def count_larger(
     group: Array, slot: int, targets: Array, mine: Array, lanes: Array, also: Array, counts: Array
 ) -> None:
-    """Count patterns with this and at least two later slots; note codes in later slots in `also`."""
+    """Count patterns with this and two or more later slots; count codes there in `also`."""
     slots = mine.shape[1]
     set_size = group.shape[1] // slots
     begin, end = (slot + 1) * set_size, slots * set_size
@@ -174,9 +175,9 @@ def count_larger(
 
 
 @kernel
-def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: int) -> int:
+def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: int) -> Number:
     """The slots in which a known row holds the target's code, as bits."""
-    pattern = 0
+    pattern = np.int64(0)
     for slot in range(targets.shape[1]):
         agrees = rows[row, slot * set_size] == targets[target, slot]
         for column in range(slot * set_size + 1, (slot + 1) * set_size):

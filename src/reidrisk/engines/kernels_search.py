@@ -1,8 +1,9 @@
 """The loops that look for the best rows and pass over all that cannot be among them.
 
-`sweep` serves token weights. 64 known rows are one machine word: for every code a bitmap says which
-rows hold it. Adding the bitmaps of a target's codes, bit by bit in parallel, counts the matches of 64
-rows at a time; only rows with enough matches to reach the best score so far are scored.
+`sweep` serves token weights. 64 known rows are one machine word: for every code a bitmap says
+which rows hold it. Adding the bitmaps of a target's codes, bit by bit in parallel, counts the
+matches of 64 rows at a time; only rows with enough matches to reach the best score so far are
+scored.
 
 `sift` serves token tables. Each gain is rounded up to a few levels, one byte per target, and the
 bytes of 256 targets are added together; only targets whose sum could reach their best so far are
@@ -16,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import Array, place_of_bit
+from reidrisk.engines.kernels import Array, Number, place_of_bit
 from reidrisk.parallel import kernel
 
 ROWS_PER_SWEEP = 4096
@@ -89,7 +90,7 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
 
 
 @kernel
-def threshold(kept: Kept, target: int) -> int:
+def threshold(kept: Kept, target: int) -> Number:
     """The lowest score that still matters."""
     top = kept.top_scores.shape[1]
     return kept.top_scores[target, top - 1] if top > 0 else kept.best[target]
@@ -166,7 +167,7 @@ def count_matches(
 
 
 @kernel
-def code_or_none(codes: Array, row: int, slot: int) -> int:
+def code_or_none(codes: Array, row: int, slot: int) -> Number:
     """The code in a slot; behind the last slot 0, which no row holds."""
     return np.int64(codes[row, slot]) if slot < codes.shape[1] else 0
 
@@ -192,7 +193,7 @@ def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counte
 
 
 @kernel
-def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> int:
+def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> Number:
     """The exact score of a row of codes under token weights."""
     score = 0
     for slot in range(targets.codes.shape[1]):
@@ -234,7 +235,7 @@ def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
 
 
 @kernel
-def levels_needed(targets: Tabled, lane: int, score: int) -> int:
+def levels_needed(targets: Tabled, lane: int, score: int) -> Number:
     """The lowest sum of levels that can reach a score; 255, which no sum attains, if none can."""
     if score <= targets.floor[lane]:
         return 0
@@ -243,7 +244,7 @@ def levels_needed(targets: Tabled, lane: int, score: int) -> int:
 
 
 @kernel
-def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> int:
+def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> Number:
     """Where the levels of a known token are; behind the last slot, the zeros at the end."""
     slots = rows.shape[1]
     if slot < slots:
@@ -270,7 +271,7 @@ def any_enough(sums: Array, enough: Array) -> bool:
 
 
 @kernel
-def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> int:
+def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
     """The exact score of a row of tokens under a token table."""
     score = 0
     for slot in range(rows.shape[1]):

@@ -107,9 +107,10 @@ def _few_rows_first(blocks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, in
     """Cut blocks for sweeps: a few rows first, since a sweep prunes by what was found before it."""
     rows = _FIRST_SWEEP
     for start, stop in blocks:
-        while start < stop:
-            yield start, min(start + rows, stop)
-            start += rows
+        first = start
+        while first < stop:
+            yield first, min(first + rows, stop)
+            first += rows
             rows = min(2 * rows, ROWS_PER_SWEEP)
 
 
