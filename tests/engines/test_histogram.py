@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
+from tests.engines.strategies import observations, weights
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.plan import Way
 from reidrisk.errors import TooLarge
 from reidrisk.observations import Observations
 from reidrisk.scores import GRID, SetWeights, TokenWeights
-from tests.engines.strategies import observations, weights
 
 
 @pytest.mark.parametrize("way", [Way.LANES, Way.DISTINCT])

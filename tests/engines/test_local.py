@@ -6,11 +6,13 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.engines.strategies import AWKWARD, observations, searches, weights
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.plan import Way
@@ -18,7 +20,6 @@ from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
 from reidrisk.scores import SetWeights, TokenTable, TokenWeights
-from tests.engines.strategies import AWKWARD, observations, searches, weights
 
 FIELDS = ("best", "ties", "truth", "top_rows", "top_scores")
 
@@ -103,7 +104,7 @@ def test_curves_are_searches_of_prefixes(data):
 def test_shards_merge_to_the_whole(search, parts, top):
     seen, score = search
     cuts = np.unique(np.linspace(0, len(seen.known), parts + 1).astype(int))
-    shards = [seen.shard(*cut) for cut in zip(cuts[:-1], cuts[1:], strict=True)]
+    shards = [seen.shard(*cut) for cut in pairwise(cuts)]
     found = [LocalEngine().search(shard, score, top=top) for shard in shards]
     assert_same(merge_all(found[::-1]), ReferenceEngine().search(seen, score, top=top))
 
