@@ -147,6 +147,15 @@ def test_when_all_rows_are_equal_everybody_ties():
         np.testing.assert_array_equal(found.credit, 1 / 70_000)
 
 
+def test_a_row_may_win_by_what_it_misses():
+    known = np.full((100, 2), 0)
+    known[3], known[90] = [-1, 1], [-1, -1]
+    seen = Observations(known, [[1, 1]], [3], tokens=2)
+    found = LocalEngine().search(seen, TokenWeights([-0.9, -0.9], -1.0), top=2)
+    assert found.top_rows.tolist() == [[90, 3]]
+    assert found.ties.tolist() == [1]
+
+
 def test_many_targets_with_many_tokens_are_searched_in_blocks():
     random = np.random.default_rng(3)
     known = random.integers(0, 10**6, (500, 40))
