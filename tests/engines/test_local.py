@@ -151,8 +151,8 @@ def test_a_row_may_win_by_what_it_misses():
     known = np.full((100, 2), 0)
     known[3], known[90] = [-1, 1], [-1, -1]
     seen = Observations(known, [[1, 1]], [3], tokens=2)
-    found = LocalEngine().search(seen, TokenWeights([-0.9, -0.9], -1.0), top=2)
-    assert found.top_rows.tolist() == [[90, 3]]
+    found = LocalEngine().search(seen, TokenWeights([-0.9, -0.9], -1.0), top=1)
+    assert found.top_rows.tolist() == [[90]]
     assert found.ties.tolist() == [1]
 
 
