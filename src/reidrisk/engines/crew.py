@@ -50,6 +50,7 @@ class Crew:
         """
         users, targets = len(observations.known), len(observations.anonymous)
         step = self.rows_together(observations)
+        step = -(-users // -(-users // step))  # as many blocks as needed, all of one size
         blocks = [(start, min(start + step, users)) for start in range(0, users, step)]
 
         def reported(taken: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:

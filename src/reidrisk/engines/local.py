@@ -45,7 +45,7 @@ class LocalEngine:
 
     threads: int | None = None
     max_memory: int | None = None
-    rows: int = 1 << 19
+    rows: int = 1 << 20
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class LocalEngine:
         return [
             next(weighed)
             if isinstance(score, TokenWeights)
-            else {count: _search(seen.prefix(count), score, 0, crew) for count in slots}
+            else {short: _search(seen.prefix(short), score, 0, crew) for short in slots}
             for score in scores
         ]
 
@@ -160,18 +160,18 @@ def _search_weights(
         way = cheapest_search(some, codes, len(groups), searches, top)
         if way is Way.SWEEP:
             answers = [
-                {count: search_by_sweep(some.prefix(count), score, top, crew) for count in slots}
+                {short: search_by_sweep(some.prefix(short), score, top, crew) for short in slots}
                 for score in scores
             ]
         else:
             counts = count(some, codes, groups, way, crew, searches)
             histogram = PatternHistogram(counts, groups, some)
             answers = [
-                {count: histogram.search(score, slots=count) for count in slots} for score in scores
+                {short: histogram.search(score, slots=short) for short in slots} for score in scores
             ]
         parts.append(answers)
     return [
-        {count: join_targets([part[index][count] for part in parts]) for count in slots}
+        {short: join_targets([part[index][short] for part in parts]) for short in slots}
         for index in range(len(scores))
     ]
 

@@ -13,10 +13,14 @@ from reidrisk.engines.codes import Codes
 from reidrisk.engines.histogram import MOST_SLOTS
 from reidrisk.observations import Observations
 
-# Patterns: sort a row by one slot; pass 64 targets in one later slot; look at one found target.
-_SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND = 6e-9, 1.5e-9, 1e-8
-# Distinct rows: compare one slot of a pair. Sweep: count one slot of a pair.
-_COMPARE_SLOT, _COUNT_SLOT = 1e-9, 1.3e-11
+# Lanes: sort a row by one slot; pass 64 targets in one later slot; look at one target that was
+# found; enter one slot of a target into the tables of a block of rows.
+_SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
+_ROWS_PER_BLOCK = 1 << 20
+# Distinct rows: compare one slot of a pair.
+_COMPARE_SLOT = 1e-9
+# Sweep: count one slot of a pair; this many codes make it twice as long, for want of cache.
+_COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
 
 _MOST_DISTINCT = 1 << 20
 _SAMPLE = 1 << 14
@@ -49,7 +53,8 @@ def cheapest_count(observations: Observations, codes: Codes) -> Way:
 
 
 def _cost_of_sweep(observations: Observations, codes: Codes) -> float:
-    return len(observations.known) * codes.targets.size * _COUNT_SLOT
+    pairs = len(observations.known) * codes.targets.size
+    return pairs * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
 
 
 def _cost_of_distinct(observations: Observations, codes: Codes) -> float:
@@ -76,7 +81,9 @@ def _cost_of_lanes(observations: Observations, codes: Codes) -> float:
     )
     passed = sum(words[slot] * (slots - slot - 1) * size for slot in range(slots))
     per_row = slots * size * _SORT_ROW + passed * _PASS_WORD
-    return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND))
+    blocks = -(-users * size // _ROWS_PER_BLOCK)
+    entering = blocks * codes.targets.size * _ENTER_SLOT
+    return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
 
 
 def _at_least_two(chances: NDArray[np.float64]) -> float:
