@@ -170,7 +170,7 @@ def test_many_targets_with_many_tokens_are_searched_in_blocks():
 def test_little_memory_means_small_blocks_of_targets():
     seen = population(targets=2000)
     expected = LocalEngine().search(seen, UNEQUAL)
-    frugal = LocalEngine(threads=1, rows=64, max_memory=6_000_000)
+    frugal = LocalEngine(threads=1, rows=64, max_memory=13_000_000)
     assert_same(frugal.search(seen, UNEQUAL), expected)
 
 

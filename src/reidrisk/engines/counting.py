@@ -14,7 +14,7 @@ from reidrisk.engines.kernels import (
     count_rows,
     subtract_larger,
 )
-from reidrisk.engines.plan import Way
+from reidrisk.engines.plan import MOST_DISTINCT, Way
 from reidrisk.observations import MISSING, SETS, Observations
 from reidrisk.parallel import over_blocks
 
@@ -30,7 +30,7 @@ def bytes_to_count(observations: Observations, crew: Crew, groups: int, targets:
     rows = min(crew.rows_together(observations), len(observations.known))
     per_thread = 4 * patterns + 2 * rows * width * (observations.set_size + 2)
     codes = observations.slots * (2 * observations.tokens + 8 * (1 << 16) + 10 * targets)
-    return crew.threads * per_thread + 8 * patterns + codes
+    return crew.threads * (per_thread + 8 * MOST_DISTINCT) + 8 * patterns + codes
 
 
 def missing_groups(observations: Observations) -> NDArray[np.int64]:
@@ -98,26 +98,30 @@ def _count_by_distinct(
     searches: int,
 ) -> Counts:
     """Find the different rows, and how often each occurs: for small alphabets or few targets."""
-    firsts = np.repeat(codes.lookup[:, 0].astype(np.int64), observations.set_size)
-    sizes = np.repeat(np.diff([*codes.lookup[:, 0].tolist(), codes.size]), observations.set_size)
+    set_size, bits = observations.set_size, 1 << np.arange(observations.slots)
+    firsts = np.repeat(codes.lookup[:, 0].astype(np.int64), set_size)
+    sizes = np.repeat(np.diff([*codes.lookup[:, 0].tolist(), codes.size]), set_size)
     units = np.cumprod([1, *sizes[:-1]])
 
     def work(blocks: Iterator[tuple[int, int]]) -> NDArray[np.int64]:
-        numbers = np.zeros((len(groups), int(np.prod(sizes))), np.int64)
+        weights = np.zeros(int(np.prod(sizes)), np.int64)
         for start, stop in blocks:
-            for group, part in _by_group(observations.rows(start, stop), groups):
-                count_rows(codes.of(part), units, int(firsts @ units), numbers[group])
-        return numbers
+            rows = codes.of(observations.rows(start, stop))
+            count_rows(rows, units, int(firsts @ units), weights)
+        return weights
 
-    numbers = np.sum(crew.over_rows(observations, work, searches), axis=0)
+    weights = np.sum(crew.over_rows(observations, work, searches), axis=0)
+    numbers = np.flatnonzero(weights)
+    rows = (numbers[:, None] // units % sizes + firsts).astype(np.uint16)
+    missing = (rows[:, ::set_size] == codes.lookup[:, 0]) @ bits
+    group_of_row = np.searchsorted(groups, missing) if len(groups) > 1 else np.zeros_like(numbers)
     counts = np.zeros((len(groups), len(codes.targets), 1 << observations.slots), np.int64)
-    present = [np.flatnonzero(weights) for weights in numbers]
-    rows = [(number[:, None] // units % sizes + firsts).astype(np.uint16) for number in present]
 
     def compare(start: int, stop: int) -> None:
-        for group, weights in enumerate(numbers):
-            part = counts[group, start:stop]
-            count_distinct(rows[group], weights[present[group]], codes.targets[start:stop], part)
+        for group in range(len(groups)):
+            mine = group_of_row == group
+            part, targets = counts[group, start:stop], codes.targets[start:stop]
+            count_distinct(rows[mine], weights[numbers[mine]], targets, part)
 
     over_blocks(compare, len(codes.targets), _TARGETS_AT_A_TIME)
     return counts

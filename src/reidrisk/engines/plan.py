@@ -22,7 +22,7 @@ _COMPARE_SLOT = 1e-9
 # Sweep: count one slot of a pair; this many codes make it twice as long, for want of cache.
 _COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
 
-_MOST_DISTINCT = 1 << 20
+MOST_DISTINCT = 1 << 20
 _SAMPLE = 1 << 14
 
 
@@ -61,7 +61,7 @@ def _cost_of_distinct(observations: Observations, codes: Codes) -> float:
     sizes = np.diff([*codes.lookup[:, 0].tolist(), codes.size]).astype(float)
     possible = np.prod(sizes) ** observations.set_size
     compared = codes.targets.size * observations.set_size * possible
-    return float(compared * _COMPARE_SLOT if possible <= _MOST_DISTINCT else np.inf)
+    return float(compared * _COMPARE_SLOT if possible <= MOST_DISTINCT else np.inf)
 
 
 def _cost_of_lanes(observations: Observations, codes: Codes) -> float:
