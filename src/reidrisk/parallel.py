@@ -6,12 +6,14 @@ answer depends on the machine.
 """
 
 import os
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import numba
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -47,3 +49,31 @@ def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> l
         return [work(start, total) for start in starts]
     with ThreadPoolExecutor(min(cores(), len(starts))) as threads:
         return list(threads.map(lambda start: work(start, min(start + block, total)), starts))
+
+
+def over_queue(
+    work: Callable[[Iterator[Item]], Result], items: Sequence[Item], threads: int
+) -> list[Result]:
+    """Call `work` on several threads at once; each takes items from one queue until it is empty.
+
+    For work that gathers into something large, which each thread should have only once. An error or
+    an interrupt empties the queue, so that it is heard as soon as the items in hand are done.
+    """
+    queue, lock = list(reversed(items)), threading.Lock()
+
+    def take() -> Iterator[Item]:
+        while True:
+            with lock:
+                if not queue:
+                    return
+                item = queue.pop()
+            yield item
+
+    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+        workers = [pool.submit(work, take()) for _ in range(min(threads, len(items)))]
+        try:
+            return [worker.result() for worker in workers]
+        except BaseException:
+            with lock:
+                queue.clear()
+            raise

@@ -1,0 +1,7 @@
+"""Search over everyone: a slow engine that defines the answer, a fast one that equals it."""
+
+from reidrisk.engines.histogram import PatternHistogram
+from reidrisk.engines.local import LocalEngine
+from reidrisk.engines.reference import ReferenceEngine
+
+__all__ = ["LocalEngine", "PatternHistogram", "ReferenceEngine"]

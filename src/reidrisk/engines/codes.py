@@ -1,0 +1,71 @@
+"""Tokens renumbered for a set of targets: a code for every token that some target shows in a slot.
+
+Codes of different slots differ, so that one table serves all slots, and they fit into 16 bits
+whatever the alphabet: a song that no target has played is like any other such song.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.kernels import encode_sets, encode_tokens
+from reidrisk.errors import TooLarge
+from reidrisk.observations import MISSING, SETS, Observations, Tokens
+
+NO_CODE = 0  # of a target's missing slot: no known token ever has it
+_RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
+_MOST_CODES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Codes:
+    """The codes for some targets.
+
+    Args:
+        lookup: `lookup[slot, token + 1]` is the code of a known token; the first column is that of
+            a missing one, and the code after it that of a token which no target has.
+        targets: The targets' own codes, targets x slots.
+        size: One more than the largest code.
+    """
+
+    lookup: NDArray[np.uint16]
+    targets: NDArray[np.uint16]
+    size: int
+
+    def of(self, rows: Tokens) -> NDArray[np.uint16]:
+        """The codes of known rows, with slots x set size columns."""
+        codes = np.empty((len(rows), rows.size // len(rows)), np.uint16)
+        encode = encode_tokens if rows.ndim < SETS else encode_sets
+        encode(rows, self.lookup, codes)
+        return codes
+
+
+def codes_of(observations: Observations) -> Codes:
+    """Number the tokens that the targets show."""
+    shown, slots = observations.anonymous, observations.slots
+    lookup = np.empty((slots, observations.tokens + 1), np.uint16)
+    targets = np.empty(shown.shape, np.uint16)
+    size = NO_CODE + 1
+    for slot in range(slots):
+        present = np.unique(shown[:, slot])
+        present = present[present != MISSING].astype(np.int64)
+        lookup[slot] = size + 1
+        lookup[slot, 0] = size
+        lookup[slot, present + 1] = np.arange(len(present)) + size + _RESERVED
+        targets[:, slot] = lookup[slot, shown[:, slot].astype(np.int64) + 1]
+        targets[shown[:, slot] == MISSING, slot] = NO_CODE
+        size += len(present) + _RESERVED
+    return Codes(lookup, targets, size)
+
+
+def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
+    """Cut the targets so that their codes fit into 16 bits, at most `most` together."""
+    slots, targets = observations.slots, len(observations.anonymous)
+    room = (_MOST_CODES - 1) // slots - _RESERVED
+    if room < 1:
+        raise TooLarge(f"rows of {slots} slots are too long; {_MOST_CODES // 4} slots are possible")
+    together = min(most, targets if observations.tokens <= room else room)
+    for start in range(0, targets, together):
+        yield slice(start, min(start + together, targets))

@@ -1,0 +1,81 @@
+"""For each target, how many known rows match it in which slots.
+
+Token weights see a known row only through the set of slots in which it matches. So the counts of
+these sets (patterns) answer every search for the best row, all ties, every prefix of the slots, and
+sums over all users; the users themselves are no longer needed.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.kernels import best_patterns, sum_patterns
+from reidrisk.engines.truth import true_scores
+from reidrisk.errors import TooLarge
+from reidrisk.matches import ABSENT, Matches
+from reidrisk.observations import Observations
+from reidrisk.scores import GRID, TokenWeights
+
+MOST_SLOTS = 12
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class PatternHistogram:
+    """Counts of known rows by match pattern.
+
+    Args:
+        counts: `counts[group, target, pattern]`; bit s of the pattern says that slot s matches.
+        missing: For each group of known rows the slots they all miss, as bits. One group, 0, if
+            nothing is missing.
+        observations: What was counted.
+    """
+
+    counts: NDArray[np.int64]
+    missing: NDArray[np.int64]
+    observations: Observations
+
+    def search(self, score: TokenWeights, *, slots: int | None = None) -> Matches:
+        """The matches of all targets, after the first `slots` slots."""
+        seen = self._prefix(score, slots)
+        best, ties = self._best(seen, score)
+        nobody = np.empty((len(best), 0), np.int64)
+        return Matches(best, ties, true_scores(seen, score), nobody, nobody)
+
+    def evidence(self, score: TokenWeights, *, slots: int | None = None) -> NDArray[np.float64]:
+        """Logarithm of the sum over all known rows of exp(score), for each target.
+
+        With gains that are log-likelihoods, `exp(score - evidence)` is a row's posterior
+        probability under equal priors.
+        """
+        seen = self._prefix(score, slots)
+        best, _ = self._best(seen, score)
+        match, mismatch = score.gains(seen.anonymous)
+        sums = np.zeros(len(best))
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            sum_patterns(counts, missing, match, mismatch, best, sums)
+        return best / GRID + np.log(sums)
+
+    def _prefix(self, score: TokenWeights, slots: int | None) -> Observations:
+        seen = self.observations.prefix(self.observations.slots if slots is None else slots)
+        score.check(seen)
+        return seen
+
+    def _best(
+        self, seen: Observations, score: TokenWeights
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        match, mismatch = score.gains(seen.anonymous)
+        best = np.full(len(match), ABSENT)
+        ties = np.zeros(len(match), np.int64)
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            best_patterns(counts, missing, match, mismatch, best, ties)
+        return best, ties
+
+
+def check_slots(observations: Observations) -> None:
+    """Refuse rows with too many slots to count every pattern."""
+    if observations.slots > MOST_SLOTS:
+        raise TooLarge(
+            f"{observations.slots} slots have 2**{observations.slots} match patterns, too many to "
+            f"count for every target; use search, or prefix({MOST_SLOTS})"
+        )

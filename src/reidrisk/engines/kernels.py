@@ -1,0 +1,277 @@
+"""The loops that see every known row. Arrays in, arrays out; whole numbers only.
+
+`encode_*` renumber tokens (see `codes.py`), `count_patterns` fills a pattern histogram,
+`count_distinct` fills it from rows that were counted before.
+
+Why `count_patterns` is fast. It does not compare pairs. Known rows are sorted by their code in one
+slot; the targets with this code in this slot become the bits of machine words, and a table says for
+every code which of them show it elsewhere. Passing over the later slots of a row, three logic
+operations per slot and 64 targets find the targets with at least two more matches. These are rare
+(about two per row at 10,000 targets) and are looked at one by one. All other patterns follow by
+subtraction: rows that match in one slot, or in a pair of slots, are counted on the way.
+"""
+
+import math
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.parallel import kernel
+from reidrisk.scores import GRID
+
+Array: TypeAlias = NDArray[Any]
+Number: TypeAlias = Any  # a whole number, as wide as the compiler finds
+
+_WORD = 64
+_MOST_LANES = 8 * _WORD  # the table of later matches stays in the second-level cache
+
+# 2**i modulo 67 differs for all i below 64: the shortest way from a single bit to its place.
+_PLACE_OF_BIT = np.zeros(67, np.int64)
+_PLACE_OF_BIT[[pow(2, place, 67) for place in range(_WORD)]] = range(_WORD)
+
+
+class TargetIndex(NamedTuple):
+    """Targets, found by slot and code.
+
+    `order[slot, starts[slot, code] : starts[slot, code + 1]]` are the targets with this code.
+    """
+
+    codes: NDArray[np.uint16]
+    order: NDArray[np.int64]
+    starts: NDArray[np.int64]
+
+
+@kernel
+def place_of_bit(word: np.uint64) -> Number:
+    """The place of the only bit that is set in a word of 64."""
+    return _PLACE_OF_BIT[np.int64(word % np.uint64(67))]
+
+
+@kernel
+def encode_tokens(tokens: Array, lookup: Array, codes: Array) -> None:
+    """Look up the code of every token."""
+    for row in range(tokens.shape[0]):
+        for slot in range(tokens.shape[1]):
+            codes[row, slot] = lookup[slot, np.int64(tokens[row, slot]) + 1]
+
+
+@kernel
+def encode_sets(sets: Array, lookup: Array, codes: Array) -> None:
+    """Look up the codes of sets; free places and repeated tokens become tokens nobody shows."""
+    size = sets.shape[2]
+    for row in range(sets.shape[0]):
+        for slot in range(sets.shape[1]):
+            known = sets[row, slot]
+            absent = lookup[slot, 0]
+            nothing_known = known.max() < 0
+            for place in range(size):
+                code = lookup[slot, np.int64(known[place]) + 1]
+                is_free = code == absent and not nothing_known
+                for earlier in range(place):
+                    is_free = is_free or (known[earlier] == known[place] and not nothing_known)
+                codes[row, slot * size + place] = absent + np.uint16(1) if is_free else code
+
+
+@kernel
+def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -> None:
+    """Add to `counts[target, pattern]` how many of these rows match so, before subtraction.
+
+    A pattern of three and more slots gets the rows that match in exactly these, one of up to two
+    slots the rows that match there and perhaps elsewhere: `subtract_larger` makes it exact.
+    """
+    size = index.starts.shape[1] - 1
+    set_size = rows.shape[1] // slots
+    grouped = np.empty((rows.shape[0] * set_size, rows.shape[1]), rows.dtype)
+    ends = np.empty(size + 1, np.int64)
+    table = np.zeros(size * (_MOST_LANES // _WORD), np.uint64)
+    also = np.zeros(size, np.int32)
+    for slot in range(slots):
+        group_rows(rows, slot * set_size, (slot + 1) * set_size, grouped, ends)
+        for code in range(1, size):
+            group = grouped[ends[code - 1] : ends[code]]
+            first, last = index.starts[slot, code], index.starts[slot, code + 1]
+            if group.shape[0] == 0:
+                continue
+            for start in range(first, last, _MOST_LANES):
+                targets = index.order[slot, start : min(start + _MOST_LANES, last)]
+                count_group(group, slot, targets, index.codes, table, also, counts)
+
+
+@kernel
+def group_rows(rows: Array, first: int, last: int, grouped: Array, ends: Array) -> None:
+    """Copy rows into `grouped`, by their codes in some columns; groups end at `ends`."""
+    ends[:] = 0
+    for row in range(rows.shape[0]):
+        for column in range(first, last):
+            ends[np.int64(rows[row, column]) + 1] += 1
+    for code in range(1, ends.shape[0]):
+        ends[code] += ends[code - 1]
+    for row in range(rows.shape[0]):
+        for column in range(first, last):
+            code = rows[row, column]
+            place = ends[code]
+            ends[code] = place + 1
+            for other in range(rows.shape[1]):
+                grouped[place, other] = rows[row, other]
+
+
+@kernel
+def count_group(
+    group: Array,
+    slot: int,
+    targets: Array,
+    target_codes: Array,
+    table: Array,
+    also: Array,
+    counts: Array,
+) -> None:
+    """Count the patterns of rows and targets that share a code in this slot."""
+    slots = target_codes.shape[1]
+    words = (targets.shape[0] + _WORD - 1) // _WORD
+    lanes = table[: also.shape[0] * words].reshape(also.shape[0], words)
+    mine = target_codes[targets]
+    for lane in range(targets.shape[0]):
+        for other in range(slot + 1, slots):
+            code = mine[lane, other]
+            also[code] = 0
+            if code > 0:
+                lanes[code, lane // _WORD] |= np.uint64(1) << np.uint64(lane % _WORD)
+    count_larger(group, slot, targets, mine, lanes, also, counts)
+    for lane in range(targets.shape[0]):
+        counts[targets[lane], 1 << slot] += group.shape[0]
+        for other in range(slot + 1, slots):
+            code = mine[lane, other]
+            if code > 0:
+                counts[targets[lane], 1 << slot | 1 << other] += also[code]
+                for word in range(words):
+                    lanes[code, word] = np.uint64(0)
+
+
+@kernel
+def count_larger(
+    group: Array, slot: int, targets: Array, mine: Array, lanes: Array, also: Array, counts: Array
+) -> None:
+    """Count patterns with this and two or more later slots; count codes there in `also`."""
+    slots = mine.shape[1]
+    set_size = group.shape[1] // slots
+    begin, end = (slot + 1) * set_size, slots * set_size
+    for row in range(group.shape[0]):
+        for column in range(begin, end):
+            also[group[row, column]] += 1
+        for word in range(lanes.shape[1]):
+            one, two = np.uint64(0), np.uint64(0)
+            for column in range(begin, end):
+                x = lanes[group[row, column], word]
+                two |= one & x
+                one |= x
+            while two:
+                rest = two & (two - np.uint64(1))
+                lane = word * _WORD + place_of_bit(two ^ rest)
+                two = rest
+                pattern = match_pattern(group, row, set_size, mine, lane)
+                if pattern & ((1 << slot) - 1) == 0:  # else counted at its first slot
+                    counts[targets[lane], pattern] += 1
+
+
+@kernel
+def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: int) -> Number:
+    """The slots in which a known row holds the target's code, as bits."""
+    pattern = np.int64(0)
+    for slot in range(targets.shape[1]):
+        agrees = rows[row, slot * set_size] == targets[target, slot]
+        for column in range(slot * set_size + 1, (slot + 1) * set_size):
+            agrees |= rows[row, column] == targets[target, slot]
+        pattern |= np.int64(agrees) << slot
+    return pattern
+
+
+@kernel
+def best_patterns(
+    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, ties: Array
+) -> None:
+    """Raise `best` and `ties` to the highest score of any pattern that occurs.
+
+    `missing` are the slots, as bits, that all counted rows miss.
+    """
+    scores = np.empty(1 << match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(match, mismatch, target, missing, scores)
+        for pattern in range(scores.shape[0]):
+            count = 0
+            for longer in range(pattern, counts.shape[1], scores.shape[0]):
+                count += counts[target, longer]
+            if count > 0 and scores[pattern] > best[target]:
+                best[target], ties[target] = scores[pattern], 0
+            if count > 0 and scores[pattern] == best[target]:
+                ties[target] += count
+
+
+@kernel
+def sum_patterns(
+    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, sums: Array
+) -> None:
+    """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
+    scores = np.empty(1 << match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(match, mismatch, target, missing, scores)
+        for pattern in range(counts.shape[1]):
+            count = counts[target, pattern]
+            if count > 0:
+                score = scores[pattern % scores.shape[0]]
+                sums[target] += count * math.exp((score - best[target]) / GRID)
+
+
+@kernel
+def fill_scores(match: Array, mismatch: Array, target: int, missing: int, scores: Array) -> None:
+    """The score of each pattern: slot by slot, the patterns without it and those with it."""
+    scores[0] = 0
+    for slot in range(match.shape[1]):
+        seen = 1 - (missing >> slot & 1)
+        for pattern in range(1 << slot):
+            scores[pattern | 1 << slot] = scores[pattern] + match[target, slot]
+            scores[pattern] += mismatch[target, slot] * seen
+
+
+@kernel
+def subtract_larger(counts: Array) -> None:
+    """Make the counts of patterns with up to two slots exact, from those of all larger patterns."""
+    patterns = counts.shape[1]
+    for target in range(counts.shape[0]):
+        for slots in range(2, -1, -1):
+            for pattern in range(patterns):
+                if bits_set(pattern) == slots:
+                    larger = (pattern + 1) | pattern
+                    while larger < patterns:
+                        counts[target, pattern] -= counts[target, larger]
+                        larger = (larger + 1) | pattern
+
+
+@kernel
+def bits_set(number: int) -> int:
+    """How many bits of a number are 1."""
+    count = 0
+    while number:
+        number &= number - 1
+        count += 1
+    return count
+
+
+@kernel
+def count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Array) -> None:
+    """Add to `counts[target, pattern]` the weights of these rows, by comparing all pairs."""
+    set_size = rows.shape[1] // target_codes.shape[1]
+    for target in range(target_codes.shape[0]):
+        for row in range(rows.shape[0]):
+            pattern = match_pattern(rows, row, set_size, target_codes, target)
+            counts[target, pattern] += weights[row]
+
+
+@kernel
+def count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
+    """Count equal rows of codes: a row's number is its codes times `units`, less `first`."""
+    for row in range(rows.shape[0]):
+        number = -first
+        for column in range(rows.shape[1]):
+            number += np.int64(rows[row, column]) * units[column]
+        counts[number] += 1

@@ -1,0 +1,281 @@
+"""The loops that look for the best rows and pass over all that cannot be among them.
+
+`sweep` serves token weights. 64 known rows are one machine word: for every code a bitmap says
+which rows hold it. Adding the bitmaps of a target's codes, bit by bit in parallel, counts the
+matches of 64 rows at a time; only rows with enough matches to reach the best score so far are
+scored.
+
+`sift` serves token tables. Each gain is rounded up to a few levels, one byte per target, and the
+bytes of 256 targets are added together; only targets whose sum could reach their best so far are
+scored.
+
+Both bounds are safe, and the score itself is exact: pruning never changes an answer.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.kernels import Array, Number, place_of_bit
+from reidrisk.parallel import kernel
+
+ROWS_PER_SWEEP = 4096
+TARGETS_PER_SIFT = 256
+
+_WORDS = ROWS_PER_SWEEP // 64
+_PLANES = 8  # the counters of a sweep are seven bits wide; the eighth says that enough was counted
+_ALL_ROWS = np.uint64(2**64 - 1)
+_ENOUGH = (_PLANES - 1) * _WORDS
+
+
+class Kept(NamedTuple):
+    """What a search keeps of each target while it runs."""
+
+    best: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    top_rows: NDArray[np.int64]
+    top_scores: NDArray[np.int64]
+
+
+class Weighed(NamedTuple):
+    """Targets under token weights.
+
+    `reach[target, m]` is the highest score of a row that matches in m slots; `absent[0, slot]` is
+    the code of a missing token, and `absent_counts` says that it must be counted like a match.
+    """
+
+    codes: NDArray[np.uint16]
+    match: NDArray[np.int64]
+    mismatch: NDArray[np.int64]
+    reach: NDArray[np.int64]
+    absent: NDArray[np.uint16]
+    absent_counts: bool
+
+
+class Tabled(NamedTuple):
+    """Up to 256 targets under a token table.
+
+    `levels[slot * (tokens + 1) + token + 1, target]` are the rounded gains, `floor` and `step` turn
+    sums of levels into scores: a score is at most `floor + step * sum`.
+    """
+
+    shown: NDArray[np.int64]
+    gain: NDArray[np.int64]
+    levels: NDArray[np.uint8]
+    floor: NDArray[np.int64]
+    step: NDArray[np.int64]
+
+
+@kernel
+def offer(kept: Kept, target: int, score: int, row: int) -> None:
+    """Take a scored row into account."""
+    if score > kept.best[target]:
+        kept.best[target] = score
+        kept.ties[target] = 1
+    elif score == kept.best[target]:
+        kept.ties[target] += 1
+    rows, scores = kept.top_rows, kept.top_scores
+    place = rows.shape[1]
+    while place > 0 and (
+        score > scores[target, place - 1]
+        or (score == scores[target, place - 1] and row < rows[target, place - 1])
+    ):
+        place -= 1
+        if place + 1 < rows.shape[1]:
+            rows[target, place + 1] = rows[target, place]
+            scores[target, place + 1] = scores[target, place]
+    if place < rows.shape[1]:
+        rows[target, place], scores[target, place] = row, score
+
+
+@kernel
+def threshold(kept: Kept, target: int) -> Number:
+    """The lowest score that still matters."""
+    top = kept.top_scores.shape[1]
+    return kept.top_scores[target, top - 1] if top > 0 else kept.best[target]
+
+
+@kernel
+def sweep(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> None:
+    """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SWEEP`.
+
+    `bitmaps` must be zero and is left so.
+    """
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            bitmaps[rows[row, column], row // 64] |= np.uint64(1) << np.uint64(row % 64)
+    counters = np.empty(_PLANES * _WORDS, np.uint64)
+    set_size = rows.shape[1] // targets.codes.shape[1]
+    for target in range(targets.codes.shape[0]):
+        needed = matches_needed(targets.reach, target, threshold(kept, target))
+        if needed > targets.codes.shape[1]:
+            continue
+        count_matches(bitmaps, targets, target, min(needed, 2 ** (_PLANES - 1) - 1), counters)
+        for word in range(_WORDS):
+            hits = counters[_ENOUGH + word]
+            while hits:
+                rest = hits & (hits - np.uint64(1))
+                row = word * 64 + place_of_bit(hits ^ rest)
+                hits = rest
+                if row < rows.shape[0]:
+                    score = weighed_score(rows, row, set_size, targets, target)
+                    offer(kept, target, score, first_row + row)
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            bitmaps[rows[row, column], row // 64] = np.uint64(0)
+
+
+@kernel
+def matches_needed(reach: Array, target: int, score: int) -> int:
+    """The fewest matches that can reach a score; one more than there are slots if none can."""
+    needed = 0
+    while needed < reach.shape[1] and reach[target, needed] < score:
+        needed += 1
+    return needed
+
+
+@kernel
+def count_matches(
+    bitmaps: Array, targets: Weighed, target: int, needed: int, counters: Array
+) -> None:
+    """Set the bits of the last plane of `counters` for rows with at least `needed` matches."""
+    slots = targets.codes.shape[1]
+    start = 2 ** (_PLANES - 1) - needed
+    for plane in range(_PLANES):
+        fill = _ALL_ROWS if start >> plane & 1 else np.uint64(0)
+        for word in range(_WORDS):
+            counters[plane * _WORDS + word] = fill
+    for slot in range(0, slots, 4):
+        count_four(
+            bitmaps,
+            code_or_none(targets.codes, target, slot),
+            code_or_none(targets.codes, target, slot + 1),
+            code_or_none(targets.codes, target, slot + 2),
+            code_or_none(targets.codes, target, slot + 3),
+            counters,
+        )
+        if targets.absent_counts:
+            count_four(
+                bitmaps,
+                code_or_none(targets.absent, 0, slot),
+                code_or_none(targets.absent, 0, slot + 1),
+                code_or_none(targets.absent, 0, slot + 2),
+                code_or_none(targets.absent, 0, slot + 3),
+                counters,
+            )
+
+
+@kernel
+def code_or_none(codes: Array, row: int, slot: int) -> Number:
+    """The code in a slot; behind the last slot 0, which no row holds."""
+    return np.int64(codes[row, slot]) if slot < codes.shape[1] else 0
+
+
+@kernel
+def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counters: Array) -> None:
+    """Add four bitmaps to the counters of all rows, as in pencil-and-paper binary addition."""
+    for word in range(_WORDS):
+        a, b = bitmaps[one, word], bitmaps[two, word]
+        c, d = bitmaps[three, word], bitmaps[four, word]
+        low, next_low = counters[word], counters[_WORDS + word]
+        half = low ^ a ^ b
+        carry = (a & b) | ((a ^ b) & low)
+        carry_too = (c & d) | ((c ^ d) & half)
+        counters[word] = half ^ c ^ d
+        counters[_WORDS + word] = next_low ^ carry ^ carry_too
+        carry = (carry & carry_too) | ((carry ^ carry_too) & next_low)
+        for plane in range(2, _PLANES - 1):
+            digit = counters[plane * _WORDS + word]
+            counters[plane * _WORDS + word] = digit ^ carry
+            carry &= digit
+        counters[_ENOUGH + word] |= carry
+
+
+@kernel
+def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> Number:
+    """The exact score of a row of codes under token weights."""
+    score = 0
+    for slot in range(targets.codes.shape[1]):
+        gain = targets.mismatch[target, slot]
+        if rows[row, slot * set_size] == targets.absent[0, slot]:
+            gain = 0
+        for column in range(slot * set_size, (slot + 1) * set_size):
+            if rows[row, column] == targets.codes[target, slot]:
+                gain = targets.match[target, slot]
+        score += gain
+    return score
+
+
+@kernel
+def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
+    """Offer every row that may matter to each of these targets; rows are tokens."""
+    slots, tokens = rows.shape[1], targets.gain.shape[1]
+    sums = np.empty(TARGETS_PER_SIFT, np.uint8)
+    enough = np.full(TARGETS_PER_SIFT, 255, np.uint8)
+    for lane in range(targets.shown.shape[0]):
+        enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
+    for row in range(rows.shape[0]):
+        sums[:] = 0
+        for slot in range(0, slots, 4):
+            add_four(
+                targets.levels,
+                place_of_levels(rows, row, slot, tokens),
+                place_of_levels(rows, row, slot + 1, tokens),
+                place_of_levels(rows, row, slot + 2, tokens),
+                place_of_levels(rows, row, slot + 3, tokens),
+                sums,
+            )
+        if not any_enough(sums, enough):
+            continue
+        for lane in range(targets.shown.shape[0]):
+            if sums[lane] >= enough[lane]:
+                offer(kept, lane, table_score(rows, row, targets, lane), first_row + row)
+                enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
+
+
+@kernel
+def levels_needed(targets: Tabled, lane: int, score: int) -> Number:
+    """The lowest sum of levels that can reach a score; 255, which no sum attains, if none can."""
+    if score <= targets.floor[lane]:
+        return 0
+    step = targets.step[lane]
+    return min((score - targets.floor[lane] + step - 1) // step, 255)
+
+
+@kernel
+def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> Number:
+    """Where the levels of a known token are; behind the last slot, the zeros at the end."""
+    slots = rows.shape[1]
+    if slot < slots:
+        return slot * (tokens + 1) + np.int64(rows[row, slot]) + 1
+    return slots * (tokens + 1)
+
+
+@kernel
+def add_four(levels: Array, one: int, two: int, three: int, four: int, sums: Array) -> None:
+    """Add four rows of levels to the sums."""
+    for lane in range(TARGETS_PER_SIFT):
+        sums[lane] += (
+            levels[one, lane] + levels[two, lane] + levels[three, lane] + levels[four, lane]
+        )
+
+
+@kernel
+def any_enough(sums: Array, enough: Array) -> bool:
+    """Whether any target's sum could matter."""
+    found = False
+    for lane in range(TARGETS_PER_SIFT):
+        found |= sums[lane] >= enough[lane]
+    return found
+
+
+@kernel
+def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
+    """The exact score of a row of tokens under a token table."""
+    score = 0
+    for slot in range(rows.shape[1]):
+        shown, known = targets.shown[lane, slot], rows[row, slot]
+        if shown >= 0 and known >= 0:
+            score += targets.gain[slot, shown, known]
+    return score

@@ -1,0 +1,64 @@
+"""Observations and scores of every awkward kind, small enough for the reference engine."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from reidrisk.observations import Observations
+from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+
+# Few different values, so that sums are often equal, and some that cancel.
+AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]
+
+
+@st.composite
+def observations(draw, most_slots=6, *, sets=False):
+    """Rows with duplicates, missing slots, single users, alphabets of one token."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    users, targets = draw(st.integers(1, 90)), draw(st.integers(1, 70))
+    slots, tokens = (
+        draw(st.integers(1, most_slots)),
+        draw(st.sampled_from([1, 2, 3, 8, 300, 70_000])),
+    )
+    shape = (users, slots, draw(st.integers(1, 4))) if sets else (users, slots)
+    used = min(tokens, draw(st.sampled_from([1, 2, 5, 300])))
+    known = random.integers(tokens - used, tokens, shape)
+    anonymous = random.integers(tokens - used, tokens, (targets, slots))
+    gaps = draw(st.sampled_from([0.0, 0.0, 0.1, 0.6]))
+    known[random.random(shape) < gaps] = -1
+    anonymous[random.random(anonymous.shape) < draw(st.sampled_from([0.0, gaps]))] = -1
+    truth = random.integers(0, users, targets)
+    if not sets and draw(st.booleans()):
+        anonymous[: targets // 2] = known[truth[: targets // 2]]
+    return Observations(known, anonymous, truth, tokens=tokens)
+
+
+@st.composite
+def weights(draw, seen, kind=TokenWeights):
+    """Token weights with many equal sums, of any sign, per slot or for all."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    shape = draw(st.sampled_from([(seen.tokens,), (seen.slots, seen.tokens)]))
+    values = draw(st.sampled_from([[1.0], [0.0], [0.1, 0.2, 0.3], AWKWARD, [1e-9, 1e4]]))
+    mismatch = draw(st.sampled_from([[0.0], [-1.0], AWKWARD]))
+    return kind(random.choice(values, shape), random.choice(mismatch, shape))
+
+
+@st.composite
+def tables(draw, seen):
+    """Token tables, with and without a strong diagonal."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tokens = seen.tokens
+    shape = draw(st.sampled_from([(tokens, tokens), (seen.slots, tokens, tokens)]))
+    gain = random.choice(draw(st.sampled_from([[1.0], [0.0, 0.1], AWKWARD, [-1e4, 1e-9]])), shape)
+    return TokenTable(gain + draw(st.sampled_from([0, 4])) * np.eye(tokens))
+
+
+@st.composite
+def searches(draw, most_slots=6):
+    """Observations and a score for them."""
+    if draw(st.integers(0, 3)) == 0:
+        seen = draw(observations(most_slots, sets=True))
+        return seen, draw(weights(seen, SetWeights))
+    seen = draw(observations(most_slots))
+    if seen.tokens <= 300 and draw(st.booleans()):
+        return seen, draw(tables(seen))
+    return seen, draw(weights(seen))

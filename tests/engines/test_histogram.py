@@ -1,0 +1,75 @@
+"""Pattern histograms: counted right, and enough for every search under token weights."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import logsumexp
+from tests.engines.strategies import observations, weights
+
+from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.engines.plan import Way
+from reidrisk.errors import TooLarge
+from reidrisk.observations import Observations
+from reidrisk.scores import GRID, SetWeights, TokenWeights
+
+
+@pytest.mark.parametrize("way", [Way.LANES, Way.DISTINCT])
+@settings(deadline=None, max_examples=60)
+@given(data=st.data())
+def test_a_histogram_equals_the_reference(way, data):
+    sets = data.draw(st.booleans())
+    seen = data.draw(observations(most_slots=2 if sets else 4, sets=sets))
+    if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
+        way = Way.LANES
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reidrisk.engines.local.cheapest_count", lambda *_: way)
+        fast = LocalEngine(threads=2, rows=13).histogram(seen)
+    slow = ReferenceEngine().histogram(seen)
+    np.testing.assert_array_equal(fast.missing, slow.missing)
+    np.testing.assert_array_equal(fast.counts, slow.counts)
+    assert (fast.counts.sum(axis=(0, 2)) == len(seen.known)).all()
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_one_histogram_answers_every_search_and_prefix(data):
+    seen = data.draw(observations())
+    histogram = LocalEngine().histogram(seen)
+    for _ in range(2):
+        score = data.draw(weights(seen))
+        slots = data.draw(st.integers(1, seen.slots))
+        fast = histogram.search(score, slots=slots)
+        slow = ReferenceEngine().search(seen.prefix(slots), score)
+        for name in ("best", "ties", "truth"):
+            np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_evidence_is_the_sum_over_all_users(data):
+    sets = data.draw(st.booleans())
+    seen = data.draw(observations(sets=sets))
+    score = data.draw(weights(seen, SetWeights if sets else TokenWeights))
+    expected = [logsumexp(score.of(seen.known, shown) / GRID) for shown in seen.anonymous]
+    np.testing.assert_allclose(LocalEngine().histogram(seen).evidence(score), expected, rtol=1e-9)
+
+
+def test_rows_of_twelve_slots_still_have_a_histogram():
+    rows = np.random.default_rng(1).integers(0, 5, (200, 12))
+    seen = Observations(rows, rows[:3], np.arange(3), tokens=5)
+    histogram = LocalEngine().histogram(seen)
+    np.testing.assert_array_equal(histogram.counts, ReferenceEngine().histogram(seen).counts)
+
+
+@pytest.mark.parametrize("engine", [LocalEngine(), ReferenceEngine()])
+def test_too_many_slots_are_refused_with_a_way_out(engine):
+    rows = np.zeros((2, 13), int)
+    with pytest.raises(TooLarge, match=r"13 slots .* use search, or prefix\(12\)"):
+        engine.histogram(Observations(rows, rows, [0, 1], tokens=1))
+
+
+def test_a_histogram_too_large_for_memory_is_refused():
+    rows = np.zeros((2, 12), int)
+    with pytest.raises(TooLarge, match="raise max_memory"):
+        LocalEngine(max_memory=10_000).histogram(Observations(rows, rows, [0, 1], tokens=1))

@@ -1,0 +1,298 @@
+"""The fast engine equals the slow one, field by field."""
+
+import _thread
+import os
+import subprocess
+import sys
+import threading
+import time
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.engines.strategies import AWKWARD, observations, searches, weights
+
+from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.engines.plan import Way
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.matches import ABSENT, merge_all
+from reidrisk.observations import Observations
+from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+
+FIELDS = ("best", "ties", "truth", "top_rows", "top_scores")
+
+
+def assert_same(fast, slow):
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name), name)
+
+
+def population(users=3000, targets=400, slots=8, tokens=50, seed=1):
+    random = np.random.default_rng(seed)
+    popular = lambda *shape: (tokens * random.random(shape) ** 2).astype(int)  # noqa: E731
+    known, anonymous = popular(users, slots), popular(targets, slots)
+    truth = random.integers(0, users, targets)
+    shared = random.random(anonymous.shape) < 0.2
+    anonymous[shared] = known[truth][shared]
+    return Observations(known, anonymous, truth, tokens=tokens)
+
+
+HAMMING = TokenWeights(np.ones(50))
+UNEQUAL = TokenWeights(np.linspace(0.5, 3, 50), np.linspace(-0.5, -0.1, 50))
+
+
+@settings(deadline=None)
+@given(searches(), st.sampled_from([0, 0, 1, 3, 100]))
+def test_a_search_equals_the_reference(search, top):
+    seen, score = search
+    fast = LocalEngine().search(seen, score, top=top)
+    assert_same(fast, ReferenceEngine().search(seen, score, top=top))
+
+
+@pytest.mark.parametrize("way", list(Way))
+@settings(deadline=None, max_examples=50)
+@given(data=st.data())
+def test_every_way_equals_the_reference(way, data):
+    sets = data.draw(st.booleans())
+    seen = data.draw(observations(most_slots=4, sets=sets))
+    score = data.draw(weights(seen, SetWeights if sets else TokenWeights))
+    if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
+        way = Way.LANES
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reidrisk.engines.local.cheapest_search", lambda *_: way)
+        fast = LocalEngine(threads=2, rows=17).search(seen, score)
+    assert_same(fast, ReferenceEngine().search(seen, score))
+
+
+@settings(deadline=None, max_examples=20)
+@given(searches(most_slots=140))
+def test_rows_may_be_long(search):
+    seen, score = search
+    assert_same(LocalEngine().search(seen, score), ReferenceEngine().search(seen, score))
+
+
+@settings(deadline=None)
+@given(searches())
+def test_credit_is_that_of_a_full_search(search):
+    seen, score = search
+    expected = ReferenceEngine().credit(seen, score)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reidrisk.engines.local._FIRST_ROWS", 3)
+        np.testing.assert_array_equal(LocalEngine().credit(seen, score), expected)
+
+
+@settings(deadline=None)
+@given(st.data())
+def test_curves_are_searches_of_prefixes(data):
+    seen = data.draw(observations())
+    scores = [data.draw(weights(seen)) for _ in range(2)]
+    if seen.tokens <= 300:
+        scores.insert(1, TokenTable(np.eye(seen.tokens)))
+    slots = sorted({1, (1 + seen.slots) // 2, seen.slots})
+    fast = LocalEngine().curves(seen, scores, slots)
+    slow = ReferenceEngine().curves(seen, scores, slots)
+    for ours, theirs in zip(fast, slow, strict=True):
+        assert list(ours) == list(theirs) == slots
+        for count in slots:
+            assert_same(ours[count], theirs[count])
+
+
+@settings(deadline=None)
+@given(searches(), st.integers(1, 4), st.integers(0, 3))
+def test_shards_merge_to_the_whole(search, parts, top):
+    seen, score = search
+    cuts = np.unique(np.linspace(0, len(seen.known), parts + 1).astype(int))
+    shards = [seen.shard(*cut) for cut in pairwise(cuts)]
+    found = [LocalEngine().search(shard, score, top=top) for shard in shards]
+    assert_same(merge_all(found[::-1]), ReferenceEngine().search(seen, score, top=top))
+
+
+@pytest.mark.parametrize("score", [HAMMING, UNEQUAL])
+@pytest.mark.parametrize("top", [0, 5])
+def test_threads_and_blocks_change_nothing(score, top):
+    seen = population()
+    expected = LocalEngine(threads=1).search(seen, score, top=top)
+    for engine in (LocalEngine(threads=2), LocalEngine(threads=3, rows=100), LocalEngine(rows=1)):
+        assert_same(engine.search(seen, score, top=top), expected)
+
+
+def test_the_order_of_users_changes_nothing():
+    seen = population()
+    order = np.random.default_rng(2).permutation(len(seen.known))
+    shuffled = Observations(
+        seen.known[order], seen.anonymous, np.argsort(order)[seen.truth], tokens=seen.tokens
+    )
+    expected = LocalEngine().search(seen, UNEQUAL, top=1)
+    found = LocalEngine().search(shuffled, UNEQUAL, top=1)
+    for name in ("best", "ties", "truth", "top_scores"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+
+
+def test_renaming_tokens_changes_nothing():
+    seen, new = population(), np.random.default_rng(2).permutation(50)
+    gains = np.linspace(0.5, 3, 50)
+    renamed = Observations(new[seen.known], new[seen.anonymous], seen.truth, tokens=50)
+    expected = LocalEngine().search(seen, TokenWeights(gains))
+    assert_same(LocalEngine().search(renamed, TokenWeights(gains[np.argsort(new)])), expected)
+
+
+def test_when_all_rows_are_equal_everybody_ties():
+    rows = np.full((70_000, 8), 3)
+    seen = Observations(rows, rows[:5], np.arange(5), tokens=300)
+    for score in (TokenWeights(np.ones(300)), TokenTable(np.eye(300))):
+        found = LocalEngine(rows=1000).search(seen, score)
+        assert (found.ties == 70_000).all()
+        np.testing.assert_array_equal(found.credit, 1 / 70_000)
+
+
+def test_a_row_may_win_by_what_it_misses():
+    known = np.full((100, 2), 0)
+    known[3], known[90] = [-1, 1], [-1, -1]
+    seen = Observations(known, [[1, 1]], [3], tokens=2)
+    found = LocalEngine().search(seen, TokenWeights([-0.9, -0.9], -1.0), top=1)
+    assert found.top_rows.tolist() == [[90]]
+    assert found.ties.tolist() == [1]
+
+
+def test_many_targets_with_many_tokens_are_searched_in_blocks():
+    random = np.random.default_rng(3)
+    known = random.integers(0, 10**6, (500, 40))
+    truth = random.integers(0, 500, 1000)
+    anonymous = np.where(random.random((1000, 40)) < 0.1, known[truth], 10**6 - 1)
+    anonymous[:, 0] = random.integers(0, 10**6, 1000)
+    seen = Observations(known, anonymous, truth, tokens=10**6)
+    score = TokenWeights(random.choice(AWKWARD, 10**6))
+    assert_same(LocalEngine().search(seen, score), ReferenceEngine().search(seen, score))
+
+
+def test_little_memory_means_small_blocks_of_targets():
+    seen = population(targets=2000)
+    expected = LocalEngine().search(seen, UNEQUAL)
+    frugal = LocalEngine(threads=1, rows=64, max_memory=13_000_000)
+    assert_same(frugal.search(seen, UNEQUAL), expected)
+
+
+def test_too_little_memory_is_said_before_it_is_taken():
+    with pytest.raises(TooLarge, match=r"GiB of memory .* raise max_memory"):
+        LocalEngine(max_memory=1000).search(population(), UNEQUAL)
+    with pytest.raises(TooLarge, match="raise max_memory"):
+        LocalEngine(max_memory=1000).search(population(), TokenTable(np.eye(50)))
+
+
+def test_progress_ends_with_everything_done():
+    seen, calls = population(), []
+    engine = LocalEngine(rows=1000, progress=lambda done, pairs: calls.append((done, pairs)))
+    engine.search(seen, UNEQUAL)
+    assert calls[-1] == (3000 * 400, 3000 * 400)
+    assert len(calls) == 3
+    engine.curves(seen, [HAMMING, UNEQUAL], [2, 8])
+    assert calls[-1] == (4 * 3000 * 400,) * 2
+    engine.credit(seen, HAMMING)
+    assert calls[-1] == (3000 * 400,) * 2
+
+
+def test_an_interrupt_is_heard_and_leaves_nothing_running():
+    def interrupt_once(done, _pairs, raised=[]):  # noqa: B006
+        if not raised and done:
+            raised.append(True)
+            _thread.interrupt_main()
+
+    seen = population(users=400_000, targets=3000, tokens=50)
+    engine = LocalEngine(threads=2, rows=1000, progress=interrupt_once)
+    start = time.perf_counter()
+    with pytest.raises(KeyboardInterrupt):
+        engine.search(seen, HAMMING, top=1)
+    assert time.perf_counter() - start < 10
+    assert threading.active_count() == 1
+
+
+def test_an_error_in_the_progress_callback_is_not_swallowed():
+    def fail(_done, _pairs):
+        raise RuntimeError("no more paper")
+
+    with pytest.raises(RuntimeError, match="no more paper"):
+        LocalEngine(progress=fail).search(population(), HAMMING)
+
+
+def test_a_shard_without_true_users_has_no_credit():
+    seen = population()
+    shard = seen.only(np.flatnonzero(seen.truth >= 100)).shard(0, 100)
+    assert (LocalEngine().search(shard, HAMMING).truth == ABSENT).all()
+    with pytest.raises(InvalidInput, match="merge shards"):
+        LocalEngine().credit(shard, HAMMING)
+
+
+def test_memory_maps_are_read_from_disk(tmp_path):
+    seen = population()
+    np.save(tmp_path / "known.npy", np.asfortranarray(seen.known, dtype=np.int64))
+    known = np.load(tmp_path / "known.npy", mmap_mode="r")
+    mapped = Observations(known, seen.anonymous, seen.truth, tokens=50)
+    assert isinstance(mapped.known, np.memmap)
+    assert_same(LocalEngine().search(mapped, UNEQUAL), LocalEngine().search(seen, UNEQUAL))
+
+
+@pytest.mark.parametrize("setting", ["threads", "max_memory", "rows"])
+def test_settings_are_at_least_one(setting):
+    with pytest.raises(InvalidInput, match=f"{setting} is at least 1, got 0"):
+        LocalEngine(**{setting: 0})
+
+
+def test_a_foreign_score_is_refused_before_anything_runs():
+    class Novel:
+        def check(self, observations):
+            pass
+
+        def of(self, known, shown):
+            raise NotImplementedError
+
+    with pytest.raises(InvalidInput, match="not with Novel; use ReferenceEngine"):
+        LocalEngine().search(population(), Novel())
+
+
+PLAIN_PYTHON = """
+import numba, numpy as np
+from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.observations import Observations
+from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+
+assert numba.config.DISABLE_JIT
+random = np.random.default_rng(5)
+sets = random.integers(-1, 4, (40, 4, 2))
+tokens = random.integers(-1, 4, (9, 4))
+truth = random.integers(0, 40, 9)
+for known, score in (
+    (sets, SetWeights(np.arange(4), -0.5)),
+    (sets[:, :, 0], TokenWeights(np.arange(4), -0.5)),
+    (sets[:, :, 0], TokenTable(random.random((4, 4)))),
+):
+    seen = Observations(known, tokens, truth, tokens=4)
+    for top in (0, 2):
+        fast = LocalEngine(threads=1).search(seen, score, top=top)
+        slow = ReferenceEngine().search(seen, score, top=top)
+        for name in ("best", "ties", "truth", "top_rows", "top_scores"):
+            np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+histogram = LocalEngine(threads=1).histogram(Observations(sets, tokens, truth, tokens=4))
+assert histogram.counts.sum() == 40 * 9
+"""
+
+
+def test_kernels_run_without_the_compiler():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PLAIN_PYTHON],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1)])
+def test_millions_of_pairs_equal_the_reference(score):
+    seen = population(users=200_000, targets=100)
+    slow = ReferenceEngine().search(seen, score, top=4)
+    assert_same(LocalEngine().search(seen, score, top=4), slow)
+    np.testing.assert_array_equal(LocalEngine().search(seen, score).ties, slow.ties)

@@ -1,0 +1,99 @@
+"""The border: what is let in, in which form, and what is said to the rest."""
+
+import numpy as np
+import pytest
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import Observations, smallest_type
+
+KNOWN = np.array([[0, 1], [2, 3], [1, -1]])
+GOOD = {"known": KNOWN, "anonymous": KNOWN[:2], "truth": [0, 1], "tokens": 4}
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"known": [[0, 1], [2, 4]]}, r"known\[1, 1\] is 4: .* from 0 to 3.* raise tokens="),
+        ({"known": [[0, -2]], "truth": [0, 0]}, r"known\[0, 1\] is -2: .* -1 where nothing"),
+        ({"anonymous": [[0, 9], [0, 0]]}, r"anonymous\[0, 1\] is 9"),
+        ({"known": [[[0, 7], [1, 1]]] * 2}, r"known\[0, 0, 1\] is 7"),
+        ({"known": np.uint64([[2**64 - 1, 0]] * 2)}, r"known\[0, 0\] is 18446744073709551615"),
+        ({"known": [[0], [1]]}, r"known has 1 slots, anonymous 2: .* cut the longer side"),
+        ({"known": np.zeros((0, 2), int)}, r"known has one row per user .* shape \(0, 2\)"),
+        ({"anonymous": np.zeros((0, 2), int)}, r"anonymous has one row per user"),
+        ({"known": np.zeros((2, 0), int)}, r"at least one of each"),
+        ({"known": [0, 1]}, r"got an array of shape \(2,\)"),
+        ({"anonymous": np.zeros((2, 2, 1), int)}, r"got an array of shape \(2, 2, 1\)"),
+        ({"known": [[0.0, 1.0]] * 2}, r"known holds float64: .* number the tokens first"),
+        ({"known": [["a", "b"]] * 2}, r"known holds <U1"),
+        ({"truth": [0, 3]}, r"truth\[1\] is 3, but known has rows 0 to 2"),
+        ({"truth": [-1, 0]}, r"truth\[0\] is -1"),
+        ({"truth": [0]}, r"truth names one row of known for each of the 2 anonymous rows"),
+        ({"truth": [0.0, 1.0]}, r"got float64"),
+        ({"tokens": 0}, r"tokens is the size of the alphabet, at least 1; got 0"),
+        ({"first": 1}, r"a shard of 3 rows from row 1 does not fit into 3 users"),
+        ({"first": -1, "users": 9}, r"from row -1"),
+        ({"users": 2}, r"does not fit into 2 users"),
+    ],
+)
+def test_bad_input_is_refused_with_place_reason_and_remedy(changes, message):
+    with pytest.raises(InvalidInput, match=message):
+        Observations(**{**GOOD, **changes})
+
+
+def test_the_place_is_found_far_down():
+    rows = np.zeros((1_100_000, 1), np.int8)
+    rows[1_080_000] = 7
+    with pytest.raises(InvalidInput, match=r"known\[1080000, 0\] is 7"):
+        Observations(rows, [[0]], [0], tokens=5)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "name"),
+    [(1, "int8"), (128, "int8"), (129, "int16"), (32_768, "int16"), (32_769, "int32")],
+)
+def test_tokens_are_held_in_the_smallest_type(tokens, name):
+    assert smallest_type(tokens) == name
+    seen = Observations([[tokens - 1, -1]], [[0, 0]], [0], tokens=tokens)
+    assert seen.known.dtype == name
+    assert seen.known.tolist() == [[tokens - 1, -1]]
+
+
+def test_small_arrays_and_views_are_not_copied():
+    rows = np.zeros((10, 8), np.int8)
+    rows.flags.writeable = False
+    view = rows[::2, ::2]
+    seen = Observations(view, view, np.arange(5), tokens=100)
+    assert np.shares_memory(seen.known, rows)
+    assert not seen.known.flags.writeable
+    assert seen.rows(0, 5).flags.c_contiguous
+
+
+def test_memory_maps_stay_on_disk(tmp_path):
+    np.save(tmp_path / "rows.npy", np.arange(20).reshape(10, 2))
+    rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    seen = Observations(rows, rows[:1], [0], tokens=20)
+    assert isinstance(seen.known, np.memmap)
+    assert seen.rows(3, 5).dtype == np.int8
+    assert seen.rows(3, 5).tolist() == [[6, 7], [8, 9]]
+
+
+def test_a_callers_array_stays_writeable():
+    rows = np.zeros((2, 2), np.int8)
+    Observations(rows, rows, [0, 1], tokens=2)
+    rows[0, 0] = 1
+
+
+def test_parts():
+    seen = Observations(**GOOD)
+    assert (seen.slots, seen.users, seen.set_size, seen.complete) == (2, 3, 1, False)
+    assert seen.prefix(1).known.tolist() == [[0], [2], [1]]
+    assert seen.only(np.array([1])).truth.tolist() == [1]
+    shard = seen.shard(1, 3).shard(1, 2)
+    assert (shard.first, shard.users, shard.known.tolist()) == (2, 3, [[1, -1]])
+    assert seen.shard(1, 3).true_is_here.tolist() == [False, True]
+    assert Observations(KNOWN[:2], KNOWN[:2], [0, 1], tokens=4).complete
+    with pytest.raises(InvalidInput, match="a prefix has 1 to 2 slots, got 3"):
+        seen.prefix(3)
+    with pytest.raises(InvalidInput, match="rows 2 to 4 are no part of 3 rows"):
+        seen.shard(2, 4)

@@ -1,0 +1,94 @@
+"""Scores: whole numbers, neutral gaps, and clear words about gains that cannot be."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import Observations
+from reidrisk.scores import GRID, SetWeights, TokenTable, TokenWeights
+
+ROWS = np.array([[0, 1, 2]])
+SEEN = Observations(ROWS, ROWS, [0], tokens=3)
+SETS = Observations(ROWS[:, :, None], ROWS, [0], tokens=3)
+
+
+def test_hamming_counts_the_slots_that_agree():
+    score = TokenWeights(np.ones(3))
+    known = np.array([[0, 1, 2], [0, 1, 1], [2, 2, 0]])
+    assert (score.of(known, np.array([0, 1, 2])) / GRID).tolist() == [3, 2, 0]
+
+
+def test_gains_belong_to_the_token_shown_and_the_slot():
+    score = TokenWeights([[1, 2, 3], [10, 20, 30]], [[-1, -2, -3], [-4, -5, -6]])
+    known = np.array([[2, 0], [0, 0], [2, 1], [-1, 1]])
+    assert (score.of(known, np.array([2, 1])) / GRID).tolist() == [3 - 5, -3 - 5, 23, 20]
+
+
+def test_a_set_matches_if_it_holds_the_token():
+    score = SetWeights([1, 2, 4], -0.5)
+    known = np.array([[[0, 1], [2, -1]], [[2, 2], [-1, -1]]])
+    assert (score.of(known, np.array([1, 2])) / GRID).tolist() == [6, -0.5]
+
+
+def test_a_table_is_read_by_shown_and_known():
+    table = np.arange(9).reshape(3, 3)
+    known, shown = np.array([[2, 0], [0, -1]]), np.array([1, 2])
+    assert (TokenTable(table).of(known, shown) / GRID).tolist() == [5 + 6, 3]
+    stacked = TokenTable(np.stack([table, -table]))
+    assert (stacked.of(known, shown) / GRID).tolist() == [5 - 6, 3]
+
+
+@pytest.mark.parametrize(
+    "score", [TokenWeights([3.0, 1.0], -7.0), TokenTable([[5.0, -2.0], [1.0, 4.0]])]
+)
+def test_missing_slots_are_neutral_on_either_side(score):
+    full = score.of(np.array([[0]]), np.array([1]))
+    assert score.of(np.array([[0, -1, 1]]), np.array([1, 0, -1])) == full
+
+
+@given(st.permutations(range(8)), st.integers(0, 2**32))
+def test_the_order_of_slots_does_not_matter(order, seed):
+    random = np.random.default_rng(seed)
+    gains = random.normal(size=20)
+    shown, known = random.integers(0, 20, 8), random.integers(0, 20, (50, 8))
+    score = TokenWeights(gains, -gains / 3)
+    np.testing.assert_array_equal(score.of(known, shown), score.of(known[:, order], shown[order]))
+
+
+def test_gains_are_rounded_to_the_grid_once():
+    assert TokenWeights([0.1]).match.tolist() == [[round(0.1 * GRID)]]
+    assert TokenWeights([1e-300, -1e-13]).match.tolist() == [[0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: TokenWeights([1, np.nan]), r"match\[1\] is nan: a gain is a finite number"),
+        (lambda: TokenWeights([1.0], -np.inf), r"mismatch\[\] is -inf"),
+        (lambda: TokenTable([[0, 1], [np.inf, 0]]), r"gain\[1, 0\] is inf"),
+        (lambda: TokenWeights([1e300]), r"match reaches 1e\+300; gains stay below 4,194,304"),
+        (lambda: TokenWeights([]), r"match has shape \(0,\), but needs one gain per token"),
+        (lambda: TokenWeights(1.0), r"match has shape \(\)"),
+        (lambda: TokenWeights([1, 2], [1, 2, 3]), r"match has shape \(1, 2\) and mismatch \(3,\)"),
+        (lambda: TokenTable([[1, 2]]), r"needs a row and a column for every token"),
+        (lambda: TokenTable([1, 2]), r"gain has shape \(2,\)"),
+        (lambda: TokenWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
+        (lambda: TokenWeights(np.ones((2, 3))).check(SEEN), r"gains for 2 slots and 3 tokens"),
+        (lambda: TokenTable(np.eye(4)).check(SEEN), r"gains for 1 slots and 4 tokens"),
+        (lambda: TokenWeights([1, 2, 4e6]).check(SEEN), r"sum to more than 4,194,304"),
+        (lambda: TokenTable(np.eye(3) * -4e6).check(SEEN), r"Divide all gains by the same"),
+        (lambda: TokenWeights(np.ones(3)).check(SETS), r"use SetWeights"),
+        (lambda: SetWeights(np.ones(3)).check(SEEN), r"use TokenWeights, or known"),
+        (lambda: TokenTable(np.eye(3)).check(SETS), r"TokenTable rates single tokens"),
+    ],
+)
+def test_impossible_gains_are_refused(make, message):
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+def test_longer_scores_serve_shorter_rows():
+    TokenWeights(np.ones((5, 3))).check(SEEN)
+    SetWeights(np.ones((5, 3))).check(SETS)
