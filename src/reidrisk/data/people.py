@@ -33,9 +33,18 @@ class People(Protocol):
         """Stable ids, whole numbers or strings; chance is drawn by them."""
         ...
 
-    def top_sets(self, start: int, stop: int, *, top: int, seed: int) -> NDArray[np.int32]:
+    def top_sets(
+        self,
+        start: int,
+        stop: int,
+        *,
+        top: int,
+        seed: int,
+        priority: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int32]:
         """Top tokens of users `start` to `stop`: (stop - start) x epochs x top, distinct.
 
+        Tokens of higher priority (one number per token) go before all others, then the heavier.
         Ties at the top are broken at random, sets that are too small are padded with random
         distinct tokens. Where a user was absent in an epoch, all entries are -1.
         """
