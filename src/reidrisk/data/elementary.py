@@ -76,38 +76,34 @@ def draw_sets(
 
 
 @kernel
-def pair_chances(weights: Floats, size: int, pairs: Floats) -> None:
+def pair_chances(weights: Floats, tails: Floats, pairs: Floats) -> None:
     """Fill `pairs[i, j]` with the chance that both are in the set, on the diagonal that i is.
 
     Args:
         weights: Of one state, in any order.
-        size: Of the set.
+        tails: Of `tail_polynomials` for these weights: (size + 1) x (tokens + 1).
         pairs: Tokens x tokens.
     """
-    tokens = weights.size
-    tails = np.zeros((tokens + 1, size + 1))
-    tails[:, 0] = 1
-    for position in range(tokens - 1, -1, -1):
-        for degree in range(1, size + 1):
-            tails[position, degree] = (
-                tails[position + 1, degree] + weights[position] * tails[position + 1, degree - 1]
-            )
-    everything = tails[0, size]
-    before = np.zeros(size + 1)  # polynomials of the weights before i
+    size, tokens = tails.shape[0] - 1, weights.size
+    before = np.zeros(size + 1)  # polynomials of the weights before j
     before[0] = 1
-    between = np.empty(size + 1)  # and of all before j but i
-    for i in range(tokens):
+    without = np.zeros((size, tokens))  # and of those but i, for each i before j
+    for j in range(tokens):
         total = 0.0
         for degree in range(size):
-            total += before[degree] * tails[i + 1, size - 1 - degree]
-        pairs[i, i] = weights[i] * total / everything
-        between[:] = before
-        for j in range(i + 1, tokens):
-            total = 0.0
-            for degree in range(size - 1):
-                total += between[degree] * tails[j + 1, size - 2 - degree]
-            pairs[i, j] = pairs[j, i] = weights[i] * weights[j] * total / everything
-            for degree in range(size, 0, -1):
-                between[degree] += weights[j] * between[degree - 1]
+            total += before[degree] * tails[size - 1 - degree, j + 1]
+        pairs[j, j] = weights[j] * total / tails[size, 0]
+        pairs[j, :j] = 0
+        for degree in range(size - 1):
+            factor = weights[j] * tails[size - 2 - degree, j + 1] / tails[size, 0]
+            for i in range(j):
+                pairs[j, i] += factor * without[degree, i] * weights[i]
+        for degree in range(size - 1, 0, -1):
+            for i in range(j):
+                without[degree, i] += weights[j] * without[degree - 1, i]
+        without[:, j] = before[:size]
         for degree in range(size, 0, -1):
-            before[degree] += weights[i] * before[degree - 1]
+            before[degree] += weights[j] * before[degree - 1]
+    for j in range(tokens):
+        for i in range(j):
+            pairs[i, j] = pairs[j, i]

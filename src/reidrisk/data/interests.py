@@ -163,8 +163,9 @@ class Interests:
         """Mean table of pairs of some states."""
         total = np.zeros((self.topics, self.topics))
         pairs = np.empty_like(total)
-        for state in states:
-            pair_chances(self.weights[state], self.size, pairs)
+        tails = tail_polynomials(self.weights[states.start : states.stop], self.size)
+        for state, tail in zip(states, tails, strict=True):
+            pair_chances(self.weights[state], tail, pairs)
             total += pairs
         return total / len(states)
 
