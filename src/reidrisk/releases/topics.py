@@ -1,0 +1,282 @@
+"""The Topics API of the browser: each site is shown a topic of each week.  Paper: section 3.
+
+With the defaults it is what the paper studies. Every other rule of the browser is a switch of its
+own, off until set, so that its effect on risk can be measured alone: `docs/concepts/topics.md`.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.data.people import People
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import Observations, smallest_type
+from reidrisk.parallel import over_blocks
+from reidrisk.randomness import uniforms
+from reidrisk.releases.topics_rows import ExactRows, exact_rows
+from reidrisk.releases.topics_site import Rules, site_rows
+
+CHUNK = 1024
+"""Users who are made, observed and forgotten at a time."""
+
+WEEK = 7.0
+
+Chances = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class TopicsApi:
+    """Show each site, each week, a random one of the user's top topics, or a random topic.
+
+    Args:
+        topics: Size of the taxonomy.
+        top: Topics of a user in a week that may be shown.
+        noise: Chance that a topic of the whole taxonomy is shown instead.
+        buckets: Utility of each topic; the top is chosen by utility first, then by count.
+        presence: Switches witnessing on: chance that the caller is on the pages of a topic that a
+            user visits in a week. One number, one per topic, or one row per site (in the order of
+            `observe`). A topic that the caller has not witnessed is withheld.
+        parents: The parent of each topic, -1 for a root: a page on a topic is a page on all above.
+        memory: Weeks for which a caller remembers what it has witnessed.
+        delay: Longest time, in days, after which a new week becomes visible to a site; each
+            user's delay at a site is uniform up to it, and the site calls at a random time of
+            the week.
+        per_call: Weeks that a call shows, without saying which, equal topics once. With more than
+            one, a call is `per_call` slots; see `observe`.
+        every: Weeks from one call to the next; as many as a call shows, if None.
+        blocked: Chance that a user has blocked a topic, one number or one per topic. It keeps its
+            place in the top, but is withheld.
+        absence: Chance that a user does not visit a site in a week.
+
+    Example:
+        >>> api = TopicsApi(topics=349, top=5, noise=0.05)
+        >>> round(api.q_in, 6), round(api.epsilon, 4)
+        (0.190143, 7.1908)
+    """
+
+    topics: int = 349
+    top: int = 5
+    noise: float = 0.05
+    buckets: tuple[int, ...] | None = field(default=None, kw_only=True)
+    presence: Chances | None = field(default=None, kw_only=True)
+    parents: tuple[int, ...] | None = field(default=None, kw_only=True)
+    memory: int = field(default=3, kw_only=True)
+    delay: float = field(default=0.0, kw_only=True)
+    per_call: int = field(default=1, kw_only=True)
+    every: int | None = field(default=None, kw_only=True)
+    blocked: Chances = field(default=0.0, kw_only=True)
+    absence: float = field(default=0.0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("topics", "top", "memory", "per_call"):
+            self._set(name, whole_number(name, getattr(self, name), least=1))
+        if self.top > self.topics:
+            raise InvalidInput(
+                f"top is at most the number of topics, {self.topics}; got {self.top}: "
+                "a set cannot hold more topics than there are"
+            )
+        for name in ("noise", "absence"):
+            self._set(name, probability(name, getattr(self, name)))
+        self._set("delay", real_number("delay", self.delay, least=0))
+        if self.delay > WEEK:
+            raise InvalidInput(f"delay is at most a week, 7 days; got {self.delay:g}")
+        self._set("every", whole_number("every", self.every or self.per_call, least=1))
+        self._set("presence", _chances("presence", self.presence, self.topics, most=2))
+        self._set("blocked", _chances("blocked", self.blocked, self.topics, most=1))
+        self._set("buckets", _buckets(self.buckets, self.topics))
+        self._set("parents", _parents(self.parents, self.topics))
+
+    @property
+    def q_in(self) -> float:
+        """Chance that a topic of the top is the one shown."""
+        return (1 - self.noise) / self.top + self.q_out
+
+    @property
+    def q_out(self) -> float:
+        """Chance that a topic outside the top is the one shown."""
+        return self.noise / self.topics
+
+    @property
+    def agreement(self) -> float:
+        """Chance that two sites are shown the same topic of a week, whatever the population."""
+        return (1 - self.noise) ** 2 / self.top + self.noise * (2 - self.noise) / self.topics
+
+    @property
+    def epsilon(self) -> float:
+        """Local differential privacy of one week, in nats; infinite without noise."""
+        return math.log(self.q_in / self.q_out) if self.noise else math.inf
+
+    def slots(self, epochs: int) -> int:
+        """Slots of what is seen of people with `epochs` epochs."""
+        return self.rules.calls(epochs).size * self.per_call
+
+    @property
+    def rules(self) -> Rules:
+        """The switches as arrays."""
+        return Rules.of(self)
+
+    def observe(
+        self, people: People, *, targets: int | None = None, sites: int = 2, seed: int
+    ) -> Observations:
+        """What sites see of people: some sites know who visits them, one does not.
+
+        Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3, 4, ...
+        also know theirs and tell site 1: `known` then holds, for each user and slot, one token
+        for each of the sites 1, 3, 4, ... A further site changes nothing that the others saw.
+
+        When a call shows several weeks, the attacker knows only which topics a call gave. Each
+        call is then `per_call` slots: those of `anonymous` hold its topics one by one, ascending;
+        those of `known` hold, each, all topics that the call gave the known sites.
+
+        Args:
+            people: Made, observed and forgotten in chunks.
+            targets: Number of users whose visits to site 2 are to be attributed, chosen by a hash
+                of their ids, in the order of the hash; a smaller number gives the first of them.
+                All if None.
+            sites: Number of sites, at least 2.
+            seed: Same seed, same draws, whatever the chunks, the order and the threads.
+        """
+        self._check(people, sites)
+        number = people.users if targets is None else whole_number("targets", targets, least=1)
+        if number > people.users:
+            raise InvalidInput(
+                f"targets is at most the number of users, {people.users}; got {number}"
+            )
+        ids, rules = people.ids, self.rules
+        truth = _targets(ids, number, seed)
+        places = np.argsort(truth)
+        rows = truth[places]
+        slots, kind = self.slots(people.epochs), smallest_type(self.topics)
+        known = np.empty((people.users, slots, self.per_call * (sites - 1)), kind)
+        anonymous = np.empty((number, slots), kind)
+
+        def work(start: int, stop: int) -> None:
+            sets = self._top_sets(people, start, stop, seed)
+            names = ids[start:stop]
+            for place, site in enumerate((1, *range(3, sites + 1))):
+                seen = site_rows(rules, sets, names, site=site, seed=seed)
+                _spread(seen, known[start:stop], place * self.per_call, self.per_call)
+            first, last = np.searchsorted(rows, (start, stop))
+            mine = rows[first:last] - start
+            seen = site_rows(rules, sets[mine], names[mine], site=2, seed=seed)
+            anonymous[places[first:last]] = seen
+
+        over_blocks(work, people.users, CHUNK)
+        simple = known.shape[2] == 1
+        return Observations(
+            known[:, :, 0] if simple else known, anonymous, truth, tokens=self.topics
+        )
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
+        """Exactly what one site is shown of each user, as chances: for small worlds.
+
+        Given the top sets, in which `seed` breaks ties and pads, nothing else is left to chance:
+        noise, coins, delays and absences are summed over.
+
+        Raises:
+            TooLarge: Where there are too many sequences or too many coins to go through.
+        """
+        self._check(people, max(2, whole_number("site", site, least=1)))
+        sets = self._top_sets(people, 0, people.users, seed)
+        return exact_rows(self.rules, sets, site=site)
+
+    def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
+        if self.buckets is None:
+            return people.top_sets(start, stop, top=self.top, seed=seed)
+        priority = np.array(self.buckets, np.int8)
+        return people.top_sets(start, stop, top=self.top, seed=seed, priority=priority)
+
+    def _check(self, people: People, sites: int) -> None:
+        if people.tokens != self.topics:
+            raise InvalidInput(
+                f"people have {people.tokens} tokens and the release has {self.topics} topics; "
+                f"they must agree: TopicsApi(topics={people.tokens})"
+            )
+        whole_number("sites", sites, least=2)
+        rows = np.shape(self.presence)[:-1] if self.presence is not None else ()
+        if rows and rows[0] < sites:
+            raise InvalidInput(
+                f"presence has rows for {rows[0]} sites, and there are {sites}; "
+                "give one row per site"
+            )
+        if self.slots(people.epochs) == 0:
+            raise InvalidInput(
+                f"people have {people.epochs} epochs, but the first call is after {self.every}; "
+                "lower every or make more epochs"
+            )
+
+    def _set(self, name: str, value: object) -> None:
+        object.__setattr__(self, name, value)
+
+
+def _targets(ids: NDArray[Any], number: int, seed: int) -> NDArray[np.int64]:
+    """Rows of the users with the smallest hashes, in the order of the hashes."""
+    hashes = uniforms(seed=seed, purpose="topics/targets", users=ids, count=1)[:, 0]
+    chosen = np.arange(ids.size)
+    if number < ids.size:
+        chosen = np.argpartition(hashes, number)[:number]
+    return chosen[np.lexsort((chosen, hashes[chosen]))]
+
+
+def _spread(seen: NDArray[Any], known: NDArray[Any], place: int, per_call: int) -> None:
+    """Write what a site saw: in each slot of a call, all tokens of the call."""
+    calls = seen.reshape(len(seen), -1, 1, per_call)
+    shape = len(seen), calls.shape[1], per_call, per_call
+    repeated = np.broadcast_to(calls, shape).reshape(len(seen), -1, per_call)
+    known[:, :, place : place + per_call] = repeated
+
+
+def _chances(name: str, value: Any, topics: int, *, most: int) -> Any:  # noqa: ANN401
+    """A number, a row of numbers or rows of them, as nested tuples; None stays None."""
+    if value is None:
+        return None
+    try:
+        chances = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise InvalidInput(f"{name} holds probabilities, got {value!r}") from None
+    if chances.ndim == 0:
+        return probability(name, value)
+    if not 1 <= chances.ndim <= most or chances.shape[-1] != topics or chances.size == 0:
+        shape = " or one row of them per site" if most > 1 else ""
+        raise InvalidInput(
+            f"{name} is one probability, or one for each of the {topics} topics{shape}; "
+            f"got an array of shape {chances.shape}"
+        )
+    for chance in chances[~((chances >= 0) & (chances <= 1))]:
+        probability(name, chance)
+    return tuple(map(tuple, chances.tolist())) if chances.ndim > 1 else tuple(chances.tolist())
+
+
+def _buckets(value: Sequence[int] | None, topics: int) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    buckets = tuple(whole_number("every bucket", bucket, least=0) for bucket in value)
+    if len(buckets) != topics or max(buckets) > np.iinfo(np.int8).max:
+        raise InvalidInput(
+            f"buckets is one utility from 0 to 127 for each of the {topics} topics, higher first; "
+            f"got {len(buckets)} up to {max(buckets, default=0)}"
+        )
+    return buckets
+
+
+def _parents(value: Sequence[int] | None, topics: int) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    parents = tuple(whole_number("every parent", parent, least=-1) for parent in value)
+    if len(parents) != topics or max(parents) >= topics:
+        raise InvalidInput(
+            f"parents is one topic from 0 to {topics - 1}, or -1 for a root, for each of the "
+            f"{topics} topics; got {len(parents)} up to {max(parents, default=-1)}"
+        )
+    for topic in range(topics):
+        above, steps = parents[topic], 0
+        while above >= 0 and steps <= topics:
+            above, steps = parents[above], steps + 1
+        if above >= 0:
+            raise InvalidInput(f"parents has a circle above topic {topic}; roots have parent -1")
+    return parents
