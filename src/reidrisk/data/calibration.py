@@ -64,7 +64,7 @@ class Calibration:
         text = (
             f"types={found.types} s={found.s:.6f} sigma={found.sigma:.6f}: one epoch "
             f"{bits.entropy:.5f} / {bits.conditional_entropy:.5f} / {bits.mutual_information:.5f} "
-            f"bits, {'fits' if self.fits else 'does not fit: off by'} {self.miss:.1g}"
+            f"bits, {'fits' if self.fits else 'does not fit'}, off by {self.miss:.1g}"
         )
         if self.sequence is None:
             return text
