@@ -194,6 +194,8 @@ def _inverted(raw: Floats, release: ShowsOneOfTop) -> NDArray[np.bool_]:
     rise = q_in - q_out
     with np.errstate(divide="ignore", invalid="ignore"):
         match = q_out + rise * q_in * raw / (q_out + rise * raw)
-        mismatch = q_out + rise * (top - 1) * raw / (top - raw)
-        sound: NDArray[np.bool_] = (match > 0) & (mismatch > 0) & (match >= mismatch)
+        # Two different tokens cannot both be in a top of one.
+        also = 0.0 if top == 1 else (top - 1) * raw / (top - raw)
+        mismatch = q_out + rise * also
+        sound: NDArray[np.bool_] = (match > 0) & (mismatch >= 0) & (match >= mismatch)
     return ~sound

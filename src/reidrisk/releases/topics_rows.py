@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
-from reidrisk.errors import TooLarge
+from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import MISSING
 from reidrisk.releases.topics_site import DAYS, Floats, Rules, Tokens
 
@@ -34,11 +34,16 @@ class ExactRows:
     outcomes: Tokens
 
     def column_of(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The column of each row of tokens; it must be one that can be shown."""
-        base = int(self.outcomes.max()) + 2
+        """The column of each row of tokens, rows x slots."""
+        base = int(max(self.outcomes.max(), rows.max())) + 2
         codes = _code(self.outcomes, base)
         order = np.argsort(codes)
-        columns: NDArray[np.int64] = order[np.searchsorted(codes[order], _code(rows, base))]
+        found = np.searchsorted(codes[order], _code(rows, base))
+        columns: NDArray[np.int64] = order[np.minimum(found, order.size - 1)]
+        if wrong := np.flatnonzero((self.outcomes[columns] != rows).any(axis=1)).tolist():
+            raise InvalidInput(
+                f"row {wrong[0]}, {rows[wrong[0]].tolist()}, is never shown to anyone in this world"
+            )
         return columns
 
 

@@ -169,7 +169,7 @@ def witness(
                     topic = sets[user, week, place]
                     if topic == MISSING or coins[user, week * top + place] >= presence[topic]:
                         continue
-                    while topic not in (MISSING, real[user, epoch]):
+                    while topic != MISSING and topic != real[user, epoch]:
                         topic = parents[topic]
                     seen = seen or topic != MISSING
             if not seen:
