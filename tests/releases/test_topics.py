@@ -195,6 +195,14 @@ def test_a_release_is_a_value():
     assert hash(EVERYTHING) == hash(replace(EVERYTHING))
 
 
+def test_the_browser_has_its_rules():
+    api = TopicsApi.browser(50, presence=0.7, top=3)
+    assert (api.presence, api.memory, api.delay, api.per_call, api.top) == (0.7, 3, 2.0, 3, 3)
+    seen = api.observe(world(epochs=6), targets=20, seed=7)
+    assert (seen.slots, seen.set_size) == (6, 3)
+    assert 0.2 < (seen.anonymous == -1).mean() < 0.8
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

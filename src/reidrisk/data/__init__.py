@@ -5,6 +5,7 @@ from reidrisk.data.interests import Information, Interests
 from reidrisk.data.people import People
 from reidrisk.data.population import SyntheticTopics, synthetic_topics
 from reidrisk.data.sequences import SequenceChances, SequenceInformation, sequence_information
+from reidrisk.data.taxonomy import Taxonomy, taxonomy
 
 __all__ = [
     "Calibration",
@@ -15,7 +16,9 @@ __all__ = [
     "SequenceInformation",
     "SequenceTarget",
     "SyntheticTopics",
+    "Taxonomy",
     "calibrate",
     "sequence_information",
     "synthetic_topics",
+    "taxonomy",
 ]

@@ -18,7 +18,7 @@ CLOSE = 1e-4
 """Bits by which a fit may miss its targets and still be called one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SequenceTarget:
     """Bits per epoch of a sequence that a fit should come close to.  Paper: table 1 for eight."""
 
@@ -34,7 +34,7 @@ class SequenceTarget:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Calibration:
     """What was found, and how well it fits.
 

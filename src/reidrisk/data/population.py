@@ -20,7 +20,7 @@ from reidrisk.randomness import BLOCK, uniforms
 Tokens = NDArray[np.int32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SyntheticTopics:
     """People with weekly sets of topics, spread as `interests` says.
 

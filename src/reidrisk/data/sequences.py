@@ -19,7 +19,7 @@ from reidrisk.randomness import uniforms
 BLOCK = 2048
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Mean:
     """A Monte Carlo average and its standard error."""
 
@@ -27,7 +27,7 @@ class Mean:
     error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SequenceInformation:
     """Bits per epoch of a sequence: of a site, given another site's, and shared by the two."""
 

@@ -7,7 +7,7 @@ own, off until set, so that its effect on risk can be measured alone: `docs/conc
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ WEEK = 7.0
 Chances = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class TopicsApi:
     """Show each site, each week, a random one of the user's top topics, or a random topic.
 
@@ -90,6 +90,18 @@ class TopicsApi:
         self._set("blocked", _chances("blocked", self.blocked, self.topics, most=1))
         self._set("buckets", _buckets(self.buckets, self.topics))
         self._set("parents", _parents(self.parents, self.topics))
+
+    @classmethod
+    def browser(cls, topics: int = 349, *, presence: Chances = 1.0, **switches: Any) -> Self:  # noqa: ANN401
+        """The release with the rules of the browser: witnessing, delay, three topics a call.
+
+        Args:
+            topics: Size of the taxonomy.
+            presence: Of the callers; browsers give no more than a caller has witnessed.
+            switches: Everything else of `TopicsApi`, such as `buckets` and `parents`.
+        """
+        rules = {"memory": 3, "delay": 2.0, "per_call": 3, **switches}
+        return cls(topics, presence=presence, **rules)
 
     @property
     def q_in(self) -> float:

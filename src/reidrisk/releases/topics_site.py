@@ -54,7 +54,7 @@ class Rules:
             delay=api.delay,
             per_call=api.per_call,
             every=api.every or api.per_call,
-            blocked=blocked if blocked.any() else None,
+            blocked=np.array(blocked) if blocked.any() else None,
             absence=api.absence,
         )
 
@@ -65,7 +65,7 @@ class Rules:
     def presence_at(self, site: int) -> Floats:
         """Chance that the caller is on pages of each topic; sites count from 1."""
         assert self.presence is not None  # noqa: S101
-        return np.ascontiguousarray(self.presence[site - 1 if len(self.presence) > 1 else 0])
+        return np.array(self.presence[site - 1 if len(self.presence) > 1 else 0])
 
 
 def site_rows(
@@ -80,6 +80,7 @@ def site_rows(
         site: Its number; other sites, other draws.
         seed: Of the draws.
     """
+    sets = np.ascontiguousarray(sets, np.int32)
     users, epochs, top = sets.shape
 
     def draws(purpose: str, count: int) -> Floats:
@@ -98,7 +99,7 @@ def site_rows(
         presence = rules.presence_at(site)
         witness(sets, coins, presence, rules.parents, rules.memory, real, tokens)
     weeks = rules.calls(epochs)
-    newest = np.broadcast_to(weeks, (users, weeks.size))
+    newest = np.tile(weeks, (users, 1))
     if rules.delay:
         moments = draws("call", epochs)[:, weeks] * DAYS
         newest = newest - (moments < draws("delay", 1) * rules.delay)
