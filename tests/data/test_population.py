@@ -102,6 +102,15 @@ def test_the_extreme_draws_give_sets_too(draw):
     assert sets[0, 0].tolist() == expected.tolist()
 
 
+def test_a_draw_on_the_edge_belongs_to_the_earlier_position():
+    """Two equal weights: draws from 1/2 on give the first, those below the second."""
+    tails = elementary.tail_polynomials(np.array([[0.5, 0.5]]), 1)
+    order, states = np.array([[0, 1]], np.int32), np.zeros((1, 3), np.int32)
+    sets = np.empty((1, 3, 1), np.int32)
+    elementary.draw_sets(tails, order, states, np.array([[0.5, 0.5 - 2**-53, 0.6]]), sets)
+    assert sets.ravel().tolist() == [0, 1, 0]
+
+
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_sets_have_their_chances(size):
     people = small(size=size, types=1, epochs=1, seed=3)
