@@ -94,8 +94,7 @@ def test_the_fast_sampler_equals_the_reference_bit_by_bit(size, types, sigma, mo
 @pytest.mark.parametrize("draw", [0.0, 1 - 2**-53])
 def test_the_extreme_draws_give_sets_too(draw):
     model = Interests(topics=300, types=1, size=4)
-    order = np.argsort(-model.weights, axis=1).astype(np.int32)
-    tails = elementary.tail_polynomials(np.take_along_axis(model.weights, order, 1), 4)
+    tails, order = elementary.search_tables(model.weights, 4)
     sets = np.empty((1, 1, 4), np.int32)
     elementary.draw_sets(tails, order, np.zeros((1, 1), np.int32), np.full((1, 4), draw), sets)
     expected = order[0, :4] if draw else order[0, -4:]
@@ -104,10 +103,9 @@ def test_the_extreme_draws_give_sets_too(draw):
 
 def test_a_draw_on_the_edge_belongs_to_the_earlier_position():
     """Two equal weights: draws from 1/2 on give the first, those below the second."""
-    tails = elementary.tail_polynomials(np.array([[0.5, 0.5]]), 1)
-    order, states = np.array([[0, 1]], np.int32), np.zeros((1, 3), np.int32)
-    sets = np.empty((1, 3, 1), np.int32)
-    elementary.draw_sets(tails, order, states, np.array([[0.5, 0.5 - 2**-53, 0.6]]), sets)
+    tables = elementary.search_tables(np.array([[0.5, 0.5]]), 1)
+    states, sets = np.zeros((1, 3), np.int32), np.empty((1, 3, 1), np.int32)
+    elementary.draw_sets(*tables, states, np.array([[0.5, 0.5 - 2**-53, 0.6]]), sets)
     assert sets.ravel().tolist() == [0, 1, 0]
 
 

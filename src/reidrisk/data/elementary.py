@@ -14,8 +14,8 @@ from reidrisk.parallel import kernel
 
 Floats = NDArray[np.float64]
 
-SCAN = 24
-"""Positions tried one by one before a binary search: most choices are among the heaviest."""
+STRIDE = 16
+"""Positions compared at once: most choices are among the heaviest few."""
 
 
 def tail_polynomials(weights: Floats, size: int) -> Floats:
@@ -29,6 +29,16 @@ def tail_polynomials(weights: Floats, size: int) -> Floats:
     return tails
 
 
+def search_tables(weights: Floats, size: int) -> tuple[Floats, NDArray[np.int32]]:
+    """Tables of `draw_sets`: tails of the weights in descending order, and the token at each place.
+
+    Behind the last token come zeros, so that a stride may look beyond it.
+    """
+    order = np.argsort(-weights, axis=1, kind="stable")
+    tails = tail_polynomials(np.take_along_axis(weights, order, axis=1), size)
+    return np.pad(tails, ((0, 0), (0, 0), (0, STRIDE))), order.astype(np.int32)
+
+
 @kernel
 def draw_sets(
     tails: Floats,
@@ -37,42 +47,34 @@ def draw_sets(
     draws: Floats,
     sets: NDArray[np.int32],
 ) -> None:
-    """Draw one set per user and epoch; positions come in ascending order, tokens in no order.
+    """Draw one set per user and epoch, its members by descending weight.
 
     With k still to choose from position j on, the next chosen position lies after i with
-    probability `tails[k, i + 1] / tails[k, j]`: inverted by search, one draw per choice.
+    probability `tails[k, i + 1] / tails[k, j]`: inverted by a scan, one draw per choice.
 
     Args:
-        tails: Of `tail_polynomials`, for weights in descending order.
-        order: States x tokens, the token at each position.
+        tails: Of `search_tables`, states x (size + 1) x positions.
+        order: Of `search_tables`, states x tokens.
         states: Users x epochs.
         draws: Users x (epochs * size), uniform in [0, 1).
         sets: Users x epochs x size, to be filled.
     """
     users, epochs, size = sets.shape
-    tokens = order.shape[1]
     for user in range(users):
         for epoch in range(epochs):
             state = states[user, epoch]
-            position = 0
+            position = 0  # the first that may still be chosen
             for chosen in range(size):
-                left = size - chosen
-                tail = tails[state, left]
+                tail = tails[state, size - chosen]
                 goal = draws[user, epoch * size + chosen] * tail[position]
-                low, last = position, tokens - left
-                scanned = min(position + SCAN, last)
-                while low < scanned and tail[low + 1] > goal:
-                    low += 1
-                if tail[low + 1] > goal:
-                    high = last
-                    while low < high:
-                        middle = (low + high) // 2
-                        if tail[middle + 1] > goal:
-                            low = middle + 1
-                        else:
-                            high = middle
-                sets[user, epoch, chosen] = order[state, low]
-                position = low + 1
+                position += 1
+                passed = STRIDE
+                while passed == STRIDE:
+                    passed = 0
+                    for step in range(STRIDE):
+                        passed += tail[position + step] > goal
+                    position += passed
+                sets[user, epoch, chosen] = order[state, position - 1]
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.checks import whole_number
-from reidrisk.data.elementary import draw_sets, tail_polynomials
+from reidrisk.data.elementary import draw_sets, search_tables
 from reidrisk.data.interests import Floats, Interests
 from reidrisk.data.top import cut_or_pad
 from reidrisk.errors import InvalidInput
@@ -41,11 +41,9 @@ class SyntheticTopics:
     def __post_init__(self) -> None:
         for name, least in (("users", 1), ("epochs", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
-        weights = self.interests.weights
-        order = np.argsort(-weights, axis=1, kind="stable")
-        heaviest_first = np.take_along_axis(weights, order, axis=1)
-        object.__setattr__(self, "_tails", tail_polynomials(heaviest_first, self.interests.size))
-        object.__setattr__(self, "_order", order.astype(np.int32))
+        tails, order = search_tables(self.interests.weights, self.interests.size)
+        object.__setattr__(self, "_tails", tails)
+        object.__setattr__(self, "_order", order)
 
     @property
     def tokens(self) -> int:
