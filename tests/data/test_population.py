@@ -2,6 +2,8 @@
 
 import itertools
 import random
+import subprocess
+import sys
 from collections import Counter
 
 import numpy as np
@@ -247,6 +249,36 @@ def test_cutting_and_padding_do_not_depend_on_the_chunk(top):
     parts = [people.top_sets(user, user + 1, top=top, seed=3) for user in range(100)]
     assert (np.concatenate(parts) == people.top_sets(0, 100, top=top, seed=3)).all()
     assert (people.top_sets(0, 100, top=top, seed=4) != np.concatenate(parts)).any() == (top != 2)
+
+
+@pytest.mark.slow
+def test_a_million_users_have_the_popularity_and_the_pairs_of_the_model():
+    people = synthetic_topics(1_000_000, epochs=1, seed=4)
+    sets = everyone(people)[:, 0]
+    shows = np.zeros((349, 349))
+    for one, other in itertools.product(range(5), repeat=2):
+        np.add.at(shows, (sets[:, one], sets[:, other]), 1)
+    pairs = people.interests.pairs
+    scores = (shows / 1e6 - pairs) / np.sqrt(pairs * (1 - pairs) / 1e6)
+    assert np.abs(np.diag(scores)).max() < 4.5
+    often = np.triu(pairs > 2e-5, 1)
+    assert np.abs(scores[often]).max() < 6
+    assert scores[often].std() == pytest.approx(1, abs=0.03)
+
+
+@pytest.mark.slow
+def test_ten_million_users_are_observed_within_the_memory():
+    code = (
+        "import resource\n"
+        "from reidrisk.data import synthetic_topics\n"
+        "from reidrisk.releases import TopicsApi\n"
+        "people = synthetic_topics(10_000_000, seed=1)\n"
+        "seen = TopicsApi().observe(people, targets=10_000, seed=7)\n"
+        "assert seen.known.shape == (10_000_000, 8) and seen.known.dtype == 'int16'\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 4 * 2**20  # kibibytes
 
 
 @pytest.mark.parametrize(

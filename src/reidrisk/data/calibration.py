@@ -113,7 +113,7 @@ def calibrate(
     )
     noise = probability("noise", noise)
     like = Interests() if like is None else like
-    counts = [types] if isinstance(types, int) else list(types)
+    counts = list(types) if isinstance(types, Iterable) else [types]
     if not counts:
         raise InvalidInput("types names no number of types to choose from; pass one such as 64")
     _check_reachable(goal, like.topics)

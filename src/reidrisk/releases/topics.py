@@ -5,7 +5,6 @@ own, off until set, so that its effect on risk can be measured alone: `docs/conc
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -18,6 +17,12 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms
+from reidrisk.releases.topics_checks import (
+    Chances,
+    checked_buckets,
+    checked_chances,
+    checked_parents,
+)
 from reidrisk.releases.topics_rows import ExactRows, exact_rows
 from reidrisk.releases.topics_site import Rules, site_rows
 
@@ -25,8 +30,6 @@ CHUNK = 1024
 """Users who are made, observed and forgotten at a time."""
 
 WEEK = 7.0
-
-Chances = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +88,15 @@ class TopicsApi:
         self._set("delay", real_number("delay", self.delay, least=0))
         if self.delay > WEEK:
             raise InvalidInput(f"delay is at most a week, 7 days; got {self.delay:g}")
-        self._set("every", whole_number("every", self.every or self.per_call, least=1))
-        self._set("presence", _chances("presence", self.presence, self.topics, most=2))
-        self._set("blocked", _chances("blocked", self.blocked, self.topics, most=1))
-        self._set("buckets", _buckets(self.buckets, self.topics))
-        self._set("parents", _parents(self.parents, self.topics))
+        every = self.per_call if self.every is None else self.every
+        self._set("every", whole_number("every", every, least=1))
+        self._set("blocked", checked_chances("blocked", self.blocked, self.topics, most=1))
+        if self.presence is not None:
+            self._set("presence", checked_chances("presence", self.presence, self.topics, most=2))
+        if self.buckets is not None:
+            self._set("buckets", checked_buckets(self.buckets, self.topics))
+        if self.parents is not None:
+            self._set("parents", checked_parents(self.parents, self.topics))
 
     @classmethod
     def browser(cls, topics: int = 349, *, presence: Chances = 1.0, **switches: Any) -> Self:  # noqa: ANN401
@@ -241,54 +248,3 @@ def _spread(seen: NDArray[Any], known: NDArray[Any], place: int, per_call: int) 
     shape = len(seen), calls.shape[1], per_call, per_call
     repeated = np.broadcast_to(calls, shape).reshape(len(seen), -1, per_call)
     known[:, :, place : place + per_call] = repeated
-
-
-def _chances(name: str, value: Any, topics: int, *, most: int) -> Any:  # noqa: ANN401
-    """A number, a row of numbers or rows of them, as nested tuples; None stays None."""
-    if value is None:
-        return None
-    try:
-        chances = np.asarray(value, np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"{name} holds probabilities, got {value!r}") from None
-    if chances.ndim == 0:
-        return probability(name, value)
-    if not 1 <= chances.ndim <= most or chances.shape[-1] != topics or chances.size == 0:
-        shape = " or one row of them per site" if most > 1 else ""
-        raise InvalidInput(
-            f"{name} is one probability, or one for each of the {topics} topics{shape}; "
-            f"got an array of shape {chances.shape}"
-        )
-    for chance in chances[~((chances >= 0) & (chances <= 1))]:
-        probability(name, chance)
-    return tuple(map(tuple, chances.tolist())) if chances.ndim > 1 else tuple(chances.tolist())
-
-
-def _buckets(value: Sequence[int] | None, topics: int) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    buckets = tuple(whole_number("every bucket", bucket, least=0) for bucket in value)
-    if len(buckets) != topics or max(buckets) > np.iinfo(np.int8).max:
-        raise InvalidInput(
-            f"buckets is one utility from 0 to 127 for each of the {topics} topics, higher first; "
-            f"got {len(buckets)} up to {max(buckets, default=0)}"
-        )
-    return buckets
-
-
-def _parents(value: Sequence[int] | None, topics: int) -> tuple[int, ...] | None:
-    if value is None:
-        return None
-    parents = tuple(whole_number("every parent", parent, least=-1) for parent in value)
-    if len(parents) != topics or max(parents) >= topics:
-        raise InvalidInput(
-            f"parents is one topic from 0 to {topics - 1}, or -1 for a root, for each of the "
-            f"{topics} topics; got {len(parents)} up to {max(parents, default=-1)}"
-        )
-    for topic in range(topics):
-        above, steps = parents[topic], 0
-        while above >= 0 and steps <= topics:
-            above, steps = parents[above], steps + 1
-        if above >= 0:
-            raise InvalidInput(f"parents has a circle above topic {topic}; roots have parent -1")
-    return parents
