@@ -24,12 +24,10 @@ from reidrisk.releases.topics_checks import (
     checked_parents,
 )
 from reidrisk.releases.topics_rows import ExactRows, exact_rows
-from reidrisk.releases.topics_site import Rules, site_rows
+from reidrisk.releases.topics_site import DAYS, Rules, site_rows
 
 CHUNK = 1024
 """Users who are made, observed and forgotten at a time."""
-
-WEEK = 7.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +84,8 @@ class TopicsApi:
         for name in ("noise", "absence"):
             self._set(name, probability(name, getattr(self, name)))
         self._set("delay", real_number("delay", self.delay, least=0))
-        if self.delay > WEEK:
-            raise InvalidInput(f"delay is at most a week, 7 days; got {self.delay:g}")
+        if self.delay > DAYS:
+            raise InvalidInput(f"delay is at most a week, {DAYS} days; got {self.delay:g}")
         every = self.per_call if self.every is None else self.every
         self._set("every", whole_number("every", every, least=1))
         self._set("blocked", checked_chances("blocked", self.blocked, self.topics, most=1))
