@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.parallel import kernel, over_blocks
 
@@ -47,10 +48,11 @@ def uniforms(*, seed: int, purpose: str, users: Users, count: int) -> Draws:
         One row per user, one column per draw.
     """
     key, identities = np.uint64(_key(seed, purpose)), _identities(users)
-    draws = np.empty((identities.size, _whole("count", count)))
+    draws = np.empty((identities.size, whole_number("count", count, least=0)))
 
     def work(start: int, stop: int) -> None:
-        _fill(identities[start:stop], key, draws[start:stop])
+        # Converting here spares a second copy of all users.
+        _fill(identities[start:stop].astype(np.uint64), key, draws[start:stop])
 
     over_blocks(work, identities.size, max(1, BLOCK // max(1, count)))
     return draws
@@ -111,7 +113,7 @@ def _key(seed: int, purpose: str) -> int:
             'pass one such as "site A/noise"'
         )
     # Digits never contain a colon, so no two pairs share a text.
-    return _hash(f"{_whole('seed', seed):x}:{purpose}")
+    return _hash(f"{whole_number('seed', seed, least=0):x}:{purpose}")
 
 
 def _hash(text: str) -> int:
@@ -120,8 +122,8 @@ def _hash(text: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _identities(users: Users) -> Words:
-    """Users as unsigned numbers of 64 bits."""
+def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
+    """Users as numbers of up to 64 bits."""
     if isinstance(users, range) and users.start in SIGNED and users.stop in SIGNED:
         users = np.arange(users.start, users.stop, users.step)
     # Without object, numpy would turn a list of 1 and "1" into two equal strings.
@@ -132,7 +134,7 @@ def _identities(users: Users) -> Words:
             "flatten an array, turn anything else into a list"
         )
     if array.dtype.kind in "iu":
-        return np.ascontiguousarray(array, dtype=np.uint64)
+        return array
     values = list(array)
     kinds = set(map(type, values))
     if all(issubclass(kind, str) for kind in kinds):
@@ -148,14 +150,6 @@ def _identities(users: Users) -> Words:
             "pass longer ones as strings"
         )
     return np.array([int(value) % 2**64 for value in values], np.uint64)
-
-
-def _whole(name: str, value: int) -> int:
-    if not _is_whole(type(value)) or value < 0:
-        raise InvalidInput(
-            f"{name} must be a whole number from 0 on, got {value!r}: pass one such as 8"
-        )
-    return int(value)
 
 
 def _is_whole(kind: type) -> bool:

@@ -19,6 +19,9 @@ from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMa
 LANES = 16
 """Rows that are compared with another row at once."""
 
+ROUNDED_UP = 1 + 2.0**-49
+"""Covers the rounding of a ratio and of a logarithm."""
+
 MARGIN = 1 + 1e-12
 """Factor on e^epsilon that keeps equal pairs of rows from being solved again and again."""
 
@@ -81,23 +84,14 @@ def _pure_epsilon(entries: Entries) -> float:
         smallest, largest = smallest[largest > 0], largest[largest > 0]
     if not smallest.all():
         return math.inf
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore"):  # a ratio may be too large where its logarithm is not
         ratio = largest / smallest
-    return max(map(_log_ratio, largest[ratio == ratio.max()], smallest[ratio == ratio.max()]))
-
-
-def _log_ratio(large: float, small: float) -> float:
-    """Logarithm of large / small, rounded upwards."""
-    if large == small:
-        return 0.0
-    ratio = float(large) / float(small) if small > large * 1e-300 else math.inf
-    if math.isinf(ratio):
-        nats = math.log(large) - math.log(small)
-    elif ratio < 2:  # noqa: PLR2004  up to here the difference is exact
-        nats = math.log1p((large - small) / small)
-    else:
-        nats = math.log(ratio)
-    return nats * (1 + 2**-50)
+        nats = np.where(
+            ratio < 2,  # noqa: PLR2004  up to here the difference of two floats is exact
+            np.log1p((largest - smallest) / smallest),
+            np.where(np.isinf(ratio), np.log(largest) - np.log(smallest), np.log(ratio)),
+        )
+    return float(nats.max() * ROUNDED_UP)
 
 
 def _epsilon_of_pairs(entries: Entries, delta: float) -> float:

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 
 from reidrisk.parallel import over_blocks
 from reidrisk.theory.kernels import (
+    best_in_columns,
     best_in_rows,
     best_in_segments,
     first_in_strip,
@@ -28,27 +29,27 @@ def best_of_columns(
     if isinstance(entries, sp.csc_array):
         values = entries.data if weights is None else entries.data * weights[entries.indices]
         best_in_segments(values, entries.indices, entries.indptr, best, where)
-    elif entries.flags.c_contiguous:
-        weights = np.ones(users) if weights is None else weights
-        best_in_rows(entries, weights, best, where)
-        first_in_strip(entries, weights, best, where)
     else:
-
-        def work(start: int, stop: int) -> None:
-            block = entries.T[start:stop]
-            block = block if weights is None else block * weights
-            where[start:stop] = block.argmax(axis=1)
-            best[start:stop] = block[np.arange(stop - start), where[start:stop]]
-
-        over_blocks(work, representations, COLUMNS_AT_ONCE)
+        weights = np.ones(users) if weights is None else weights
+        if entries.flags.c_contiguous:
+            best_in_rows(entries, weights, best, where)
+            first_in_strip(entries, weights, best, where)
+        else:
+            columns, factors = entries.T, weights
+            over_blocks(
+                lambda a, b: best_in_columns(columns[a:b], factors, best[a:b], where[a:b]),
+                representations,
+                COLUMNS_AT_ONCE,
+            )
     return best, where
 
 
 def upper_someone(entries: Entries) -> Floats:
     """Chance that at least one user shows each representation, rounded upwards.
 
-    Each step of the kernel rounds three times and is monotone in the one before, so after k
-    entries the relative error is below 4 (k - 1) roundings; the first step is exact.
+    Each step `u + p (1 - u)` of the kernels rounds three times and grows with u and p, so a
+    shortfall of its parts is passed on at most: after k entries it is below 4 (k - 1) roundings.
+    The first step is exact.
     """
     users, representations = entries.shape
     someone = np.zeros(representations)

@@ -67,6 +67,31 @@ def first_in_strip(rows: Floats, weights: Floats, best: Floats, where: Numbers) 
 
 
 @kernel
+def best_in_columns(columns: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
+    """The same where each column lies in one piece, `columns[column, row]`."""
+    count = columns.shape[1]
+    for column in range(columns.shape[0]):
+        values = columns[column]
+        top = 0.0
+        first = 0
+        for start in range(0, count - STRIP + 1, STRIP):
+            v, w = values[start : start + STRIP], weights[start : start + STRIP]
+            low = max(w[0] * v[0], w[1] * v[1], w[2] * v[2], w[3] * v[3])
+            high = max(w[4] * v[4], w[5] * v[5], w[6] * v[6], w[7] * v[7])
+            if max(low, high) > top:
+                top = max(low, high)
+                first = start
+        for row in range(count // STRIP * STRIP, count):
+            if weights[row] * values[row] > top:
+                top = weights[row] * values[row]
+                first = row
+        while weights[first] * values[first] < top:
+            first += 1
+        best[column] = top
+        where[column] = first
+
+
+@kernel
 def best_in_segments(
     values: Floats, rows: Numbers, starts: Numbers, best: Floats, where: Numbers
 ) -> None:
@@ -92,12 +117,22 @@ def someone_in_rows(rows: Floats, someone: Floats) -> None:
 
 @kernel
 def someone_in_segments(values: Floats, starts: Numbers, someone: Floats) -> None:
-    """The same per segment."""
+    """The same per segment, in four parts that need not wait for each other."""
     for column in range(len(starts) - 1):
-        chance = 0.0
-        for place in range(starts[column], starts[column + 1]):
-            chance += values[place] * (1.0 - chance)
-        someone[column] = chance
+        a = b = c = d = 0.0
+        place = starts[column]
+        while place + 4 <= starts[column + 1]:
+            a += values[place] * (1.0 - a)
+            b += values[place + 1] * (1.0 - b)
+            c += values[place + 2] * (1.0 - c)
+            d += values[place + 3] * (1.0 - d)
+            place += 4
+        while place < starts[column + 1]:
+            a += values[place] * (1.0 - a)
+            place += 1
+        a += b * (1.0 - a)
+        c += d * (1.0 - c)
+        someone[column] = a + c * (1.0 - a)
 
 
 @kernel

@@ -19,7 +19,7 @@ from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.theory.columns import upper_someone
 from reidrisk.theory.kernels import best_matching, joint_marginals
 from reidrisk.theory.matrix import Floats, MatrixLike, RepresentationMatrix
-from reidrisk.theory.numerics import UpperBound, exact_sum
+from reidrisk.theory.numerics import UpperBound, upper_sum
 from reidrisk.theory.optimum import as_rule
 
 MatchingRule = Callable[[NDArray[np.int64]], Any]
@@ -44,7 +44,7 @@ def upper_matching(matrix: MatrixLike) -> UpperBound:
         0.875
     """
     matrix = RepresentationMatrix.of(matrix)
-    return UpperBound(exact_sum(upper_someone(matrix.entries)) / matrix.users)
+    return UpperBound(upper_sum(upper_someone(matrix.entries)) / matrix.users)
 
 
 def matching_optimum(matrix: MatrixLike) -> float:

@@ -60,9 +60,17 @@ class RepresentationMatrix:
         *,
         user_labels: ArrayLike | None = None,
         representation_labels: ArrayLike | None = None,
-        _names: _Names | None = None,
     ) -> None:
-        names = _names or _Names()
+        self._settle(probabilities, user_labels, representation_labels, _Names())
+
+    def _settle(
+        self,
+        probabilities: ArrayLike | sp.sparray | sp.spmatrix,
+        user_labels: ArrayLike | None,
+        representation_labels: ArrayLike | None,
+        names: _Names,
+    ) -> None:
+        """Check everything and hold it."""
         if sp.issparse(probabilities):
             self._entries: Entries = _sparse(probabilities, names)
         else:
@@ -85,18 +93,16 @@ class RepresentationMatrix:
         columns = long_columns(table, ("user", "representation"), "probability")
         users, user_labels = encode(columns["user"])
         shown, representation_labels = encode(columns["representation"])
-        return cls(
-            sp.coo_array(
-                (columns["probability"].to_numpy(zero_copy_only=False), (users, shown)),
-                shape=(len(user_labels), len(representation_labels)),
-            ),
-            user_labels=user_labels,
-            representation_labels=representation_labels,
-            _names=_Names(
-                row=lambda row: f"the user of table row {np.flatnonzero(users == row)[0]}",
-                column=lambda column: f"representation {representation_labels[column]!r}",
-            ),
+        probabilities = columns["probability"].to_numpy(zero_copy_only=False)
+        shape = (len(user_labels), len(representation_labels))
+        names = _Names(
+            row=lambda row: f"the user of table row {np.flatnonzero(users == row)[0]}",
+            column=lambda column: f"representation {representation_labels[column]!r}",
         )
+        matrix = cls.__new__(cls)
+        entries = sp.coo_array((probabilities, (users, shown)), shape=shape)
+        matrix._settle(entries, user_labels, representation_labels, names)  # noqa: SLF001  our own
+        return matrix
 
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:

@@ -38,9 +38,16 @@ def round_up(value: Fraction | float) -> float:
 
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:
-    """Sum of the values; exact unless there are some hundred million of very different size."""
+    """Sum of the values, carried in twice the precision."""
     high, low = sum_in_two_parts(np.ascontiguousarray(values))
     return Fraction(high) + Fraction(low)
+
+
+def upper_sum(values: NDArray[np.float64]) -> Fraction:
+    """Sum of the values that is never below the exact one."""
+    high, low = sum_in_two_parts(np.ascontiguousarray(values))
+    slack = abs(Fraction(low)) * len(values) / 2**52
+    return Fraction(high) + Fraction(low) + slack
 
 
 def chance(total: Fraction) -> float:

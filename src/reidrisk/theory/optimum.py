@@ -84,17 +84,21 @@ def expected_matrix(
             )
     seen = _whole_numbers("shown", shown, length=shape[0], below=shape[1])
     prior = as_prior(weights, len(matrices), of="world")
-    users = np.arange(shape[0])
     with np.errstate(divide="ignore"):  # the logarithm of 0 is what we want: minus infinity
-        beliefs = np.log(prior) + [
-            np.log(np.asarray(matrix.entries[users, seen])).sum() for matrix in matrices
-        ]
+        beliefs = np.log(prior) + [_log_likelihood(matrix, seen) for matrix in matrices]
     if beliefs.max() == -np.inf:
         raise InvalidInput("no world of positive weight can show this; check shown and weights")
     beliefs = np.exp(beliefs - beliefs.max())
     beliefs /= beliefs.sum()
     parts = [matrix.entries * belief for matrix, belief in zip(matrices, beliefs, strict=True)]
     return RepresentationMatrix(sum(parts[1:], start=parts[0]))
+
+
+def _log_likelihood(matrix: RepresentationMatrix, seen: NDArray[np.int64]) -> float:
+    """Logarithm of the chance that the users show just what was seen."""
+    chances = matrix.entries[np.arange(matrix.users), seen]
+    chances = chances.toarray() if sp.issparse(chances) else chances
+    return float(np.log(chances).sum())
 
 
 def partial_information_optimum(expected: MatrixLike) -> float:
@@ -122,9 +126,9 @@ def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:  # noqa: ANN401
             f"a rule names a user for each of {shape[1]} representations, or is a table of "
             f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}"
         )
-    sums = np.asarray(rule.sum(axis=0)).reshape(-1)
     if not rule.min() >= 0:
         raise InvalidInput(f"a rule holds chances of at least 0, got {rule.min():g}")
+    sums = np.asarray(rule.sum(axis=0)).reshape(-1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
     if len(wrong):
         raise InvalidInput(
