@@ -5,7 +5,7 @@ from reidrisk.data.interests import Information, Interests
 from reidrisk.data.people import People
 from reidrisk.data.population import SyntheticTopics, synthetic_topics
 from reidrisk.data.sequences import SequenceChances, SequenceInformation, sequence_information
-from reidrisk.data.taxonomy import Taxonomy, taxonomy
+from reidrisk.data.topic_tree import TopicTree, read_topic_tree
 
 __all__ = [
     "Calibration",
@@ -16,9 +16,9 @@ __all__ = [
     "SequenceInformation",
     "SequenceTarget",
     "SyntheticTopics",
-    "Taxonomy",
+    "TopicTree",
     "calibrate",
+    "read_topic_tree",
     "sequence_information",
     "synthetic_topics",
-    "taxonomy",
 ]

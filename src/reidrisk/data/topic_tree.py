@@ -1,4 +1,4 @@
-"""The taxonomy of topics as published: tab-separated ids and paths such as /Arts/Music."""
+"""The tree of topics as published: tab-separated ids and paths such as /Arts/Music."""
 
 import csv
 from collections.abc import Iterator
@@ -11,8 +11,8 @@ UTILITIES = {"Standard": 0, "High": 1}
 
 
 @dataclass(frozen=True, slots=True)
-class Taxonomy:
-    """Topics in the order of the file; token t is the t-th of them.
+class TopicTree:
+    """Topics by ascending id; token t is the t-th of them, as in profiles with this taxonomy.
 
     Attributes:
         ids: The published ids, which start at 1 and may have gaps.
@@ -31,28 +31,29 @@ class Taxonomy:
         return len(self.ids)
 
 
-def taxonomy(path: str | Path, buckets: str | Path | None = None) -> Taxonomy:
+def read_topic_tree(path: str | Path, buckets: str | Path | None = None) -> TopicTree:
     """Read a taxonomy and, if given, the utility buckets of its roots.
 
     Args:
         path: Tab-separated, with a header: id, path of the topic.
         buckets: Tab-separated, with a header: root, High or Standard.
     """
-    tokens: dict[str, int] = {}
-    ids: list[int] = []
+    topics: dict[int, str] = {}
     for row, (number, name) in _pairs(path):
-        if not number.isdigit() or not name.startswith("/") or name in tokens or int(number) in ids:
+        new = number.isdecimal() and int(number) not in topics and name not in topics.values()
+        if not new or not name.startswith("/"):
             raise InvalidInput(
                 f"{path}, row {row}: {number!r}, {name!r} is no new topic; each row holds another "
                 "whole number and another path such as /Arts/Music"
             )
-        tokens[name] = len(ids)
-        ids.append(int(number))
-    if not ids:
+        topics[int(number)] = name
+    if not topics:
         raise InvalidInput(f"{path} holds no topics; it needs a header and one row per topic")
-    parents = tuple(_above(name, tokens) for name in tokens)
-    utilities = () if buckets is None else _utilities(buckets, tuple(tokens))
-    return Taxonomy(tuple(ids), tuple(tokens), parents, utilities)
+    ids = tuple(sorted(topics))
+    names = tuple(topics[number] for number in ids)
+    tokens = {name: token for token, name in enumerate(names)}
+    utilities = () if buckets is None else _utilities(buckets, names)
+    return TopicTree(ids, names, tuple(_above(name, tokens) for name in names), utilities)
 
 
 def _above(name: str, tokens: dict[str, int]) -> int:

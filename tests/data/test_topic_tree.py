@@ -1,15 +1,15 @@
-"""The published taxonomy, made up or real."""
+"""The published tree of topics, made up or real; its tokens are by ascending id."""
 
 from pathlib import Path
 
 import pytest
 
 from reidrisk import InvalidInput
-from reidrisk.data import taxonomy
+from reidrisk.data import read_topic_tree
 from reidrisk.releases import TopicsApi
 
 REAL = Path(__file__).parents[3] / "shared" / "data"
-TOPICS = "ID\tTopic\n1\t/Arts\n7\t/Arts/Music\n8\t/Arts/Music/Jazz/Bebop\n9\t/Cars\n"
+TOPICS = "ID\tTopic\n1\t/Arts\n9\t/Cars\n7\t/Arts/Music\n8\t/Arts/Music/Jazz/Bebop\n"
 BUCKETS = "Root\tBucket\n/Arts\tStandard\n/Cars\tHigh\n"
 
 
@@ -23,13 +23,13 @@ def files(tmp_path):
     return write
 
 
-def test_a_taxonomy_is_a_tree_with_utilities(files):
-    found = taxonomy(*files())
+def test_topics_are_a_tree_with_utilities(files):
+    found = read_topic_tree(*files())
     assert found.ids == (1, 7, 8, 9)
     assert found.names[2] == "/Arts/Music/Jazz/Bebop"
     assert found.parents == (-1, 0, 1, -1)
     assert found.buckets == (0, 0, 0, 1)
-    assert taxonomy(files()[0]).buckets == ()
+    assert read_topic_tree(files()[0]).buckets == ()
     TopicsApi(topics=len(found), top=2, presence=1.0, parents=found.parents, buckets=found.buckets)
 
 
@@ -49,21 +49,21 @@ def test_a_taxonomy_is_a_tree_with_utilities(files):
 )
 def test_bad_files_are_refused(files, change, message):
     with pytest.raises(InvalidInput, match=message):
-        taxonomy(*files(**change))
+        read_topic_tree(*files(**change))
 
 
 def test_unreadable_files_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match="cannot be read"):
-        taxonomy(tmp_path / "none.tsv")
+        read_topic_tree(tmp_path / "none.tsv")
     (tmp_path / "latin.tsv").write_bytes("1\t/Café".encode("latin-1"))
     with pytest.raises(InvalidInput, match="in UTF-8"):
-        taxonomy(tmp_path / "latin.tsv")
+        read_topic_tree(tmp_path / "latin.tsv")
 
 
 @pytest.mark.skipif(not REAL.exists(), reason="../shared/data is absent")
 def test_the_published_taxonomies():
-    one = taxonomy(REAL / "chrome_taxonomy_v1.tsv")
-    two = taxonomy(REAL / "chrome_taxonomy_v2.tsv", REAL / "chrome_utility_buckets_v1.tsv")
+    one = read_topic_tree(REAL / "chrome_taxonomy_v1.tsv")
+    two = read_topic_tree(REAL / "chrome_taxonomy_v2.tsv", REAL / "chrome_utility_buckets_v1.tsv")
     assert (len(one), one.ids) == (349, tuple(range(1, 350)))
     assert (len(two), max(two.ids)) == (469, 629)
     for found in (one, two):
