@@ -144,6 +144,7 @@ def test_two_sites_agree_as_often_as_they_should():
     seen = api.observe(people, sites=3, seed=7)
     for one, other in (
         (seen.known[seen.truth, :, 0], seen.anonymous),
+        (seen.known[seen.truth, :, 1], seen.anonymous),
         (seen.known[:, :, 0], seen.known[:, :, 1]),
     ):
         agreeing = np.count_nonzero(one == other)
@@ -156,6 +157,13 @@ def test_a_user_blocks_a_topic_at_all_sites_and_for_good():
     assert (seen.known == seen.known[:, :1, :1]).all()
     assert (seen.anonymous == seen.known[seen.truth, :, 0]).all()
     assert 400 < np.count_nonzero(seen.known[:, 0, 0] == 2) < 600
+
+
+def test_each_site_has_its_row_of_presence():
+    api = TopicsApi(topics=4, top=1, noise=0.0, presence=[[1.0] * 4, [0.0] * 4, [1, 1, 0, 1]])
+    seen = api.observe(Fixed.of([[[1], [2]]], 4), sites=3, seed=7)
+    assert seen.known.tolist() == [[[1, 1], [2, -1]]]
+    assert seen.anonymous.tolist() == [[-1, -1]]
 
 
 def test_a_call_is_one_set_for_the_known_sites():
