@@ -1,0 +1,51 @@
+"""Users before anything is shown: what every source of people offers to a release."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class People(Protocol):
+    """Users with tokens they are interested in, epoch by epoch.
+
+    Randomness belongs to users: what is returned for a user depends on the seed and that user
+    alone, never on the others, the chunk or the order.
+    """
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        ...
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs."""
+        ...
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet; tokens are 0 .. tokens - 1."""
+        ...
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Stable ids, whole numbers or strings; chance is drawn by them."""
+        ...
+
+    def top_sets(
+        self,
+        start: int,
+        stop: int,
+        *,
+        top: int,
+        seed: int,
+        priority: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int32]:
+        """Top tokens of users `start` to `stop`: (stop - start) x epochs x top, distinct.
+
+        Tokens of higher priority (one number per token) go before all others, then the heavier.
+        Ties at the top are broken at random, sets that are too small are padded with random
+        distinct tokens. Where a user was absent in an epoch, all entries are -1.
+        """
+        ...
