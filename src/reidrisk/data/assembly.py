@@ -72,7 +72,9 @@ def make_profiles(
     """
     columns = {"user": users, "epoch": epochs, "token": tokens, "weight": weights}
     try:
-        table = pa.table({name: pa.array(values) for name, values in columns.items() if values is not None})
+        table = pa.table(
+            {name: pa.array(values) for name, values in columns.items() if values is not None}
+        )
     except (TypeError, ValueError, OverflowError) as wrong:  # Arrow's own errors are ValueErrors
         raise InvalidInput(f"these are no columns of equal length: {wrong}") from wrong
     return from_table(table, Source.memory(table.num_rows), Choices(**choices))

@@ -144,7 +144,9 @@ def fill_top_sets(
                 for place in range(top):
                     sets[user, epoch, place] = taken[place]
             else:
-                _choose(members[start:stop], weights[start:stop], best, taken, chance, sets[user, epoch])
+                _choose(
+                    members[start:stop], weights[start:stop], best, taken, chance, sets[user, epoch]
+                )
 
 
 @kernel

@@ -41,7 +41,7 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
         column, kind = column.cast(kind.value_type), kind.value_type
     refuse_nulls(column, name, source)
     if pa.types.is_integer(kind):
-        return _encode_numbers(_whole(column, name, source))
+        return encode_numbers(_whole(column, name, source))
     if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
         column, kind = _decode(column, name, source), pa.large_string()
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
@@ -66,14 +66,34 @@ def one_piece(column: pa.ChunkedArray) -> pa.Array:
 
 
 def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each label stands in the sorted labels `among`; -1 if nowhere.
-
-    Numbers and texts are different labels.
-    """
-    if not len(labels) or not len(among) or (labels.dtype.kind == "O") != (among.dtype.kind == "O"):
+    """Where each label stands in `among`, which is sorted; -1 if nowhere."""
+    if not len(labels) or not len(among):
         return np.full(len(labels), -1, dtype=np.int64)
-    places = np.minimum(np.searchsorted(among, labels), len(among) - 1)
+    order = None
+    if is_text(labels) != is_text(among):
+        labels, among = as_text(labels), as_text(among)
+        order = np.argsort(among)
+    places = np.searchsorted(among, labels, sorter=order)
+    places = np.minimum(places, len(among) - 1)
+    places = places if order is None else order[places]
     return np.where(among[places] == labels, places, -1)
+
+
+def is_text(labels: NDArray[Any]) -> bool:
+    """Whether labels are text."""
+    return labels.dtype.kind == "O"
+
+
+def as_text(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as text; plain numbers lose nothing."""
+    return labels if is_text(labels) else labels.astype(str).astype(object)
+
+
+def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """All labels of both, sorted; as text if one of them is text."""
+    if is_text(one) != is_text(other):
+        one, other = as_text(one), as_text(other)
+    return np.unique(np.concatenate([one, other]))
 
 
 def label_array(name: str, values: Any) -> NDArray[Any]:  # noqa: ANN401  any list of labels
@@ -126,7 +146,7 @@ def _is_text(value: bytes) -> bool:
 def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     numbers = _numbers(column)
     if numbers is not None:
-        return _encode_numbers(numbers)
+        return encode_numbers(numbers)
     whole = one_piece(column)
     offsets, data = text_buffers(whole)
     if not (lengths := np.diff(offsets)).all():
@@ -155,7 +175,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
     return numbers if all(over_blocks(work, column.num_chunks, 1)) else None
 
 
-def _encode_numbers(values: NDArray[np.int64]) -> Coded:
+def encode_numbers(values: NDArray[np.int64]) -> Coded:
     if not len(values):
         return Coded(np.empty(0, np.int32), values)
     low, high = int(values.min()), int(values.max())

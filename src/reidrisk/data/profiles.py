@@ -149,7 +149,9 @@ class Profiles:
             raise InvalidInput(f"users {start} to {stop} are no part of {self.users} users")
 
 
-def _top_set(interest: dict[int, float], top: int, tokens: int, draws: Sequence[float]) -> list[int]:
+def _top_set(
+    interest: dict[int, float], top: int, tokens: int, draws: Sequence[float]
+) -> list[int]:
     chosen: list[int] = []
     for weight in sorted(set(interest.values()), reverse=True):
         tied = sorted(token for token in interest if interest[token] == weight)

@@ -56,7 +56,7 @@ def read_profiles(
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
     """Labels of all tokens from a column of a table, by default its first."""
     files = files_of(path, TYPES)
-    name = column or _names(files[0])[0]
+    name = column or column_names(files[0])[0]
     table, source = read_table(path, {"token": TEXT}, {"token": name})
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; a taxonomy names at least one token")
@@ -109,7 +109,9 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
     if place.is_dir():
         found = sorted(file for file in place.iterdir() if _has_type(file, types))
         if not found:
-            raise InvalidInput(f"{place}: the folder has no file of type {known}; give one that has")
+            raise InvalidInput(
+                f"{place}: the folder has no file of type {known}; give one that has"
+            )
         return found
     if not _has_type(place, types):
         raise InvalidInput(
@@ -134,7 +136,7 @@ def _read(
     optional: tuple[str, ...],
 ) -> pa.Table:
     """The columns of one file under our names."""
-    there = _names(file)
+    there = column_names(file)
     missing = [name for name in types if names[name] not in there and name not in optional]
     if missing:
         raise InvalidInput(
@@ -152,10 +154,10 @@ def _read(
     return table.rename_columns(list(taken))
 
 
-def _names(file: Path) -> list[str]:
+def column_names(file: Path) -> list[str]:
     """The names of the columns of a file."""
     if file.suffix.lower() == ".parquet":
-        return list(_parquet_file(file).schema_arrow.names)
+        return list(parquet_file(file).schema_arrow.names)
     with _open(file) as stream:
         line = stream.readline()
     if line.startswith(UTF_16):
@@ -175,21 +177,25 @@ def _open(file: Path) -> io.BufferedIOBase:
 
 
 def _separator(file: Path) -> str:
-    return next(SEPARATORS[suffix] for suffix in file.suffixes[::-1] if suffix.lower() in SEPARATORS)
+    return next(
+        SEPARATORS[suffix] for suffix in file.suffixes[::-1] if suffix.lower() in SEPARATORS
+    )
 
 
-def _parquet_file(file: Path) -> Any:  # noqa: ANN401  pyarrow has no types
+def parquet_file(file: Path) -> Any:  # noqa: ANN401  pyarrow has no types
     from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
 
     try:
         return parquet.ParquetFile(file)
     except (OSError, pa.ArrowException) as wrong:
-        raise InvalidInput(f"{file}: this is no whole Parquet file; write it again: {wrong}") from wrong
+        raise InvalidInput(
+            f"{file}: this is no whole Parquet file; write it again: {wrong}"
+        ) from wrong
 
 
 def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
     try:
-        return _parquet_file(file).read(columns=columns).select(columns)
+        return parquet_file(file).read(columns=columns).select(columns)
     except (OSError, pa.ArrowException) as wrong:
         raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
 

@@ -161,7 +161,9 @@ def _bytes(file: Path) -> NDArray[np.uint8]:
     try:
         return np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
     except (OSError, EOFError, zlib.error) as wrong:
-        raise InvalidInput(f"{file}: the file cannot be unpacked; copy it again: {wrong}") from wrong
+        raise InvalidInput(
+            f"{file}: the file cannot be unpacked; copy it again: {wrong}"
+        ) from wrong
 
 
 def _read_shard(file: Path) -> Shard:
