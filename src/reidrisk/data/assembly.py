@@ -58,10 +58,10 @@ class LongRows:
 
 
 def make_profiles(
-    users: Any,  # noqa: ANN401  these are any lists or arrays
-    epochs: Any,  # noqa: ANN401
-    tokens: Any,  # noqa: ANN401
-    weights: Any = None,  # noqa: ANN401
+    user: Labels,
+    epoch: Labels,
+    token: Labels,
+    weight: Labels = None,
     **choices: Any,  # noqa: ANN401
 ) -> Profiles:
     """Profiles from columns of equal length; `choices` are those of `Choices`.
@@ -70,7 +70,7 @@ def make_profiles(
     >>> people.users, people.epochs, people.labels.tolist()
     (2, 1, [5, 7])
     """
-    columns = {"user": users, "epoch": epochs, "token": tokens, "weight": weights}
+    columns = {"user": user, "epoch": epoch, "token": token, "weight": weight}
     try:
         table = pa.table(
             {name: pa.array(values) for name, values in columns.items() if values is not None}

@@ -6,9 +6,9 @@ guessed from the first rows of a file.
 
 import csv as python_csv
 import gzip
-import io
 import os
 import re
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,8 @@ from reidrisk.errors import InvalidInput
 AnyPath = str | os.PathLike[str]
 
 TEXT = pa.large_string()
-SEPARATORS = {".csv": ",", ".tsv": "\t"}
 TYPES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-GZIP = b"\x1f\x8b"
 
 
 def read_profiles(
@@ -158,8 +156,11 @@ def column_names(file: Path) -> list[str]:
     """The names of the columns of a file."""
     if file.suffix.lower() == ".parquet":
         return list(parquet_file(file).schema_arrow.names)
-    with _open(file) as stream:
-        line = stream.readline()
+    try:
+        with gzip.open(file) if _is_packed(file) else file.open("rb") as stream:
+            line = stream.readline()
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise InvalidInput(f"{file}: the file cannot be read; copy it again: {wrong}") from wrong
     if line.startswith(UTF_16):
         raise InvalidInput(f"{file}: the file is UTF-16, not UTF-8; convert it to UTF-8")
     try:
@@ -169,17 +170,12 @@ def column_names(file: Path) -> list[str]:
     return next(python_csv.reader([text], delimiter=_separator(file)), [])
 
 
-def _open(file: Path) -> io.BufferedIOBase:
-    raw = file.open("rb")
-    packed = raw.read(2) == GZIP
-    raw.seek(0)
-    return gzip.GzipFile(fileobj=raw) if packed else raw
+def _is_packed(file: Path) -> bool:
+    return file.name.lower().endswith(".gz")
 
 
 def _separator(file: Path) -> str:
-    return next(
-        SEPARATORS[suffix] for suffix in file.suffixes[::-1] if suffix.lower() in SEPARATORS
-    )
+    return "\t" if ".tsv" in file.name.lower()[-len(".tsv.gz") :] else ","
 
 
 def parquet_file(file: Path) -> Any:  # noqa: ANN401  pyarrow has no types
@@ -217,9 +213,8 @@ def _parse_csv(
 ) -> pa.Table:
     from pyarrow import csv  # noqa: PLC0415  as above
 
-    # An empty line is a row with an empty entry unless there are several columns.
     return csv.read_csv(
-        file,
+        pa.input_stream(file, compression="gzip" if _is_packed(file) else None),
         read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 22),
         parse_options=csv.ParseOptions(delimiter=_separator(file), newlines_in_values=False),
         convert_options=csv.ConvertOptions(
