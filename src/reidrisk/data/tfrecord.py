@@ -117,15 +117,16 @@ class Shard:
     def _lists(self, name: str, kind: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Where the lists are and where their values end, if they are of this kind."""
         where = self._where(name)
-        if (wrong := (where[:, 2] > wire.EMPTY) & (where[:, 2] != kind)).any():
-            record = int(np.flatnonzero(wrong)[0])
+        counts = np.empty(len(self), dtype=np.int64)
+        if (bad := wire.count_values(self.data, where, counts)) >= 0:
+            raise InvalidInput(f"{self.place(bad)}: {WRONG[wire.MALFORMED]}")
+        # An empty list fits every kind.
+        if (wrong := (counts > 0) & (where[:, 2] != kind)).any():
+            record = int(wrong.argmax())
             raise InvalidInput(
                 f"{self.place(record)}: feature {name!r} holds {KINDS[int(where[record, 2])]}, but "
                 f"must hold {KINDS[kind]}; write it as such"
             )
-        counts = np.empty(len(self), dtype=np.int64)
-        if (bad := wire.count_values(self.data, where, counts)) >= 0:
-            raise InvalidInput(f"{self.place(bad)}: {WRONG[wire.MALFORMED]}")
         return where, np.concatenate([[0], np.cumsum(counts)])
 
 

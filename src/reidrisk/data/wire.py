@@ -212,8 +212,7 @@ def _locate_entry(
         number, wire, start, value_start = _field(data, value_start, value_stop)
         if value_start < 0:
             return -MALFORMED
-        # An empty list fits every kind.
-        if BYTES <= number <= INTS and wire == DELIMITED and start < value_start:
+        if BYTES <= number <= INTS and wire == DELIMITED:
             found[name, 0], found[name, 1], found[name, 2] = start, value_start, number
     return name + 1
 
