@@ -34,10 +34,13 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:  # noqa: 
             are the numbers t; a user without topics in an epoch is absent there.
     """
     chosen = Choices(**choices)
-    users, parts, files, sizes = [], [], [], []
+    users: list[pa.Array] = []
+    parts: list[tuple[NDArray[Any], ...]] = []
+    files: list[str] = []
+    sizes: list[int] = []
     for shard in read_shards(path):
-        parts += _weighted_topics(shard, sum(sizes))
         users.append(_users(shard))
+        parts += _weighted_topics(shard, sum(sizes))
         files.append(str(shard.file))
         sizes.append(len(shard))
     if not parts:
