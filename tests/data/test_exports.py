@@ -91,9 +91,14 @@ def test_weight_files_come_back(tmp_path):
 
 def test_a_failed_write_leaves_the_old_files(tmp_path):
     (tmp_path / "a").write_text("old")
-    with pytest.raises(KeyError), written_whole(tmp_path / "a", tmp_path / "b") as (part, _):
-        part.write_text("half")
-        raise KeyError
+
+    def fail():
+        with written_whole(tmp_path / "a", tmp_path / "b") as (part, _):
+            part.write_text("half")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
     assert (tmp_path / "a").read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["a"]
 
@@ -121,9 +126,9 @@ def test_what_the_authors_cannot_read_is_not_written(tmp_path, arrays, message):
 
 def test_a_place_that_cannot_be_written_is_named(tmp_path):
     people = some_people()
-    with pytest.raises(InvalidInput, match="nowhere.*check that the folder exists"):
+    with pytest.raises(InvalidInput, match=r"nowhere.*check that the folder exists"):
         write_profiles(people, tmp_path / "nowhere" / "p.csv")
-    with pytest.raises(InvalidInput, match="written as .parquet or .csv"):
+    with pytest.raises(InvalidInput, match=r"written as \.parquet or \.csv"):
         write_profiles(people, tmp_path / "p.xlsx")
     (tmp_path / "file").touch()
     seen = Observations([[0]], [[0]], [0], tokens=1)

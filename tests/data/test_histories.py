@@ -115,7 +115,13 @@ def test_overlapping_epochs_count_a_visit_in_each(tmp_path):
 
 @pytest.mark.parametrize(
     "kind",
-    [pa.int64(), pa.timestamp("s"), pa.timestamp("ms", "UTC"), pa.timestamp("ns", "Asia/Tokyo"), pa.date32()],
+    [
+        pa.int64(),
+        pa.timestamp("s"),
+        pa.timestamp("ms", "UTC"),
+        pa.timestamp("ns", "Asia/Tokyo"),
+        pa.date32(),
+    ],
 )
 def test_every_kind_of_time_is_read(tmp_path, kind):
     seconds = pa.array([1682899200, 1683504000])
@@ -142,7 +148,10 @@ def test_domain_tables_are_files_too(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"epochs": Epochs(start=datetime(2030, 1, 1, tzinfo=UTC), count=1)}, "no visit falls into"),
+        (
+            {"epochs": Epochs(start=datetime(2030, 1, 1, tzinfo=UTC), count=1)},
+            "no visit falls into",
+        ),
         ({"taxonomy": [10, 20]}, "token 30 is not one of the 2"),
         ({"domains": {"a.org": []}}, "no domain has a token"),
         ({"domains": {}}, "there are no domains"),

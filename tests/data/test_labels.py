@@ -13,19 +13,27 @@ NUMBERS = st.integers(-(10**18) + 1, 10**18 - 1) | st.integers(-5, 5)
 
 
 def coded(values, chunks=1, kind=None):
-    pieces = [pa.array(list(piece), kind) for piece in np.array_split(np.array(values, object), chunks)]
+    pieces = [
+        pa.array(list(piece), kind) for piece in np.array_split(np.array(values, object), chunks)
+    ]
     return encode(pa.chunked_array(pieces), "label", Source.memory(len(values)))
 
 
 @given(st.lists(NUMBERS, min_size=1), st.integers(1, 4))
 def test_numbers_come_back_and_are_sorted(values, chunks):
-    for kind, given_values in ((pa.int64(), values), (pa.string(), [str(value) for value in values])):
+    for kind, given_values in (
+        (pa.int64(), values),
+        (pa.string(), [str(value) for value in values]),
+    ):
         got = coded(given_values, chunks, kind)
         assert got.labels.tolist() == sorted(set(values))
         assert got.labels[got.codes].tolist() == values
 
 
-@given(st.lists(st.text(min_size=1).filter(lambda text: not text.isdigit()), min_size=1), st.integers(1, 4))
+@given(
+    st.lists(st.text(min_size=1).filter(lambda text: not text.isdigit()), min_size=1),
+    st.integers(1, 4),
+)
 def test_text_comes_back_and_is_sorted(values, chunks):
     values = ["x", *values]
     for rows in (values, sorted(values * 5)):

@@ -29,7 +29,10 @@ def some_rows(count=3000, seed=5):
 
 def reference(people, top, seed):
     return [
-        [people.reference_top_set(user, epoch, top=top, seed=seed) for epoch in range(people.epochs)]
+        [
+            people.reference_top_set(user, epoch, top=top, seed=seed)
+            for epoch in range(people.epochs)
+        ]
         for user in range(people.users)
     ]
 

@@ -92,7 +92,9 @@ def test_a_folder_is_read_as_one_table(tmp_path):
 def test_many_blocks_of_a_large_csv(tmp_path):
     rng = np.random.default_rng(1)
     users = rng.permutation(300_000)
-    table = pa.table({"user": users, "epoch": users % 3, "token": users % 300, "weight": users % 9 + 1})
+    table = pa.table(
+        {"user": users, "epoch": users % 3, "token": users % 300, "weight": users % 9 + 1}
+    )
     one = read_profiles(write(tmp_path / "p.csv", table))
     other = read_profiles(write(tmp_path / "p.parquet", table))
     same_people(one, other)

@@ -2,6 +2,7 @@
 
 import gzip
 import struct
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +48,9 @@ def feature(values, *, packed=True):
         return field(1, b"".join(field(1, value) for value in values))
     if values and isinstance(values[0], float):
         parts = [struct.pack("<f", value) for value in values]
-        return field(2, field(1, b"".join(parts)) if packed else b"".join(b"\x0d" + p for p in parts))
+        return field(
+            2, field(1, b"".join(parts)) if packed else b"".join(b"\x0d" + p for p in parts)
+        )
     parts = [varint(value) for value in values]
     return field(3, field(1, b"".join(parts)) if packed else b"".join(b"\x08" + p for p in parts))
 
@@ -183,11 +186,9 @@ def test_nonsense_inside_a_good_frame_is_refused_or_empty(tmp_path_factory, reco
     path.write_bytes(frame(record))
     try:
         shard = next(read_shards(path))
-        for name in shard.names:
-            for read in (shard.ints, shard.floats, shard.texts):
-                try:
-                    read(name)
-                except InvalidInput:
-                    pass
-    except InvalidInput as wrong:
-        assert "record 1" in str(wrong)
+    except InvalidInput:
+        return
+    for name in shard.names:
+        for read in (shard.ints, shard.floats, shard.texts):
+            with suppress(InvalidInput):
+                read(name)

@@ -134,11 +134,11 @@ def assemble(
 
 def _finish(people: Profiles) -> Profiles:
     """Leave out users who are not in the chosen epochs, or not in all of them."""
-    seen = people.present.any(axis=1)
+    seen = np.asarray(people.present.any(axis=1))
     people = _only(people, seen)
     counts = replace(people.counts, other_users=int((~seen).sum()))
     if people.absent == "drop":
-        always = people.present.all(axis=1)
+        always = np.asarray(people.present.all(axis=1))
         rows = len(people.members)
         people = _only(people, always)
         counts = replace(
@@ -192,8 +192,8 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
     if (place < 0).any():
         row = int(np.flatnonzero(place[rows.tokens.codes] < 0)[0])
         raise InvalidInput(
-            f"{source.place(row)}: token {rows.tokens.labels[rows.tokens.codes[row]]} is not one of "
-            f"the {len(labels)} of the taxonomy; correct it, or give the taxonomy it belongs to"
+            f"{source.place(row)}: token {rows.tokens.labels[rows.tokens.codes[row]]} is not one "
+            f"of the {len(labels)} of the taxonomy; correct it, or give the taxonomy it belongs to"
         )
     return replace(rows, tokens=Coded(place[rows.tokens.codes], labels))
 
@@ -239,7 +239,7 @@ def _weights(table: pa.Table, source: Source) -> NDArray[Any]:
             "write the column as numbers, or leave it out so that every row weighs 1"
         )
     kind = np.float32 if column.type == pa.float32() else np.float64
-    return one_piece(column).to_numpy(zero_copy_only=False).astype(kind, copy=False)
+    return np.asarray(one_piece(column).to_numpy(zero_copy_only=False), dtype=kind)
 
 
 def _check_weights(weights: NDArray[Any], source: Source) -> None:
@@ -252,7 +252,7 @@ def _check_weights(weights: NDArray[Any], source: Source) -> None:
             )
 
 
-def _repeated(  # noqa: PLR0917
+def _repeated(
     rows: LongRows,
     which: NDArray[np.bool_] | None,
     starts: NDArray[np.int64],

@@ -1,4 +1,4 @@
-"""People and observations to files that we, and others, can read; each written whole or not at all."""
+"""People and observations to files that others can read, each written whole or not at all."""
 
 import json
 from collections.abc import Iterator
@@ -49,8 +49,8 @@ def write_observations(
     seen: Seen,
     folder: AnyPath,
     *,
-    ids: Any = None,
-    labels: Any = None,  # noqa: ANN401
+    ids: Any = None,  # noqa: ANN401  any list of ids
+    labels: Any = None,  # noqa: ANN401  any list of labels
 ) -> None:
     """Write `known.parquet` and `anonymous.parquet`, with columns `user` and `tokens`.
 
@@ -104,8 +104,8 @@ def write_tfrecord_observations(
     everyone = np.sort(seen.truth)
     if len(everyone) != len(names) or (everyone != np.arange(len(names))).any():
         raise InvalidInput(
-            f"{len(np.unique(everyone))} of {len(names)} users are targets, but the authors' attack "
-            "draws targets from all records; observe with all users as targets"
+            f"{len(np.unique(everyone))} of {len(names)} users are targets, but the authors' "
+            "attack draws targets from all records; observe with all users as targets"
         )
     if seen.known.min() < 0 or seen.anonymous.min() < 0:
         raise InvalidInput(
@@ -134,8 +134,13 @@ def write_profiles(people: Profiles, path: AnyPath) -> None:
 
 
 def write_top_sets(
-    people: People, path: AnyPath, *, top: int, seed: int, labels: Any = None
-) -> None:  # noqa: ANN401
+    people: People,
+    path: AnyPath,
+    *,
+    top: int,
+    seed: int,
+    labels: Any = None,  # noqa: ANN401  any list of labels
+) -> None:
     """Write the top tokens of any people as `user, epoch, token, weight`, each of weight 1."""
     words = np.arange(people.tokens) if labels is None else np.asarray(labels)
     _write_long(path, (

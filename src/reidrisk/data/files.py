@@ -22,7 +22,7 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
         yield tuple(parts)
         for part, path in zip(parts, wanted, strict=True):
             part.chmod(0o666 & ~_umask())
-            os.replace(part, path)
+            part.replace(path)
     except OSError as wrong:
         raise InvalidInput(
             f"{wrong.filename or wanted[0]}: cannot be written ({wrong.strerror}); check that the "

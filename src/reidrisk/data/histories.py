@@ -214,8 +214,8 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> NDArray[np.int64]:
         if (wrong := np.abs(seconds) > MOST_SECONDS).any():
             row = int(wrong.argmax())
             raise InvalidInput(
-                f"{source.place(row)}: timestamp {seconds[row]} is too large for seconds since 1970; "
-                "if these are milliseconds, divide them by 1000"
+                f"{source.place(row)}: timestamp {seconds[row]} is too large for seconds since "
+                "1970; if these are milliseconds, divide them by 1000"
             )
         return seconds
     if pa.types.is_date(kind):

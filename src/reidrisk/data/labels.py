@@ -22,7 +22,7 @@ Numbers = NDArray[Any]
 MINUS, ZERO, NINE = 45, 48, 57
 # Any number of 18 digits fits into 64 bits.
 DIGITS = 18
-# A table of all numbers in a span is quicker than hashing while it is not much longer than the rows.
+# A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
 
 
@@ -176,6 +176,7 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
 
 
 def encode_numbers(values: NDArray[np.int64]) -> Coded:
+    """Number distinct whole numbers in sorted order."""
     if not len(values):
         return Coded(np.empty(0, np.int32), values)
     low, high = int(values.min()), int(values.max())
@@ -213,7 +214,7 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
         at += negative
         if at == stop or stop - at > DIGITS or (data[at] == ZERO and (negative or stop - at > 1)):
             return False
-        value = 0
+        value = np.int64(0)
         for place in range(at, stop):
             if data[place] < ZERO or data[place] > NINE:
                 return False

@@ -124,8 +124,9 @@ def link(here: Rows, there: Rows, *, taxonomy: Any, strangers: Strangers) -> Lin
     if strange.any() and (strangers == "refuse" or strange.all()):
         row = int(np.flatnonzero(strange)[0])
         raise InvalidInput(
-            f"{there.source.place(row)}: the user of this row, and of {int(strange.sum()) - 1} more "
-            f'rows, is not in {here.source}; add them there, or leave them out with strangers="drop"'
+            f"{there.source.place(row)}: the user of this row, and of {int(strange.sum()) - 1} "
+            f"more rows, is not in {here.source}; add them there, or leave them out with "
+            'strangers="drop"'
         )
     return Linked(
         known, anonymous[~strange], truth[~strange], ids[here.users.codes], labels,
@@ -220,7 +221,7 @@ def _same_slots(here: Rows, there: Rows) -> tuple[Rows, Rows]:
         if here.tokens.shape[1] != there.tokens.shape[1]:
             raise InvalidInput(
                 f"{here.source} has {here.tokens.shape[1]} slots and {there.source} has "
-                f"{there.tokens.shape[1]}; give both the same slots, with null for what was not seen"
+                f"{there.tokens.shape[1]}; give both the same slots, null where nothing was seen"
             )
         return here, there
     epochs = union(here.epochs, there.epochs)
@@ -239,8 +240,8 @@ def _numbered(rows: Rows, labels: NDArray[Any]) -> NDArray[np.int32]:
     if (place[:-1] < 0).any():
         row, slot = np.argwhere((rows.tokens >= 0) & (place[rows.tokens] < 0))[0]
         raise InvalidInput(
-            f"{rows.source.place(int(row))}: token {rows.labels[rows.tokens[row, slot]]} is not one "
-            f"of the {len(labels)} of the taxonomy; correct it or give the taxonomy it belongs to"
+            f"{rows.source.place(int(row))}: token {rows.labels[rows.tokens[row, slot]]} is not "
+            f"one of the {len(labels)} of the taxonomy; correct it or give the taxonomy it belongs to"
         )
     return place[rows.tokens]
 
@@ -266,6 +267,7 @@ def _noted_taxonomy(file: Path) -> list[Any] | None:
         labels = ()
     if labels is not None and not isinstance(labels, list):
         raise InvalidInput(
-            f"{file}: the note {TAXONOMY.decode()} is damaged; write the file again or give taxonomy="
+            f"{file}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
+            "taxonomy"
         )
     return labels

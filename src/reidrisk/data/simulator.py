@@ -130,8 +130,8 @@ def _weighted_topics(shard: Shard, before: int) -> Iterator[tuple[NDArray[Any], 
         if (uneven := topics.counts != weights.counts).any():
             record = int(uneven.argmax())
             raise InvalidInput(
-                f"{shard.place(record)}: {name} has {topics.counts[record]} values and {partner} has "
-                f"{weights.counts[record]}; write one weight per topic"
+                f"{shard.place(record)}: {name} has {topics.counts[record]} values and {partner} "
+                f"has {weights.counts[record]}; write one weight per topic"
             )
         records = np.repeat(np.arange(before, before + len(shard)), topics.counts)
         epochs = np.full(len(records), int(epoch[1]))
@@ -148,8 +148,8 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> Rows:
     records = _records(shards, name)
     if not len(records):
         raise InvalidInput(
-            f"{source}: no record has the feature {name!r}, only {_said(shards[0].names)}; if this is "
-            "the input of the simulator, read it with read_tfrecord_profiles"
+            f"{source}: no record has the feature {name!r}, only {_said(shards[0].names)}; if this "
+            "is the input of the simulator, read it with read_tfrecord_profiles"
         )
     lists = [shard.ints(name) for shard in shards]
     counts = np.concatenate([part.counts for part in lists])[records]
@@ -201,8 +201,8 @@ def _numbered(sets: NDArray[np.int64], labels: NDArray[Any], source: Source) -> 
     if (places < 0).any():
         record = int(np.argwhere(seen)[(places < 0).argmax()][0])
         raise InvalidInput(
-            f"{source.place(record)}: a token of epoch_{{t}}_tokens is not one of the {len(labels)} "
-            "of the taxonomy; correct it or give the taxonomy it belongs to"
+            f"{source.place(record)}: a token of epoch_{{t}}_tokens is not one of the "
+            f"{len(labels)} of the taxonomy; correct it or give the taxonomy it belongs to"
         )
     tokens = np.full(sets.shape, MISSING, dtype=np.int32)
     tokens[seen] = places

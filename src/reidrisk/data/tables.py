@@ -179,6 +179,7 @@ def _separator(file: Path) -> str:
 
 
 def parquet_file(file: Path) -> Any:  # noqa: ANN401  pyarrow has no types
+    """An open Parquet file."""
     from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
 
     try:

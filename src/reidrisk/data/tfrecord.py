@@ -1,4 +1,4 @@
-"""TFRecord files of `tf.train.Example`, as the simulator of the paper's authors reads and writes them.
+"""TFRecord files of `tf.train.Example`, the format of the simulator of the paper's authors.
 
 Its input, and the synthetic Topics data published in 2025, has `user_id`, `epoch_{t}_topics` and
 `epoch_{t}_weights`; its output has `client_1_tokens`, `client_2_tokens` and `epoch_{t}_tokens`.
@@ -68,7 +68,7 @@ class Shard:
 
     def has(self, name: str) -> NDArray[np.bool_]:
         """Which records have the feature."""
-        return self._where(name)[:, 2] != wire.ABSENT
+        return np.asarray(self._where(name)[:, 2] != wire.ABSENT)
 
     def ints(self, name: str) -> Lists:
         """Lists of whole numbers; a record without the feature has an empty one."""

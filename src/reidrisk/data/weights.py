@@ -8,6 +8,7 @@ code, where weights are negated: avoid that by naming every token.
 import json
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ def read_token_weights(path: AnyPath) -> TokenWeights:
     if not rows:
         raise InvalidInput(f"{file}: the file is empty; it needs one line per token")
     rows.sort()
-    for one, other in zip(rows, rows[1:], strict=False):
+    for one, other in pairwise(rows):
         if one[0] == other[0]:
             raise InvalidInput(f"{file}: token {one[0]} has two lines; remove one")
     labels, match, mismatch = zip(*rows, strict=True)
@@ -72,7 +73,7 @@ def _row(line: bytes, place: str) -> tuple[int, float, float]:
     token, *weights = (entry[name] for name in FIELDS)
     if not isinstance(token, int) or isinstance(token, bool):
         raise InvalidInput(f"{place}: token_id must be a whole number, got {token!r}; correct it")
-    return token, *(_number(value, place) for value in weights)
+    return token, _number(weights[0], place), _number(weights[1], place)
 
 
 def _number(value: Any, place: str) -> float:  # noqa: ANN401  whatever the file has

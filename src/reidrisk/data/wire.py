@@ -1,9 +1,9 @@
 """Compiled loops over TFRecord frames and `tf.train.Example` messages, without TensorFlow.
 
-A TFRecord file is a row of frames: length (8 bytes), its checksum (4), the record, its checksum (4);
-checksums are CRC-32C, rotated and shifted. An Example is a map from names to lists of bytes, floats
-or whole numbers, in the wire format of protocol buffers. Every length is checked against the end of
-what holds it, since compiled loops have no other guard.
+A TFRecord file is a row of frames: length (8 bytes), its checksum (4), the record, its checksum
+(4); checksums are CRC-32C, rotated and shifted. An Example is a map from names to lists of bytes,
+floats or whole numbers, in the wire format of protocol buffers. Every length is checked against the
+end of what holds it, since compiled loops have no other guard.
 """
 
 from typing import Any, TypeAlias
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reidrisk.parallel import kernel
 
 Numbers: TypeAlias = NDArray[Any]
+Whole: TypeAlias = int | np.signedinteger[Any]
 
 FINE, TRUNCATED, BAD_CHECKSUM, MALFORMED, UNKNOWN = 0, 1, 2, 3, 4
 # Kinds of lists are the field numbers of a Feature; an empty Feature has none.
@@ -43,9 +44,9 @@ TABLES = _tables()
 
 
 @kernel
-def checksum(data: Numbers, start: int, stop: int) -> int:
+def checksum(data: Numbers, start: int, stop: int) -> Whole:
     """Masked CRC-32C of some bytes, as TFRecord files have it."""
-    crc = LOW
+    crc: Whole = LOW
     at = start
     while at + 8 <= stop:
         for place in range(4):
@@ -69,7 +70,7 @@ def checksum(data: Numbers, start: int, stop: int) -> int:
 
 
 @kernel
-def _fixed(data: Numbers, at: int, size: int) -> int:
+def _fixed(data: Numbers, at: int, size: int) -> Whole:
     """A whole number of some bytes, lowest first."""
     value = np.int64(0)
     for place in range(size):
@@ -89,7 +90,7 @@ def frames(data: Numbers, starts: Numbers, stops: Numbers) -> tuple[int, int]:
             return record, TRUNCATED
         if checksum(data, at, at + 8) != _fixed(data, at + 8, 4):
             return record, BAD_CHECKSUM
-        length = _fixed(data, at, 8)
+        length = int(_fixed(data, at, 8))
         if length < 0 or length > data.size - at - HEADER - FOOTER:
             return record, TRUNCATED
         if record < starts.size:
@@ -110,7 +111,7 @@ def check_records(data: Numbers, starts: Numbers, stops: Numbers) -> int:
 
 
 @kernel
-def _varint(data: Numbers, at: int, stop: int) -> tuple[int, int]:
+def _varint(data: Numbers, at: int, stop: int) -> tuple[Any, int]:
     """A number of variable length and the place behind it, which is -1 if it is cut off."""
     value = np.int64(0)
     for place in range(10):
@@ -218,7 +219,7 @@ def _locate_entry(
 
 
 @kernel
-def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:
+def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:  # noqa: C901  three kinds
     """How many values each list has; returns the first record that is malformed, or -1."""
     single = (-1, DELIMITED, FIXED_32, VARINT)
     for record in range(found.shape[0]):
@@ -368,6 +369,6 @@ def build(
 
 
 @kernel
-def _put_fixed(out: Numbers, at: int, value: int) -> None:
+def _put_fixed(out: Numbers, at: int, value: Whole) -> None:
     for place in range(4):
         out[at + place] = value >> (8 * place) & 255
