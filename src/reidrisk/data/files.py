@@ -1,0 +1,39 @@
+"""Files that appear whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from reidrisk.errors import InvalidInput
+
+
+@contextmanager
+def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
+    """Give temporary files beside the wanted ones, and move them there when all are written."""
+    wanted = [Path(path) for path in paths]
+    parts: list[Path] = []
+    try:
+        for path in wanted:
+            handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+            os.close(handle)
+            parts.append(Path(name))
+        yield tuple(parts)
+        for part, path in zip(parts, wanted, strict=True):
+            part.chmod(0o666 & ~_umask())
+            part.replace(path)
+    except OSError as wrong:
+        raise InvalidInput(
+            f"{wrong.filename or wanted[0]}: cannot be written ({wrong.strerror}); check that the "
+            "folder exists, has room and may be written to"
+        ) from wrong
+    finally:
+        for part in parts:
+            part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,39 @@
+"""Where rows came from, so that a message can say so."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One file or several, with what each of them gave.
+
+    Args:
+        files: Their names.
+        rows: How many rows or records each gave; those of all files are counted in one go.
+        unit: "row" of a table, its header not counted, or "record" of a TFRecord file.
+        record: Which record a row came from, if the rows are parts of records.
+    """
+
+    files: tuple[str, ...]
+    rows: tuple[int, ...]
+    unit: str = "row"
+    record: Callable[[int], int] = int
+
+    @classmethod
+    def memory(cls, rows: int) -> Self:
+        """A table that was given as arrays."""
+        return cls(("the table",), (rows,))
+
+    def __str__(self) -> str:
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"{self.files[0]}{more}"
+
+    def place(self, row: int) -> str:
+        """File and row, said from 1 on, of a row counted from 0."""
+        number, ends = self.record(row), np.cumsum(self.rows)
+        file = int(np.searchsorted(ends, number, side="right"))
+        return f"{self.files[file]}, {self.unit} {number - int(ends[file]) + self.rows[file] + 1}"

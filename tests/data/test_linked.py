@@ -1,0 +1,122 @@
+"""Known and anonymous rows from files, in every form, and back."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import csv, parquet
+
+from reidrisk.data import (
+    make_profiles,
+    read_observations,
+    read_tfrecord_observations,
+    write_observations,
+    write_tfrecord_observations,
+)
+from reidrisk.observations import Observations
+
+
+def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
+    rng = np.random.default_rng(seed)
+    known = rng.integers(0, tokens, (users, slots))
+    truth = rng.permutation(users)[:targets]
+    anonymous = rng.integers(0, tokens, (targets, slots))
+    for rows in (known, anonymous):
+        rows[rng.random(rows.shape) < missing] = -1
+    return Observations(known, anonymous, truth, tokens=tokens)
+
+
+def assert_same(linked, original, ids=None, labels=None):
+    again = Observations(**linked.arrays)
+    for name in ("known", "anonymous", "truth"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(original, name), name)
+    assert again.tokens == original.tokens
+    assert linked.ids.tolist() == list(range(len(original.known)) if ids is None else ids)
+    assert linked.labels.tolist() == list(range(original.tokens) if labels is None else labels)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_parquet_comes_back(tmp_path, named):
+    original = seen()
+    names = {"ids": [f"u{n:03}" for n in range(40)], "labels": [f"t{n:03}" for n in range(30)]}
+    names = names if named else {}
+    write_observations(original, tmp_path / "seen", **names)
+    linked = read_observations(tmp_path / "seen/known.parquet", tmp_path / "seen/anonymous.parquet")
+    assert_same(linked, original, **names)
+    assert sorted(file.name for file in (tmp_path / "seen").iterdir()) == [
+        "anonymous.parquet", "known.parquet",
+    ]  # fmt: skip
+
+
+def test_ids_need_no_order(tmp_path):
+    original = seen()
+    ids = np.random.default_rng(2).permutation(40)
+    write_observations(original, tmp_path, ids=ids)
+    linked = read_observations(tmp_path / "known.parquet", tmp_path / "anonymous.parquet")
+    assert_same(linked, original, ids=ids)
+
+
+def test_the_columns_are_those_of_the_contract(tmp_path):
+    write_observations(seen(), tmp_path)
+    table = parquet.read_table(tmp_path / "known.parquet")
+    assert table.column_names == ["user", "tokens"]
+    assert table.schema.field("tokens").type == pa.list_(pa.int64())
+    assert table["tokens"].combine_chunks().flatten().null_count == (seen().known == -1).sum()
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_long_tables_say_the_same(tmp_path, suffix):
+    original = seen()
+    for name, rows, users in (
+        ("known", original.known, np.arange(40)),
+        ("anonymous", original.anonymous, original.truth),
+    ):
+        row, slot = np.nonzero(rows >= 0)
+        order = np.random.default_rng(3).permutation(len(row))
+        row, slot = row[order], slot[order]
+        table = pa.table({"user": users[row], "epoch": slot + 5, "token": rows[row, slot] + 1})
+        write = csv.write_csv if suffix == ".csv" else parquet.write_table
+        write(table, tmp_path / f"{name}{suffix}")
+    linked = read_observations(
+        tmp_path / f"known{suffix}", tmp_path / f"anonymous{suffix}", taxonomy=range(1, 31)
+    )
+    there = (original.anonymous >= 0).any(axis=1)
+    order = np.argsort(original.truth[there])
+    np.testing.assert_array_equal(linked.known, original.known)
+    np.testing.assert_array_equal(linked.anonymous, original.anonymous[there][order])
+    np.testing.assert_array_equal(linked.truth, original.truth[there][order])
+
+
+def test_lists_in_csv_have_semicolons(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\nann,3;;7\nbob,;3;4\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,7;3;\nbob,;;4\n")
+    linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert linked.labels.tolist() == [3, 4, 7]
+    assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
+    assert linked.anonymous.tolist() == [[2, 0, -1], [-1, -1, 1]]
+    assert linked.truth.tolist() == [1, 1]
+
+
+def test_strangers_can_be_left_out_and_are_counted(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nx,1\n8,2\n7,2\n")
+    linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv", strangers="drop")
+    assert linked.truth.tolist() == [1, 0]
+    assert linked.strangers == 1
+
+
+def test_the_authors_layout_comes_back(tmp_path):
+    original = seen(targets=40, missing=0)
+    path = tmp_path / "out.tfrecord"
+    people = make_profiles(np.arange(40), [0] * 40, [1] * 40, taxonomy=range(30))
+    sets = np.repeat(people.top_sets(0, 40, top=5, seed=1), 4, axis=1)
+    write_tfrecord_observations(original, path, labels=np.arange(30) * 2 + 1, top_sets=sets)
+    linked = read_tfrecord_observations(path, taxonomy=np.arange(30) * 2 + 1)
+    np.testing.assert_array_equal(linked.known, original.known)
+    np.testing.assert_array_equal(linked.anonymous[np.argsort(linked.truth)],
+                                  original.anonymous[np.argsort(original.truth)])  # fmt: skip
+    np.testing.assert_array_equal(linked.top_sets, sets)
+    again = Observations(**linked.arrays)
+    assert again.tokens == 30
+    inferred = read_tfrecord_observations(path)
+    assert set(inferred.labels) <= set(np.arange(30) * 2 + 1)
+    np.testing.assert_array_equal(inferred.labels[inferred.top_sets], sets * 2 + 1)
