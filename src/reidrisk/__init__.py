@@ -7,10 +7,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import theory
+    from reidrisk import data, theory
+    from reidrisk.engines import LocalEngine, ReferenceEngine
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
+    from reidrisk.matches import Matches
+    from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
+    from reidrisk.releases import TopicsApi, popularity
+    from reidrisk.scores import SetWeights, TokenTable, TokenWeights
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -18,37 +23,46 @@ __version__ = "0.1.0"
 __all__ = [
     "Estimate",
     "InvalidInput",
+    "LocalEngine",
+    "Matches",
     "MissingExtra",
+    "Observations",
+    "ReferenceEngine",
     "ReidriskError",
     "RepresentationMatrix",
+    "SetWeights",
+    "TokenTable",
+    "TokenWeights",
     "TooLarge",
+    "TopicsApi",
     "__version__",
+    "data",
+    "popularity",
     "theory",
     "uniforms",
 ]
 
-_HOME = {
-    "Estimate": "reidrisk.estimates",
-    "InvalidInput": "reidrisk.errors",
-    "MissingExtra": "reidrisk.errors",
-    "ReidriskError": "reidrisk.errors",
-    "RepresentationMatrix": "reidrisk.theory",
-    "TooLarge": "reidrisk.errors",
-    "theory": "reidrisk",
-    "uniforms": "reidrisk.randomness",
+_PARTS = {
+    "engines": ("LocalEngine", "ReferenceEngine"),
+    "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
+    "estimates": ("Estimate",),
+    "matches": ("Matches",),
+    "observations": ("Observations",),
+    "randomness": ("uniforms",),
+    "releases": ("TopicsApi", "popularity"),
+    "scores": ("SetWeights", "TokenTable", "TokenWeights"),
+    "theory": ("RepresentationMatrix",),
 }
+_HOME = {name: part for part, names in _PARTS.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the public names
     """Load a public name on first use."""
+    if name in {"data", "theory"}:
+        return importlib.import_module(f"reidrisk.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")
-    home = _HOME[name]
-    value = (
-        importlib.import_module(f"reidrisk.{name}")
-        if home == "reidrisk"
-        else getattr(importlib.import_module(home), name)
-    )
+    value = getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
