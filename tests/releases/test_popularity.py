@@ -160,3 +160,13 @@ def test_observations_are_taken_as_they_are():
     known = np.array([[0, 1], [2, 3]])
     seen = Observations(known, known[:1], np.array([0]), tokens=6)
     assert (popularity(seen, API).raw == popularity(known, API).raw).all()
+
+
+def test_a_release_can_be_asked():
+    known = np.array([[0, 1], [2, 3]])
+    asked, direct = (
+        API.popularity(known, pooled=True, delta=0.1),
+        popularity(known, API, pooled=True, delta=0.1),
+    )
+    assert (asked.raw == direct.raw).all()
+    assert asked.band == direct.band

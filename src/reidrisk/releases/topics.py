@@ -17,6 +17,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms
+from reidrisk.releases.popularity import Popularity, popularity
 from reidrisk.releases.topics_checks import (
     Chances,
     checked_buckets,
@@ -201,6 +202,19 @@ class TopicsApi:
         self._check(people, max(2, whole_number("site", site, least=1)))
         sets = self._top_sets(people, 0, people.users, seed)
         return exact_rows(self.rules, sets, site=site)
+
+    def popularity(
+        self,
+        known: NDArray[np.integer] | Observations,
+        *,
+        pooled: bool = False,
+        delta: float = 0.05,
+    ) -> Popularity:
+        """Popularity of topics as far as known users tell; see `reidrisk.releases.popularity`.
+
+        An attack that is given a release asks it, and need not know where the estimate lives.
+        """
+        return popularity(known, self, pooled=pooled, delta=delta)
 
     def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
         if self.buckets is None:
