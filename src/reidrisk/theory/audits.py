@@ -22,8 +22,11 @@ LANES = 16
 ROUNDED_UP = 1 + 2.0**-49
 """Covers the rounding of a ratio and of a logarithm."""
 
-MARGIN = 1 + 1e-12
+MARGIN = 1 + 1e-10
 """Factor on e^epsilon that keeps equal pairs of rows from being solved again and again."""
+
+CLOSE = 1e-6
+"""Differences below this have lost too many digits to be divided."""
 
 MOST_STEPS = 1_000_000_000_000
 """Comparisons of entries that an audit with delta > 0 may take: some minutes."""
@@ -34,7 +37,8 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
 
     For delta = 0 the largest log-ratio within a column, infinite where a zero faces a non-zero.
     For delta > 0 all pairs of rows i, j are compared: the smallest epsilon with
-    `sum_o max(P[i,o] - e^epsilon P[j,o], 0) <= delta`, for up to a few thousand users.
+    `sum_o max(P[i,o] - e^epsilon P[j,o], 0) <= delta`, for up to a few thousand users; then the
+    answer may be 1e-10 too large, and is infinite where e^epsilon is beyond all floats.
     Paper: definition of local differential privacy, section 6.1.
 
     Raises:
@@ -108,7 +112,7 @@ def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
         lanes = np.ascontiguousarray(block.T)
         factor = 1.0
         other = first_exceeding(lanes, everyone, factor, delta, 0)
-        while other < users:
+        while other < users and factor < math.inf:
             factor = max(factor, MARGIN * _smallest_factor(block, everyone[other], delta))
             other = first_exceeding(lanes, everyone, factor, delta, other + 1)
         return factor
@@ -137,4 +141,6 @@ def _smallest_factor(block: Floats, row: Floats, delta: float) -> float:
         order = np.argsort(-ratio, axis=1)
         above = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1) - delta
         below = np.cumsum(row[order], axis=1)
+        for lane, first in np.argwhere(np.abs(above) <= CLOSE):  # cancelled: sum exactly
+            above[lane, first] = math.fsum([*block[lane, order[lane, : first + 1]], -delta])
         return float(np.max(np.where(above > 0, above / below, 1.0), initial=1.0))

@@ -15,23 +15,28 @@ from reidrisk.parallel import kernel
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
 
+SPLITTER = 2.0**27 + 1
+"""Cuts a float into two halves whose products are exact."""
+
 STRIP = 8
 """Rows that are compared at once; the winning strip is searched again for the winning row."""
 
 
 @kernel
-def sum_in_two_parts(values: Floats) -> tuple[float, float]:
-    """Sum as high + low, as if carried in twice the precision (Neumaier 1974)."""
-    high = 0.0
-    low = 0.0
+def sum_in_two_parts(values: Floats) -> tuple[float, float, float]:
+    """Sum as high + low, as if carried in twice the precision (Neumaier 1974).
+
+    The third number is the sum of all roundings without their signs: 0 if there were none.
+    """
+    high = low = rounded = 0.0
     for value in values:
         total = high + value
-        if abs(high) >= abs(value):
-            low += (high - total) + value
-        else:
-            low += (value - total) + high
+        larger, smaller = (high, value) if abs(high) >= abs(value) else (value, high)
+        lost = (larger - total) + smaller
+        low += lost
+        rounded += abs(lost)
         high = total
-    return high, low
+    return high, low, rounded
 
 
 @kernel
@@ -141,18 +146,59 @@ def first_exceeding(
 ) -> int:
     """First row q, from `start`, with `sum_o max(p[o] - factor q[o], 0) > delta` for a lane p.
 
-    `lanes[representation, lane]`, so that the inner loop needs no sum across lanes.
+    `lanes[representation, lane]`, so that the inner loop needs no sum across lanes. A sum that is
+    too close to delta for a float to tell is carried in twice the precision.
     """
     excess = np.empty(lanes.shape[1])
+    doubt = (lanes.shape[0] + 4) * 2.0**-52
     for row in range(start, everyone.shape[0]):
         excess[:] = 0.0
         for representation in range(lanes.shape[0]):
             allowed = factor * everyone[row, representation]
             for lane in range(lanes.shape[1]):
                 excess[lane] += max(lanes[representation, lane] - allowed, 0.0)
-        if excess.max() > delta:
-            return row
+        if excess.max() <= delta - doubt:
+            continue
+        for lane in range(lanes.shape[1]):
+            if excess[lane] > delta + doubt:
+                return row
+            if excess[lane] > delta - doubt and exceeds(
+                lanes[:, lane], everyone[row], factor, delta
+            ):
+                return row
     return len(everyone)
+
+
+@kernel
+def exceeds(one: Floats, other: Floats, factor: float, delta: float) -> bool:
+    """Whether `sum_o max(one[o] - factor other[o], 0) > delta`, in twice the precision."""
+    high, low = -delta, 0.0
+    for place in range(len(one)):
+        product, product_low = exact_product(factor, other[place])
+        part, part_low = exact_sum_of_two(one[place], -product)
+        part_low -= product_low
+        if part + part_low > 0.0:
+            high, lost = exact_sum_of_two(high, part)
+            low += lost + part_low
+    return high + low > 0.0
+
+
+@kernel
+def exact_sum_of_two(a: float, b: float) -> tuple[float, float]:
+    """A float and a smaller one that are a + b together (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+@kernel
+def exact_product(a: float, b: float) -> tuple[float, float]:
+    """A float and a smaller one that are a times b together (Dekker)."""
+    product = a * b
+    a_high = a * SPLITTER - (a * SPLITTER - a)
+    b_high = b * SPLITTER - (b * SPLITTER - b)
+    a_low, b_low = a - a_high, b - b_high
+    return product, a_low * b_low - (product - a_high * b_high - a_low * b_high - a_high * b_low)
 
 
 @kernel

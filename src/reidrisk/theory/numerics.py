@@ -39,14 +39,14 @@ def round_up(value: Fraction | float) -> float:
 
 def exact_sum(values: NDArray[np.float64]) -> Fraction:
     """Sum of the values, carried in twice the precision."""
-    high, low = sum_in_two_parts(np.ascontiguousarray(values))
+    high, low, _ = sum_in_two_parts(np.ascontiguousarray(values))
     return Fraction(high) + Fraction(low)
 
 
 def upper_sum(values: NDArray[np.float64]) -> Fraction:
     """Sum of the values that is never below the exact one."""
-    high, low = sum_in_two_parts(np.ascontiguousarray(values))
-    slack = abs(Fraction(low)) * len(values) / 2**52
+    high, low, rounded = sum_in_two_parts(np.ascontiguousarray(values))
+    slack = Fraction(rounded) * len(values) / 2**52
     return Fraction(high) + Fraction(low) + slack
 
 
