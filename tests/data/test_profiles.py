@@ -1,12 +1,14 @@
 """Top sets: the compiled loops against the definition, and what must not change them."""
 
+import doctest
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import InvalidInput
-from reidrisk.data import make_profiles
+from reidrisk.data import assembly, make_profiles
 from reidrisk.data.profiles import BLOCK
 
 ROWS = st.lists(
@@ -179,3 +181,9 @@ def test_impossible_questions_are_refused(change, message):
     asked = {"start": 0, "stop": 2, "top": 1, "seed": 1, **change}
     with pytest.raises(InvalidInput, match=message):
         people.top_sets(asked.pop("start"), asked.pop("stop"), **asked)
+
+
+def test_the_examples_of_docstrings_run():
+    failed, tried = doctest.testmod(assembly)
+    assert tried
+    assert not failed
