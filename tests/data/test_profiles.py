@@ -121,11 +121,14 @@ def test_what_happens_to_absent_users_is_a_choice_and_counted():
     assert missing.counts.absent == 1
     padded = make_profiles(*columns, absent="pad")
     assert padded.top_sets(0, 2, top=2, seed=1).tolist() == [[[0, 1]] * 2] * 2
-    dropped = make_profiles(*columns, absent="drop")
+    more = [
+        column + extra for column, extra in zip(columns, (["eve"] * 2, [1, 1], [5, 6]), strict=True)
+    ]
+    dropped = make_profiles(*more, absent="drop")
     assert dropped.ids.tolist() == ["ann"]
     counts = dropped.counts
-    assert (counts.dropped_users, counts.dropped_rows, counts.absent) == (1, 1, 0)
-    assert str(counts) == "rows: 4, dropped users: 1, dropped rows: 1"
+    assert (counts.dropped_users, counts.dropped_rows, counts.absent) == (2, 3, 0)
+    assert str(counts) == "rows: 6, dropped users: 2, dropped rows: 3"
 
 
 def test_epochs_can_be_chosen_and_the_rest_is_counted():
