@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 from benchmarks.tools import table
 from reidrisk.data import read_profiles, read_tfrecord_profiles, write_tfrecord_profiles
-from reidrisk.data.profiles import Profiles
+from reidrisk.data.profiles import Counts, Profiles
 
 USERS, EPOCHS, PER_CELL, TOKENS = 500_000, 8, 5, 469
 LIMIT_SECONDS, LIMIT_MEBIBYTES = 10, 4096
@@ -112,7 +112,8 @@ def tfrecord(folder):
     people = Profiles(
         np.arange(users), np.arange(1, TOKENS + 1), np.arange(4),
         np.arange(0, members.size + 1, per_cell), np.sort(members, axis=1).ravel().astype(np.int16),
-        rng.random(members.size, dtype=np.float32) + 1, np.ones((users, 4), np.bool_), "missing", None,
+        rng.random(members.size, dtype=np.float32) + 1, np.ones((users, 4), np.bool_), "missing",
+        Counts(rows=members.size),
     )  # fmt: skip
     path = folder / "people.tfrecord"
     times = []
