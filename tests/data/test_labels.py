@@ -47,6 +47,11 @@ def test_what_is_no_plain_number_stays_text(text):
     assert coded(["1", text], kind=pa.string()).labels.tolist() == sorted(["1", text])
 
 
+def test_neighbours_that_end_alike_are_not_equal():
+    rows = ["xb"] * 3 + ["b"] * 3 + ["yb"] * 3
+    assert coded(rows, kind=pa.string()).codes.tolist() == [1] * 3 + [0] * 3 + [2] * 3
+
+
 def test_dictionaries_and_bytes_are_read_too():
     column = pa.chunked_array([pa.array(["b", "a", "b"]).dictionary_encode()])
     assert encode(column, "label", Source.memory(3)).codes.tolist() == [1, 0, 1]

@@ -1,12 +1,14 @@
 """Top sets: the compiled loops against the definition, and what must not change them."""
 
+import doctest
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import InvalidInput
-from reidrisk.data import make_profiles
+from reidrisk.data import assembly, make_profiles
 from reidrisk.data.profiles import BLOCK
 
 ROWS = st.lists(
@@ -119,11 +121,14 @@ def test_what_happens_to_absent_users_is_a_choice_and_counted():
     assert missing.counts.absent == 1
     padded = make_profiles(*columns, absent="pad")
     assert padded.top_sets(0, 2, top=2, seed=1).tolist() == [[[0, 1]] * 2] * 2
-    dropped = make_profiles(*columns, absent="drop")
+    more = [
+        column + extra for column, extra in zip(columns, (["eve"] * 2, [1, 1], [5, 6]), strict=True)
+    ]
+    dropped = make_profiles(*more, absent="drop")
     assert dropped.ids.tolist() == ["ann"]
     counts = dropped.counts
-    assert (counts.dropped_users, counts.dropped_rows, counts.absent) == (1, 1, 0)
-    assert str(counts) == "rows: 4, dropped users: 1, dropped rows: 1"
+    assert (counts.dropped_users, counts.dropped_rows, counts.absent) == (2, 3, 0)
+    assert str(counts) == "rows: 6, dropped users: 2, dropped rows: 3"
 
 
 def test_epochs_can_be_chosen_and_the_rest_is_counted():
@@ -179,3 +184,9 @@ def test_impossible_questions_are_refused(change, message):
     asked = {"start": 0, "stop": 2, "top": 1, "seed": 1, **change}
     with pytest.raises(InvalidInput, match=message):
         people.top_sets(asked.pop("start"), asked.pop("stop"), **asked)
+
+
+def test_the_examples_of_docstrings_run():
+    failed, tried = doctest.testmod(assembly)
+    assert tried
+    assert not failed

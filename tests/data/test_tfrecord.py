@@ -146,6 +146,23 @@ def test_what_is_written_is_what_the_slow_encoder_writes(lists):
     assert written == slow
 
 
+@pytest.mark.parametrize(
+    ("kind", "content"),
+    [
+        (3, b"\x0d\x01\x01\x01\x01"),  # whole numbers in four bytes
+        (2, b"\x08\x01"),  # floats of variable length
+        (1, b"\x08\x01"),  # bytes without a length
+        (3, b"\x0a\x01\x80"),  # a whole number that goes on behind its list
+        (2, b"\x0a\x03\x00\x00\x00"),  # three bytes of a float
+    ],
+)
+def test_lists_in_the_wrong_wire_type_are_refused(tmp_path, kind, content):
+    record = field(1, field(1, field(1, b"t") + field(2, field(kind, content))))
+    shard = shard_of(tmp_path / "x.tfrecord", record)
+    with pytest.raises(InvalidInput, match=r"record 1: this is not a tf\.train\.Example"):
+        (shard.texts, shard.floats, shard.ints)[kind - 1]("t")
+
+
 def test_packed_files_are_read(tmp_path):
     path = tmp_path / "x.tfrecord.gz"
     path.write_bytes(gzip.compress(frame(example({"t": [1]}))))

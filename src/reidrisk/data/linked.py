@@ -241,7 +241,7 @@ def _numbered(rows: Rows, labels: NDArray[Any]) -> NDArray[np.int32]:
         row, slot = np.argwhere((rows.tokens >= 0) & (place[rows.tokens] < 0))[0]
         raise InvalidInput(
             f"{rows.source.place(int(row))}: token {rows.labels[rows.tokens[row, slot]]} is not "
-            f"one of the {len(labels)} of the taxonomy; correct it or give the taxonomy it belongs to"
+            f"one of the {len(labels)} of the taxonomy; correct it or give the right taxonomy"
         )
     return place[rows.tokens]
 
