@@ -14,7 +14,8 @@ from reidrisk.parallel import over_queue
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 
-_PAIRS_AT_A_TIME = 1 << 33  # so that an interrupt is heard within a second or two
+_TOKEN_PAIRS_AT_A_TIME = 1 << 36  # so that an interrupt is heard within a second or two
+_FEWEST_ROWS = 1 << 12
 _GIB = 1 << 30
 
 
@@ -50,7 +51,6 @@ class Crew:
         """
         users, targets = len(observations.known), len(observations.anonymous)
         step = self.rows_together(observations)
-        step = -(-users // -(-users // step))  # as many blocks as needed, all of one size
         blocks = [(start, min(start + step, users)) for start in range(0, users, step)]
 
         def reported(taken: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -65,9 +65,15 @@ class Crew:
         self._report(self.pairs - self.done)
 
     def rows_together(self, observations: Observations) -> int:
-        """Rows in a block: fewer for many targets, long rows and large sets."""
+        """Rows in a block: fewer for many targets, long rows and large sets.
+
+        There are as many blocks as threads, or a multiple, unless they would be very small.
+        """
+        users = len(observations.known)
         width = len(observations.anonymous) * observations.slots * observations.set_size
-        return min(self.rows, max(_PAIRS_AT_A_TIME * 8 // width, 1 << 12))
+        most = min(self.rows, max(_TOKEN_PAIRS_AT_A_TIME // width, _FEWEST_ROWS))
+        rounds = -(-users // (most * self.threads))
+        return min(most, max(-(-users // (rounds * self.threads)), _FEWEST_ROWS))
 
     def targets_together(self, targets: int, size: Callable[[int], int]) -> int:
         """How many targets fit into memory at once, given the bytes that some number takes."""
