@@ -91,6 +91,12 @@ def join_targets(parts: list[Matches]) -> Matches:
     )
 
 
+def check_top(top: int) -> None:
+    """Refuse a list of fewer than no rows."""
+    if top < 0:
+        raise InvalidInput(f"top is how many of the best rows to list, 0 or more; got {top}")
+
+
 def first_by_score(
     rows: NDArray[np.int64], scores: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

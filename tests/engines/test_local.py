@@ -233,6 +233,12 @@ def test_memory_maps_are_read_from_disk(tmp_path):
     assert_same(LocalEngine().search(mapped, UNEQUAL), LocalEngine().search(seen, UNEQUAL))
 
 
+@pytest.mark.parametrize("engine", [LocalEngine(), ReferenceEngine()])
+def test_a_list_of_fewer_than_no_rows_is_refused(engine):
+    with pytest.raises(InvalidInput, match="0 or more; got -1"):
+        engine.search(population(), HAMMING, top=-1)
+
+
 @pytest.mark.parametrize("setting", ["threads", "max_memory", "rows"])
 def test_settings_are_at_least_one(setting):
     with pytest.raises(InvalidInput, match=f"{setting} is at least 1, got 0"):

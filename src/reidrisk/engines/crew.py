@@ -14,7 +14,10 @@ from reidrisk.parallel import over_queue
 Result = TypeVar("Result")
 Progress = Callable[[int, int], None]
 
-_PAIRS_AT_A_TIME = 1 << 33  # so that an interrupt is heard within a second or two
+# Pairs of tokens that are compared before a thread listens again: so that an interrupt is heard
+# within a second or two.
+TOKEN_PAIRS = 1 << 36
+_FEWEST_ROWS = 1 << 12
 _GIB = 1 << 30
 
 
@@ -43,14 +46,18 @@ class Crew:
         observations: Observations,
         work: Callable[[Iterator[tuple[int, int]]], Result],
         searches: int = 1,
+        token_pairs: int = TOKEN_PAIRS,
     ) -> list[Result]:
         """Give each thread `work` and an iterator of blocks, (start, stop), of the known rows.
 
-        One pass may serve several searches; they count as progress.
+        Args:
+            observations: Whose rows.
+            work: What to do with them.
+            searches: How many searches this pass serves; they count as progress.
+            token_pairs: How many pairs of tokens to compare at a time.
         """
         users, targets = len(observations.known), len(observations.anonymous)
-        step = self.rows_together(observations)
-        step = -(-users // -(-users // step))  # as many blocks as needed, all of one size
+        step = self.rows_together(observations, token_pairs)
         blocks = [(start, min(start + step, users)) for start in range(0, users, step)]
 
         def reported(taken: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
@@ -64,10 +71,16 @@ class Crew:
         """Report what need not be done as done."""
         self._report(self.pairs - self.done)
 
-    def rows_together(self, observations: Observations) -> int:
-        """Rows in a block: fewer for many targets, long rows and large sets."""
+    def rows_together(self, observations: Observations, token_pairs: int = TOKEN_PAIRS) -> int:
+        """Rows in a block: fewer for many targets, long rows and large sets.
+
+        There are as many blocks as threads, or a multiple, unless they would be very small.
+        """
+        users = len(observations.known)
         width = len(observations.anonymous) * observations.slots * observations.set_size
-        return min(self.rows, max(_PAIRS_AT_A_TIME * 8 // width, 1 << 12))
+        most = min(self.rows, max(token_pairs // width, _FEWEST_ROWS))
+        rounds = -(-users // (most * self.threads))
+        return min(most, max(-(-users // (rounds * self.threads)), _FEWEST_ROWS))
 
     def targets_together(self, targets: int, size: Callable[[int], int]) -> int:
         """How many targets fit into memory at once, given the bytes that some number takes."""

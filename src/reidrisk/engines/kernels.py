@@ -62,15 +62,18 @@ def encode_sets(sets: Array, lookup: Array, codes: Array) -> None:
     size = sets.shape[2]
     for row in range(sets.shape[0]):
         for slot in range(sets.shape[1]):
-            known = sets[row, slot]
             absent = lookup[slot, 0]
-            nothing_known = known.max() < 0
+            something_known = False
             for place in range(size):
-                code = lookup[slot, np.int64(known[place]) + 1]
-                is_free = code == absent and not nothing_known
+                something_known |= sets[row, slot, place] >= 0
+            for place in range(size):
+                token = sets[row, slot, place]
+                is_idle = token < 0
                 for earlier in range(place):
-                    is_free = is_free or (known[earlier] == known[place] and not nothing_known)
-                codes[row, slot * size + place] = absent + np.uint16(1) if is_free else code
+                    is_idle |= sets[row, slot, earlier] == token
+                code = lookup[slot, np.int64(token) + 1]
+                is_idle &= something_known
+                codes[row, slot * size + place] = absent + np.uint16(1) if is_idle else code
 
 
 @kernel
@@ -156,10 +159,11 @@ def count_larger(
     slots = mine.shape[1]
     set_size = group.shape[1] // slots
     begin, end = (slot + 1) * set_size, slots * set_size
+    words = lanes.shape[1] if slot + 2 < slots else 0
     for row in range(group.shape[0]):
         for column in range(begin, end):
             also[group[row, column]] += 1
-        for word in range(lanes.shape[1]):
+        for word in range(words):
             one, two = np.uint64(0), np.uint64(0)
             for column in range(begin, end):
                 x = lanes[group[row, column], word]

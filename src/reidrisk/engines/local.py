@@ -19,7 +19,7 @@ from reidrisk.engines.searching import (
 )
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches, join_targets
+from reidrisk.matches import Matches, check_top, join_targets
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.scores import Score, TokenTable, TokenWeights
@@ -63,6 +63,7 @@ class LocalEngine:
             top: Also list this many of the best rows.
         """
         score.check(observations)
+        check_top(top)
         return _search(observations, score, top, self._crew(observations))
 
     def curves(
@@ -152,7 +153,7 @@ def _search_weights(
     """Search with several token weights and prefixes: by patterns once, or by sweeps one by one."""
     searches = len(scores) * len(slots)
     groups = np.zeros(1, np.int64)
-    if any(score.mismatch.any() for score in scores):
+    if observations.slots <= MOST_SLOTS and any(score.mismatch.any() for score in scores):
         groups = missing_groups(observations)
     parts: list[list[dict[int, Matches]]] = []
     for some in _fitting(observations, len(groups), top, crew):

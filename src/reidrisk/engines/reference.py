@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.truth import true_scores
-from reidrisk.matches import ABSENT, NOBODY, Matches, first_by_score
+from reidrisk.matches import ABSENT, NOBODY, Matches, check_top, first_by_score
 from reidrisk.observations import MISSING, SETS, Observations
 from reidrisk.scores import Score
 
@@ -24,6 +24,7 @@ class ReferenceEngine:
             top: Also list this many of the best rows.
         """
         score.check(observations)
+        check_top(top)
         rows = np.arange(len(observations.known)) + observations.first
         best, ties, top_rows, top_scores = [], [], [], []
         for shown in observations.anonymous:

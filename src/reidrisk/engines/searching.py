@@ -24,6 +24,7 @@ from reidrisk.scores import Score, TokenTable, TokenWeights, by_slot
 _LARGEST_SUM_OF_LEVELS = 254
 _MOST_ROUNDED = 127
 _FIRST_SWEEP = 32
+_TOKEN_PAIRS = 1 << 33
 
 
 def bytes_to_sweep(observations: Observations, crew: Crew, top: int, targets: int) -> int:
@@ -93,7 +94,7 @@ def _search(
         work(rows, kept)
         return Matches(kept.best, kept.ties, truth, kept.top_rows, kept.top_scores)
 
-    return merge_all(crew.over_rows(observations, keep))
+    return merge_all(crew.over_rows(observations, keep, token_pairs=_TOKEN_PAIRS))
 
 
 def _nothing_kept(truth: NDArray[np.int64], top: int) -> Kept:

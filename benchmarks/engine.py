@@ -1,0 +1,179 @@
+"""The engine on skewed tokens: seconds, ratios to what people write, and equal answers.
+
+10,000 targets, 349 tokens of 7.6 bits, 8 slots, as in the paper's main experiment. The peers are
+given a few of the targets, and their time is scaled up; on those targets they must agree with us.
+"""
+
+import resource
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numba
+import numpy as np
+
+from benchmarks.tools import seconds, table
+from reidrisk.engines import LocalEngine
+from reidrisk.observations import Observations
+from reidrisk.parallel import cores
+from reidrisk.scores import GRID, SetWeights, TokenTable, TokenWeights
+
+USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
+SHORT = (1, 2, 4, 6, 8)
+CHUNK = 1 << 14
+
+
+def popularity(tokens, exponent):
+    weights = np.arange(1, tokens + 1.0) ** -exponent
+    return weights / weights.sum()
+
+
+def draw(random, shape, chances):
+    """Tokens drawn by popularity, a few million at a time."""
+    rows = np.empty(shape, np.min_scalar_type(-len(chances)))
+    flat, steps = rows.reshape(-1), np.cumsum(chances)[:-1]
+    for start in range(0, flat.size, 1 << 22):
+        part = flat[start : start + (1 << 22)]
+        part[:] = np.searchsorted(steps, random.random(len(part)), side="right")
+    return rows
+
+
+def people(users, set_size=None, tokens=TOKENS, exponent=0.73):
+    """Known and anonymous rows; the same person shows the same token in one slot out of six."""
+    random = np.random.default_rng(1)
+    chances = popularity(tokens, exponent)
+    known = draw(random, (users, SLOTS) + (() if set_size is None else (set_size,)), chances)
+    anonymous = draw(random, (TARGETS, SLOTS), chances)
+    truth = random.integers(0, users, TARGETS)
+    same = random.random(anonymous.shape) < 1 / 6
+    true_rows = known[truth] if set_size is None else known[truth][:, :, 0]
+    anonymous[same] = true_rows[same]
+    return Observations(known, anonymous, truth, tokens=tokens)
+
+
+def attacks(kind=TokenWeights):
+    """Weighted and unweighted Hamming; whole weights, so that the peers are exact too."""
+    weights = np.rint(-16 * np.log(popularity(TOKENS, 0.73)))
+    return kind(weights), kind(np.ones(TOKENS))
+
+
+def numpy_search(columns, shown, gains):
+    """Best score and ties of one target, chunked so that everything stays in cache."""
+    best, ties = -1, 0
+    for start in range(0, columns.shape[1], CHUNK):
+        part = columns[:, start : start + CHUNK]
+        scores = np.zeros(part.shape[1], np.int16)
+        for slot, token in enumerate(shown):
+            scores += (part[slot] == token) * np.int16(gains[token])
+        top = int(scores.max())
+        if top >= best:
+            ties = np.count_nonzero(scores == top) + (ties if top == best else 0)
+            best = top
+    return best, ties
+
+
+@numba.njit(nogil=True, cache=True)
+def add_gain(column, token, gain, scores):
+    for user in range(column.shape[0]):
+        scores[user] += gain if column[user] == token else 0
+
+
+@numba.njit(nogil=True, cache=True)
+def count_equal(scores, score):
+    count = 0
+    for user in range(scores.shape[0]):
+        count += scores[user] == score
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def brute_force(columns, shown, gains):
+    """The same, compiled: columns of a block of users stay in cache and fill vector registers."""
+    best, ties = -1, 0
+    memory = np.empty(CHUNK, np.int16)
+    for start in range(0, columns.shape[1], CHUNK):
+        stop = min(start + CHUNK, columns.shape[1])
+        scores = memory[: stop - start]
+        scores[:] = 0
+        for slot in range(shown.shape[0]):
+            add_gain(columns[slot, start:stop], shown[slot], gains[shown[slot]], scores)
+        top = scores.max()
+        if top > best:
+            best, ties = top, 0
+        if top == best:
+            ties += count_equal(scores, top)
+    return best, ties
+
+
+def peer(search, seen, scores, targets):
+    """A peer's seconds for all targets under all scores, from some of them, on all cores."""
+    columns = np.ascontiguousarray(seen.known.T)
+    gains = [(score.match[0] // GRID).astype(np.int16) for score in scores]
+    jobs = [(columns, shown, gain) for gain in gains for shown in seen.anonymous[:targets]]
+    search(*jobs[0])
+    start = time.perf_counter()
+    with ThreadPoolExecutor(cores()) as threads:
+        answers = list(threads.map(lambda job: search(*job), jobs))
+    spent = (time.perf_counter() - start) * TARGETS / targets
+    return spent, [answers[: len(answers) // 2], answers[len(answers) // 2 :]]
+
+
+def agree(ours, theirs):
+    for matches, answers in zip(ours, theirs, strict=True):
+        best, ties = np.array(answers).T
+        np.testing.assert_array_equal(matches.best[: len(best)] // GRID, best)
+        np.testing.assert_array_equal(matches.ties[: len(ties)], ties)
+
+
+def likelihoods():
+    """A token table as of an attacker who knows which tokens go together."""
+    random, chances = np.random.default_rng(2), popularity(TOKENS, 0.73)
+    tastes = random.random((TOKENS, 12)) ** 3
+    together = tastes @ tastes.T
+    together *= np.minimum(8 * chances / together.max(), 0.6)[:, None]
+    np.fill_diagonal(together, 0.95)
+    return TokenTable(np.log(1.4e-4 + 0.19 * together) - np.log(chances)[:, None])
+
+
+def main():
+    engine, rows = LocalEngine(), []
+    scores = attacks()
+    seen = people(USERS)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    def both(seen=seen, engine=engine):
+        return [answer[SLOTS] for answer in engine.curves(seen, scores, [SLOTS])]
+
+    ours, found = seconds(both, repeat=3)
+    peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
+    for name, search, targets, limit in (
+        ("numpy (2 targets)", numpy_search, 2, 1 / 300),
+        ("brute force (20 targets)", brute_force, 20, 1 / 10),
+    ):
+        theirs, answers = peer(search, seen, scores, targets)
+        agree(found, answers)
+        rows.append(("10M users, both attacks", ours, name, theirs, limit))
+
+    curves, _ = seconds(lambda: engine.curves(seen, scores, SHORT), repeat=3)
+    rows.append(("all of r = 1, 2, 4, 6, 8", curves, "r = 8", ours, 2))
+    sums, _ = seconds(lambda: engine.histogram(seen).evidence(scores[0]), repeat=3)
+    rows.append(("posterior sums", sums, "r = 8", ours, 2))
+    credit, settled = seconds(lambda: engine.credit(seen, scores[0]), repeat=3)
+    np.testing.assert_array_equal(settled, found[0].credit)
+    rows.append(("credit only, weighted", credit, "r = 8", ours, 1))
+    one, _ = seconds(lambda: both(engine=LocalEngine(threads=1)), repeat=2)
+    rows.append(("all threads", ours, "one thread", one, 1 / 1.6))
+    tabled, _ = seconds(lambda: engine.search(seen, likelihoods()), repeat=1)
+    rows.append(("token table", tabled, "goal", 60, 1))
+    small_seen, large_seen = people(1_000_000), people(30_000_000)
+    small, _ = seconds(lambda: both(small_seen), repeat=5)
+    large, _ = seconds(lambda: both(large_seen), repeat=1)
+    rows.append(("30M users", large, "1M users", small, 30))
+    sets = people(USERS, set_size=5)
+    in_sets, _ = seconds(lambda: engine.search(sets, attacks(SetWeights)[0]), repeat=1)
+    rows.append(("sets of 5, weighted", in_sets, "r = 8", ours, 10))
+    songs = people(1_000_000, tokens=1_000_000, exponent=1.0)
+    weights = TokenWeights(-np.log(popularity(1_000_000, 1.0)))
+    many, _ = seconds(lambda: engine.search(songs, weights), repeat=3)
+    rows.append(("1M users, 1M tokens", many, "goal", 2, 1))
+    table("engine: 10,000 targets, 8 slots, 349 tokens of 7.6 bits", rows)
+    print(f"10M users: tokens {seen.known.nbytes / 2**30:.2f} GiB, search {peak:.2f} GiB more")
