@@ -26,7 +26,7 @@ def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
 
 
 def assert_same(linked, original, ids=None, labels=None):
-    again = Observations(**linked.arrays)
+    again = linked.observations
     for name in ("known", "anonymous", "truth"):
         np.testing.assert_array_equal(getattr(again, name), getattr(original, name), name)
     assert again.tokens == original.tokens
@@ -115,7 +115,7 @@ def test_the_authors_layout_comes_back(tmp_path):
     np.testing.assert_array_equal(linked.anonymous[np.argsort(linked.truth)],
                                   original.anonymous[np.argsort(original.truth)])  # fmt: skip
     np.testing.assert_array_equal(linked.top_sets, sets)
-    again = Observations(**linked.arrays)
+    again = linked.observations
     assert again.tokens == 30
     inferred = read_tfrecord_observations(path)
     assert set(inferred.labels) <= set(np.arange(30) * 2 + 1)

@@ -29,10 +29,10 @@ def some_rows(count=3000, seed=5):
     return list(zip(*rng.integers(0, (60, 4, 30, 4), (count, 4)).T.tolist(), strict=True))
 
 
-def reference(people, top, seed):
+def reference(people, top, seed, priority=None):
     return [
         [
-            people.reference_top_set(user, epoch, top=top, seed=seed)
+            people.reference_top_set(user, epoch, top=top, seed=seed, priority=priority)
             for epoch in range(people.epochs)
         ]
         for user in range(people.users)
@@ -44,6 +44,19 @@ def test_the_loops_equal_the_definition(rows, absent, top, seed):
     people = people_of(rows, absent=absent)
     sets = people.top_sets(0, people.users, top=top, seed=seed)
     assert sets.tolist() == reference(people, top, seed)
+
+
+@given(ROWS, st.integers(1, 9), st.lists(st.integers(-2, 2), min_size=9, max_size=9))
+def test_the_loops_equal_the_definition_with_priorities(rows, top, priority):
+    people = people_of(rows)
+    sets = people.top_sets(0, people.users, top=top, seed=1, priority=np.array(priority, np.int8))
+    assert sets.tolist() == reference(people, top, 1, priority)
+
+
+def test_priority_goes_before_weight():
+    people = make_profiles([1, 1, 1], [0, 0, 0], [5, 6, 7], [9.0, 2.0, 1.0])
+    first = np.array([0, 0, 1], np.int8)
+    assert people.top_sets(0, 1, top=2, seed=1, priority=first).tolist() == [[[0, 2]]]
 
 
 @given(ROWS, st.integers(1, 9))
@@ -177,6 +190,7 @@ def test_weights_are_short_only_if_nothing_is_lost():
         ({"top": 0}, "at least 1"),
         ({"stop": 3}, "no part of 2 users"),
         ({"start": -1}, "no part of 2 users"),
+        ({"priority": np.zeros(3, np.int8)}, "3 numbers for 2 tokens"),
     ],
 )
 def test_impossible_questions_are_refused(change, message):

@@ -19,7 +19,7 @@ from reidrisk.data.sequences import SequenceChances, SequenceInformation, sequen
 from reidrisk.data.simulator import read_tfrecord_observations, read_tfrecord_profiles
 from reidrisk.data.tables import read_profiles, read_taxonomy
 from reidrisk.data.topic_tree import TopicTree, read_topic_tree
-from reidrisk.data.weights import TokenWeights, read_token_weights, write_token_weights
+from reidrisk.data.weights import TokenDistances, read_token_weights, write_token_weights
 
 __all__ = [
     "Calibration",
@@ -35,7 +35,7 @@ __all__ = [
     "SequenceInformation",
     "SequenceTarget",
     "SyntheticTopics",
-    "TokenWeights",
+    "TokenDistances",
     "TopicTree",
     "calibrate",
     "make_profiles",

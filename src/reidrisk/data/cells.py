@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.observations import MISSING
 from reidrisk.parallel import kernel
 
 Numbers = NDArray[Any]
 
-MISSING = -1
 # Shorter cells are sorted by insertion.
 SHORT = 32
 

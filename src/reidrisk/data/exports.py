@@ -3,46 +3,26 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.data.files import written_whole
-from reidrisk.data.linked import MISSING, TAXONOMY
+from reidrisk.data.linked import TAXONOMY, Linked
 from reidrisk.data.people import People
 from reidrisk.data.profiles import Profiles
 from reidrisk.data.tables import AnyPath
 from reidrisk.data.tfrecord import Lists, tfrecord_bytes
 from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations
 
 # Users per piece of a file.
 CHUNK = 1 << 17
 
 
-class Seen(Protocol):
-    """What is exported of observations; `Observations` and `Linked` both have it."""
-
-    @property
-    def known(self) -> NDArray[Any]:
-        """Users x slots."""
-        ...
-
-    @property
-    def anonymous(self) -> NDArray[Any]:
-        """Targets x slots."""
-        ...
-
-    @property
-    def truth(self) -> NDArray[np.int64]:
-        """The row of `known` of each target."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """Size of the alphabet."""
-        ...
+Seen = Observations | Linked
 
 
 def write_observations(

@@ -23,10 +23,10 @@ from reidrisk.data.tables import (
     read_table,
 )
 from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations
 
 Strangers = Literal["refuse", "drop"]
 
-MISSING = -1
 # In CSV files a list is text, with nothing between two of these where nothing was seen: 3;;7
 BETWEEN = ";"
 TAXONOMY = b"reidrisk:taxonomy"
@@ -34,7 +34,7 @@ TAXONOMY = b"reidrisk:taxonomy"
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Linked:
-    """Rows of two sites with their truth; `Observations(**linked.arrays)` makes observations.
+    """What two sites saw, as files tell it: observations, and the names in them.
 
     Args:
         known: Users x slots, tokens from 0 on, -1 where nothing was seen.
@@ -60,10 +60,9 @@ class Linked:
         return len(self.labels)
 
     @property
-    def arrays(self) -> dict[str, Any]:
-        """The arguments of `Observations`."""
-        names = ("known", "anonymous", "truth", "tokens")
-        return {name: getattr(self, name) for name in names}
+    def observations(self) -> Observations:
+        """The rows without names, as engines want them."""
+        return Observations(self.known, self.anonymous, self.truth, tokens=self.tokens)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

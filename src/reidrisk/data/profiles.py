@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from reidrisk.checks import whole_number
 from reidrisk.data import cells
 from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING
 from reidrisk.parallel import over_blocks
 from reidrisk.randomness import reference_uniforms, uniforms
 
@@ -100,40 +101,71 @@ class Profiles:
         start, stop = self.starts[user * self.epochs + epoch :][:2]
         return self.members[start:stop], self.weights[start:stop]
 
-    def top_sets(self, start: int, stop: int, *, top: int, seed: int) -> NDArray[np.int32]:
+    def top_sets(
+        self,
+        start: int,
+        stop: int,
+        *,
+        top: int,
+        seed: int,
+        priority: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int32]:
         """Top tokens of users `start` to `stop`: (stop - start) x epochs x top, each set ascending.
 
+        Tokens of higher priority (one number per token) go before all others, then the heavier.
         Ties at the edge are broken at random, small sets are padded with random distinct tokens.
         Where a user was absent, all entries are -1, or a random set if `absent` is "pad".
         """
         self._check(start, stop, top)
+        if priority is not None and len(priority) != self.tokens:
+            raise InvalidInput(
+                f"priority has {len(priority)} numbers for {self.tokens} tokens; give one per token"
+            )
         sets = np.empty((stop - start, self.epochs, top), dtype=np.int32)
         for first in range(start, stop, CHUNK):
             last = min(first + CHUNK, stop)
-            self._fill(first, last, seed, sets[first - start : last - start])
+            self._fill(first, last, seed, priority, sets[first - start : last - start])
         return sets
 
-    def reference_top_set(self, user: int, epoch: int, *, top: int, seed: int) -> list[int]:
+    def reference_top_set(
+        self, user: int, epoch: int, *, top: int, seed: int, priority: Sequence[int] | None = None
+    ) -> list[int]:
         """One set, slowly: the definition of `top_sets`."""
         if not self.present[user, epoch] and self.absent == "missing":
-            return [cells.MISSING] * top
+            return [MISSING] * top
         name = self.ids[user] if isinstance(self.ids[user], str) else int(self.ids[user])
         count = self.epochs * top
         draws = reference_uniforms(seed=seed, purpose=PURPOSE, user=name, count=count)
         tokens, weights = self.cell(user, epoch)
-        interest = dict(zip(tokens.tolist(), weights.tolist(), strict=True))
+        first = [0] * self.tokens if priority is None else priority
+        interest = {
+            token: (int(first[token]), weight)
+            for token, weight in zip(tokens.tolist(), weights.tolist(), strict=True)
+        }
         return _top_set(interest, top, self.tokens, draws[epoch * top : (epoch + 1) * top])
 
-    def _fill(self, start: int, stop: int, seed: int, sets: NDArray[np.int32]) -> None:
+    def _fill(
+        self,
+        start: int,
+        stop: int,
+        seed: int,
+        priority: NDArray[np.int8] | None,
+        sets: NDArray[np.int32],
+    ) -> None:
         top, epochs = sets.shape[2], self.epochs
         names = self.ids[start:stop]
         draws = uniforms(seed=seed, purpose=PURPOSE, users=names, count=epochs * top)
         asked = self.present[start:stop] | (self.absent == "pad")
+        starts = self.starts[start * epochs : stop * epochs + 1]
+        here = slice(starts[0], starts[-1])
+        members, weights = self.members[here], self.weights[here]
+        if priority is not None:
+            weights = _ranks(np.asarray(priority)[members], weights)
 
         def work(first: int, last: int) -> None:
-            starts = self.starts[(start + first) * epochs : (start + last) * epochs + 1]
+            begins = starts[first * epochs : last * epochs + 1] - starts[0]
             cells.fill_top_sets(
-                starts, self.members, self.weights, asked[first:last],
+                begins, members, weights, asked[first:last],
                 self.tokens, draws[first:last], sets[first:last],
             )  # fmt: skip
 
@@ -149,8 +181,15 @@ class Profiles:
             raise InvalidInput(f"users {start} to {stop} are no part of {self.users} users")
 
 
+def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int64]:
+    """Whole numbers in the order of priority, then weight; equal where both are."""
+    distinct, rank = np.unique(weights, return_inverse=True)
+    above = priority.astype(np.int64) - priority.min(initial=0)
+    return np.asarray(above * len(distinct) + rank)
+
+
 def _top_set(
-    interest: dict[int, float], top: int, tokens: int, draws: Sequence[float]
+    interest: dict[int, tuple[int, float]], top: int, tokens: int, draws: Sequence[float]
 ) -> list[int]:
     chosen: list[int] = []
     for weight in sorted(set(interest.values()), reverse=True):

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from reidrisk.data.assembly import Choices, LongRows, assemble
 from reidrisk.data.labels import Coded, encode, encode_numbers, find
-from reidrisk.data.linked import MISSING, Linked, Rows, Strangers, link
+from reidrisk.data.linked import Linked, Rows, Strangers, link
 from reidrisk.data.profiles import Profiles
 from reidrisk.data.sources import Source
 from reidrisk.data.tables import AnyPath
 from reidrisk.data.tfrecord import Shard, read_shards
 from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING
 
 TOPICS = re.compile(r"epoch_(0|[1-9]\d{0,17})_topics")
 TOKENS = re.compile(r"epoch_(0|[1-9]\d{0,17})_tokens")

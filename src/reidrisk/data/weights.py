@@ -23,7 +23,7 @@ FIELDS = ("token_id", "match_weight", "mismatch_weight")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class TokenWeights:
+class TokenDistances:
     """Distances per token: `match[i]` and `mismatch[i]` belong to the token called `labels[i]`."""
 
     labels: NDArray[np.int64]
@@ -36,7 +36,7 @@ class TokenWeights:
         return self.labels[self.match > self.mismatch]
 
 
-def read_token_weights(path: AnyPath) -> TokenWeights:
+def read_token_weights(path: AnyPath) -> TokenDistances:
     """Read a weight file, sorted by token."""
     file = Path(path)
     if not file.is_file():
@@ -50,7 +50,7 @@ def read_token_weights(path: AnyPath) -> TokenWeights:
         if one[0] == other[0]:
             raise InvalidInput(f"{file}: token {one[0]} has two lines; remove one")
     labels, match, mismatch = zip(*rows, strict=True)
-    return TokenWeights(np.array(labels), np.array(match), np.array(mismatch))
+    return TokenDistances(np.array(labels), np.array(match), np.array(mismatch))
 
 
 def write_token_weights(
