@@ -97,9 +97,9 @@ class Observations:
         """The same known rows against some of the targets."""
         return self._with(anonymous=self.anonymous[targets], truth=self.truth[targets])
 
-    def rows(self, start: int, stop: int) -> Tokens:
+    def rows(self, start: int, stop: int, step: int = 1) -> Tokens:
         """Known rows as a contiguous read-only block of the smallest type."""
-        block = np.ascontiguousarray(self.known[start:stop], dtype=smallest_type(self.tokens))
+        block = np.ascontiguousarray(self.known[start:stop:step], smallest_type(self.tokens))
         return _read_only(block.view(np.ndarray))
 
     def _set(self, **values: object) -> None:

@@ -65,7 +65,10 @@ def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
     slots, targets = observations.slots, len(observations.anonymous)
     room = (_MOST_CODES - 1) // slots - _RESERVED
     if room < 1:
-        raise TooLarge(f"rows of {slots} slots are too long; {_MOST_CODES // 4} slots are possible")
+        raise TooLarge(
+            f"rows of {slots} slots are too long; at most {(_MOST_CODES - 1) // 3} slots can be "
+            "searched: cut the rows with prefix"
+        )
     together = min(most, targets if observations.tokens <= room else room)
     for start in range(0, targets, together):
         yield slice(start, min(start + together, targets))

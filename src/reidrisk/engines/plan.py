@@ -67,7 +67,7 @@ def _cost_of_distinct(observations: Observations, codes: Codes) -> float:
 def _cost_of_lanes(observations: Observations, codes: Codes) -> float:
     users, slots, size = len(observations.known), observations.slots, observations.set_size
     step = max(users // _SAMPLE, 1)
-    sample = codes.of(np.ascontiguousarray(observations.known[::step]))
+    sample = codes.of(observations.rows(0, users, step))
     chance = np.empty(slots)
     words = np.empty(slots)
     for slot in range(slots):
