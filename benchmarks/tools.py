@@ -26,7 +26,7 @@ def table(title, rows, goal="at most"):
     for what, ours, peer, theirs, limit in rows:
         ratio = ours / theirs
         grid.add_row(
-            what, f"{ours:.4f}", peer, f"{theirs:.4f}", f"{ratio:.2f}", f"{limit:g}",
+            what, f"{ours:.4f}", peer, f"{theirs:.4f}", f"{ratio:.3g}", f"{limit:g}",
             style="" if ratio <= limit else "red",
         )  # fmt: skip
     Console(width=110).print(grid)

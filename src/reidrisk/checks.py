@@ -7,6 +7,7 @@ from typing import SupportsFloat, SupportsIndex
 from reidrisk.errors import InvalidInput
 
 PERCENT = 100
+MOST_SHOWN = 60
 
 
 def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
@@ -16,19 +17,19 @@ def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
     except TypeError:
         number = None
     if number is None or isinstance(value, bool) or number < least:
-        raise InvalidInput(f"{name} is a whole number of at least {least}, got {value!r}")
+        raise InvalidInput(f"{name} is a whole number of at least {least}, got {_shown(value)}")
     return number
 
 
 def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) -> float:
     """Return the value if it is a real number, possibly infinite, of at least `least`."""
     try:
-        number = float(value)
-    except (TypeError, ValueError):
+        number = math.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
         number = math.nan
-    if isinstance(value, str) or not number >= least:
+    if not number >= least:
         floor = "" if least == -math.inf else f" of at least {least:g}"
-        raise InvalidInput(f"{name} is a number{floor}, got {value!r}")
+        raise InvalidInput(f"{name} is a number{floor}, got {_shown(value)}")
     return number
 
 
@@ -37,5 +38,14 @@ def probability(name: str, value: SupportsFloat) -> float:
     number = real_number(name, value)
     if not 0 <= number <= 1:
         percent = f"; did you mean {number / PERCENT:g}?" if 1 < number <= PERCENT else ""
-        raise InvalidInput(f"{name} is a probability between 0 and 1, got {value!r}{percent}")
+        raise InvalidInput(f"{name} is a probability between 0 and 1, got {_shown(value)}{percent}")
     return number
+
+
+def _shown(value: object) -> str:
+    """What was given, or the beginning of it."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python prints no whole number of thousands of digits
+        text = "a number beyond all bounds"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

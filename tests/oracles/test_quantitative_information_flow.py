@@ -108,9 +108,9 @@ def test_any_gain_gives_the_vulnerabilities_and_leakages_of_qif(size, layout, gu
     table = np.random.default_rng([*size, guesses]).uniform(0.1, 2, (guesses, size[0]))
     for (given_prior, pi), gain in zip(priors(size[0]), gains(table), strict=True):
         known = {"gain": gain, "guesses": guesses if callable(gain) else None}
-        assert theory.g_vulnerability(
-            matrix, gain, given_prior, guesses=known["guesses"]
-        ) == close(g_vuln.posterior(table, pi, array))
+        assert theory.g_vulnerability(matrix, gain, given_prior, guesses=known["guesses"]) == close(
+            g_vuln.posterior(table, pi, array)
+        )
         assert theory.prior_vulnerability(matrix, given_prior, **known) == close(
             g_vuln.prior(table, pi)
         )

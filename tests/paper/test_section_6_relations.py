@@ -21,7 +21,9 @@ def test_lemma_6_local_privacy_bounds_the_optimum(array, delta):
     bound = theory.upper_from_local_dp(
         epsilon=epsilon, delta=delta, users=users, representations=representations
     )
-    assert bound >= theory.random_user_optimum(array)
+    assert bound >= theory.random_user_optimum(array) * (
+        1 - 1e-15
+    )  # rows sum to 1 but for rounding
 
 
 @given(
@@ -79,7 +81,7 @@ def test_lemma_9_mutual_information_bounds_the_optimum(array):
     for matrix in layouts(array).values():
         bits = theory.mutual_information(matrix)
         bound = theory.upper_from_mutual_information(bits=bits, users=len(array))
-        assert bound >= theory.random_user_optimum(matrix)
+        assert bound >= theory.random_user_optimum(matrix) * (1 - 1e-15)
 
 
 @given(st.floats(0, 64), st.integers(1, 60))

@@ -22,9 +22,7 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
         level: Chance with which such intervals hold the mean.
     """
     values = np.asarray(shares, dtype=np.float64)
-    level = probability("level", level)
-    if not 0 < level < 1:
-        raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
+    level = confidence(level)
     if values.ndim != 1 or len(values) < 2:  # noqa: PLR2004
         raise InvalidInput(f"an interval needs at least two shares, got shape {values.shape}")
     if not (values.min() >= 0 and values.max() <= 1):
@@ -37,3 +35,11 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
         half = float(stdtrit(trials - 1, 1 - tail) * values.std(ddof=1) / np.sqrt(trials))
         low, high, method = max(mean - half, 0.0), min(mean + half, 1.0), "student"
     return Estimate(mean, low, high, level, trials, method)
+
+
+def confidence(level: float) -> float:
+    """Return the level of an interval if it is one."""
+    level = probability("level", level)
+    if not 0 < level < 1:
+        raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
+    return level

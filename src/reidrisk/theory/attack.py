@@ -8,8 +8,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from reidrisk.checks import whole_number
-from reidrisk.errors import TooLarge
-from reidrisk.estimates import Estimate, mean_of_shares
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.estimates import Estimate, confidence, mean_of_shares
 from reidrisk.randomness import uniforms
 from reidrisk.theory.matching import likeliest_assignment, upper_matching
 from reidrisk.theory.matrix import MatrixLike, RepresentationMatrix
@@ -58,7 +58,9 @@ def matching_attack(
         progress: Called with (releases done, releases) after each.
     """
     matrix = RepresentationMatrix.of(matrix)
-    releases = whole_number("releases", releases, least=2)
+    releases, level = whole_number("releases", releases, least=2), confidence(level)
+    if progress is not None and not callable(progress):
+        raise InvalidInput(f"progress is a function of two numbers, got {progress!r}")
     if matrix.users > MOST_USERS:
         raise TooLarge(
             f"an assignment of {matrix.users:,} users is too large, the limit is {MOST_USERS:,}; "

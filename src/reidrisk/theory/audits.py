@@ -51,7 +51,11 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
     if delta == 1 or matrix.users == 1:
         return 0.0
     entries = matrix.entries
-    stored = entries.nnz if isinstance(entries, sp.csc_array) else entries.size
+    if isinstance(entries, sp.csc_array):
+        stored = entries.nnz * LANES  # a lane is as long as all its neighbours together
+    else:
+        entries = np.ascontiguousarray(entries)
+        stored = entries.size
     if (steps := stored * matrix.users) > MOST_STEPS:
         raise TooLarge(
             f"all pairs of {matrix.users:,} rows take {steps:.1e} comparisons, the limit is "
@@ -127,7 +131,7 @@ def _shown_by(entries: Entries, rows: slice) -> tuple[Floats, Floats]:
         block = entries[rows]
         shown = np.flatnonzero(np.diff(block.indptr))
         return block[:, shown].toarray(), np.ascontiguousarray(entries[:, shown].toarray())
-    return entries[rows], np.ascontiguousarray(entries)
+    return entries[rows], entries
 
 
 def _smallest_factor(block: Floats, row: Floats, delta: float) -> float:

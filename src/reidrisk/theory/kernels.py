@@ -177,10 +177,10 @@ def exceeds(one: Floats, other: Floats, factor: float, delta: float) -> bool:
         product, product_low = exact_product(factor, other[place])
         part, part_low = exact_sum_of_two(one[place], -product)
         part_low -= product_low
-        if part + part_low > 0.0:
+        if not part + part_low <= 0.0:  # nor where a product is beyond all floats
             high, lost = exact_sum_of_two(high, part)
             low += lost + part_low
-    return high + low > 0.0
+    return not high + low <= 0.0
 
 
 @kernel

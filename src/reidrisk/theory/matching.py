@@ -18,9 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.theory.columns import upper_someone
 from reidrisk.theory.kernels import best_matching, joint_marginals
-from reidrisk.theory.matrix import Floats, MatrixLike, RepresentationMatrix
+from reidrisk.theory.matrix import NUMBERS, TOLERANCE, Floats, MatrixLike, RepresentationMatrix
 from reidrisk.theory.numerics import UpperBound, upper_sum
-from reidrisk.theory.optimum import as_rule
+from reidrisk.theory.optimum import as_rule, whole_numbers
 
 MatchingRule = Callable[[NDArray[np.int64]], Any]
 """What is seen at each position -> the user named there (n,), or chances position x user."""
@@ -58,9 +58,13 @@ def matching_optimum(matrix: MatrixLike) -> float:
     """
     matrix = RepresentationMatrix.of(matrix)
     groups = list(_independent_groups(matrix))
-    for group in groups:
-        _check_size(*group.shape)
-    right = math.fsum(best_matching(group) for group in groups)
+    for users, columns in groups:
+        _check_size(len(users), _log_combinations(len(columns) + len(users) - 1, len(users)))
+    rows = sp.csr_array(matrix.entries)
+    right = math.fsum(
+        best_matching(np.ascontiguousarray(rows[users][:, columns].toarray().T))
+        for users, columns in groups
+    )
     return min(float(right / matrix.users), 1.0)
 
 
@@ -76,19 +80,22 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
         TooLarge: Where more than `MOST_OUTCOMES` lists of representations are possible.
     """
     matrix = RepresentationMatrix.of(matrix)
-    columns = _columns(matrix)
-    outcomes = matrix.representations**matrix.users
-    if outcomes > MOST_OUTCOMES:
+    if not callable(rule):
+        raise InvalidInput(f"a matching rule is a function of what is seen, got {type(rule)}")
+    outcomes = matrix.users * math.log10(matrix.representations)
+    if outcomes > math.log10(MOST_OUTCOMES):
         raise TooLarge(
-            f"{matrix.users} users with {matrix.representations} representations can show "
-            f"{outcomes:,} different lists, the limit is {MOST_OUTCOMES:,}; use matching_attack"
+            f"{matrix.users:,} users with {matrix.representations:,} representations can show "
+            f"10^{outcomes:.0f} lists, the limit is {MOST_OUTCOMES:,}; use matching_attack"
         )
+    _check_size(matrix.users, outcomes)
+    columns = _columns(matrix)
     right = 0.0
     for outcome in itertools.product(range(matrix.representations), repeat=matrix.users):
         seen = np.array(outcome)
         joint = _joint(columns[seen])
         if joint.any():
-            right += _hits(joint, np.asarray(rule(seen)))
+            right += _hits(joint, rule(seen))
     return float(right / math.factorial(matrix.users) / matrix.users)
 
 
@@ -97,11 +104,15 @@ def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:  # noqa: ANN401  
 
     The accuracy is the same.  Paper: lemma 4.
     """
-    checked = as_rule(rule, RepresentationMatrix.of(matrix))
-    if checked.ndim == 1:
-        return lambda seen: checked[seen]
+    matrix = RepresentationMatrix.of(matrix)
+    checked = as_rule(rule, matrix)
     table = checked.toarray() if sp.issparse(checked) else checked
-    return lambda seen: table[:, seen].T
+
+    def answer(seen: NDArray[np.int64]) -> NDArray[Any]:
+        positions = whole_numbers("seen", seen, length=None, below=matrix.representations)
+        return np.asarray(table[..., positions].T)
+
+    return answer
 
 
 def optimal_matching(matrix: MatrixLike) -> MatchingRule:
@@ -110,9 +121,13 @@ def optimal_matching(matrix: MatrixLike) -> MatchingRule:
     It looks at one position at a time and may name a user twice. For a dozen users at most.
     """
     matrix = RepresentationMatrix.of(matrix)
-    _check_size(matrix.representations, matrix.users, outcomes=1)
+    _check_size(matrix.users, outcomes=0)
     columns = _columns(matrix)
-    return lambda seen: _joint(columns[seen]).argmax(axis=1)
+
+    def answer(seen: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.asarray(_joint(columns[_seen(matrix, seen)]).argmax(axis=1))
+
+    return answer
 
 
 def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
@@ -120,16 +135,24 @@ def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
 
     What most attackers would do; not the most accurate rule, but feasible for thousands of users.
     """
-    entries = RepresentationMatrix.of(matrix).entries
+    matrix = RepresentationMatrix.of(matrix)
 
-    def assign(seen: NDArray[np.int64]) -> NDArray[np.int64]:
-        chances = entries[:, seen]
+    def answer(seen: NDArray[np.int64]) -> NDArray[np.int64]:
+        chances = matrix.entries[:, _seen(matrix, seen)]
         chances = chances.toarray() if isinstance(chances, sp.csc_array) else chances
         with np.errstate(divide="ignore"):  # minus infinity forbids a pair
             likelihood = np.log(chances.T)
-        return np.asarray(linear_sum_assignment(likelihood, maximize=True)[1])
+        try:
+            return np.asarray(linear_sum_assignment(likelihood, maximize=True)[1])
+        except ValueError:
+            raise InvalidInput("seen is impossible: these users cannot show it") from None
 
-    return assign
+    return answer
+
+
+def _seen(matrix: RepresentationMatrix, seen: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What everyone shows, checked."""
+    return whole_numbers("seen", seen, length=matrix.users, below=matrix.representations)
 
 
 def _columns(matrix: RepresentationMatrix) -> Floats:
@@ -147,46 +170,57 @@ def _joint(chances: Floats) -> Floats:
     return joint
 
 
-def _hits(joint: Floats, named: NDArray[Any]) -> float:
+def _hits(joint: Floats, answer: Any) -> float:  # noqa: ANN401  whatever the rule gave
     """Chance of naming rightly, summed over positions."""
-    positions = np.arange(len(joint))
-    if named.shape == (len(joint),) and named.dtype.kind in "iu":
-        if named.min() < 0 or named.max() >= len(joint):
-            raise InvalidInput(
-                f"the rule named user {named.min()} or {named.max()} of {len(joint)}"
-            )
-        return float(joint[positions, named].sum())
-    if named.shape != joint.shape:
+    users = len(joint)
+    try:
+        named = np.asarray(answer)
+    except ValueError:
         raise InvalidInput(
-            f"a matching rule answers with {len(joint)} users or a table of chances, "
+            "a matching rule answers with a list or a table, not rows that differ"
+        ) from None
+    if named.shape == (users,) and named.dtype.kind in "iu":
+        positions = whole_numbers("the answer of the rule", named, length=users, below=users)
+        return float(joint[np.arange(users), positions].sum())
+    if named.shape != joint.shape or named.dtype.kind not in NUMBERS:
+        raise InvalidInput(
+            f"a matching rule answers with {users} users or a table of chances, "
             f"{joint.shape}; got shape {named.shape} of {named.dtype}"
+        )
+    if not (named.min() >= 0 and named.sum(axis=1).max() <= 1 + TOLERANCE):
+        raise InvalidInput(
+            "the chances in the answer of a rule are at least 0 and sum to at most 1"
         )
     return float((joint * named).sum())
 
 
-def _independent_groups(matrix: RepresentationMatrix) -> Iterator[Floats]:
-    """Entries of users who are linked by shared representations, representations x users."""
+def _independent_groups(
+    matrix: RepresentationMatrix,
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Users who are linked by shared representations, and these representations."""
     entries = sp.csc_array(matrix.entries)
     graph = sp.block_array([[None, entries], [entries.T, None]])
     count, group = connected_components(graph, directed=False)
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(1, count + 1))
-    rows = sp.csr_array(entries)
     for members in np.split(order, ends[:-1]):
         users = members[members < matrix.users]
         if len(users):
-            columns = members[members >= matrix.users] - matrix.users
-            yield np.ascontiguousarray(rows[users][:, columns].toarray().T)
+            yield users, members[members >= matrix.users] - matrix.users
 
 
-def _check_size(representations: int, users: int, outcomes: int | None = None) -> None:
-    """Refuse what would take too long, before it starts."""
-    if outcomes is None:
-        outcomes = math.comb(representations + users - 1, users)
-    steps = outcomes * users * 2**users
-    if steps > MOST_STEPS:
+def _check_size(users: int, outcomes: float) -> None:
+    """Refuse what would take too long, before it starts; outcomes as a power of ten."""
+    steps = outcomes + math.log10(users) + users * math.log10(2)
+    if steps > math.log10(MOST_STEPS):
         raise TooLarge(
-            f"{users} users who share {representations} representations need {steps:.1e} steps, "
-            f"the limit is {MOST_STEPS:.0e} (ten users with few representations); "
-            "use upper_matching for a bound and matching_attack for an attack"
+            f"{users:,} users who share representations need 10^{steps:.0f} steps, the limit is "
+            f"10^{math.log10(MOST_STEPS):.0f} (ten users with few representations); use "
+            "upper_matching for a bound and matching_attack for an attack"
         )
+
+
+def _log_combinations(items: int, chosen: int) -> float:
+    """Number of ways to choose, as a power of ten."""
+    ways = math.lgamma(items + 1) - math.lgamma(chosen + 1) - math.lgamma(items - chosen + 1)
+    return ways / math.log(10)

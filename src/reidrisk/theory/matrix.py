@@ -6,7 +6,7 @@ every statement of the paper reads P column by column.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NoReturn, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,6 +20,7 @@ TOLERANCE = 1e-6
 
 Floats = NDArray[np.float64]
 Entries = Any  # Floats, or scipy's csc_array, which has no types
+NUMBERS = "fiub"  # numpy's letters for floats, whole numbers and truth values
 MatrixLike = Any  # a RepresentationMatrix, or what its constructor takes: numpy has no name for it
 
 
@@ -91,13 +92,13 @@ class RepresentationMatrix:
                 0. Rows and columns of P follow the sorted names, whatever the order of the table.
         """
         columns = long_columns(table, ("user", "representation"), "probability")
-        users, user_labels = encode(columns["user"])
-        shown, representation_labels = encode(columns["representation"])
-        probabilities = columns["probability"].to_numpy(zero_copy_only=False)
+        users, user_labels = encode("user", columns["user"])
+        shown, representation_labels = encode("representation", columns["representation"])
+        probabilities = columns["probability"].to_numpy(zero_copy_only=False).astype(np.float64)
         shape = (len(user_labels), len(representation_labels))
         names = _Names(
             row=lambda row: f"the user of table row {np.flatnonzero(users == row)[0]}",
-            column=lambda column: f"representation {representation_labels[column]!r}",
+            column=lambda column: f"representation {representation_labels[[column]].tolist()[0]!r}",
         )
         matrix = cls.__new__(cls)
         entries = sp.coo_array((probabilities, (users, shown)), shape=shape)
@@ -107,7 +108,7 @@ class RepresentationMatrix:
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
         """Build one-hot rows: user i always shows `representations[i]`, a name or a number."""
-        shown, labels = encode(label_column("representations", representations))
+        shown, labels = encode("representations", label_column("representations", representations))
         everyone = np.arange(len(shown))
         return cls(
             sp.csc_array((np.ones(len(shown)), (everyone, shown))), representation_labels=labels
@@ -151,20 +152,18 @@ class RepresentationMatrix:
 def _dense(probabilities: ArrayLike) -> Floats:
     """Two-dimensional float64 in the order it came, or row by row where it is strided."""
     try:
-        given = np.asarray(probabilities)
-        if given.dtype == object:  # fractions, decimals
-            given = given.astype(np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(_why_no_table(probabilities)) from None
-    _check_kind(given)
+        given = as_array("a representation matrix, users x representations,", probabilities)
+    except InvalidInput as wrong:
+        raise InvalidInput(_why_ragged(probabilities) or str(wrong)) from None
+    _check_shape(given)
     array = given.astype(np.float64, copy=False)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         array = np.ascontiguousarray(array)
     return _read_only(array)
 
 
-def _why_no_table(rows: object) -> str:
-    """Explain why nested rows make no matrix."""
+def _why_ragged(rows: object) -> str | None:
+    """Explain why nested rows make no matrix, if their lengths are why."""
     if isinstance(rows, Sequence) and all(isinstance(row, Sequence) for row in rows):
         for index, row in enumerate(rows):
             if len(row) != len(rows[0]):
@@ -172,31 +171,43 @@ def _why_no_table(rows: object) -> str:
                     f"row {index} has {len(row)} entries, row 0 has {len(rows[0])}; each user "
                     "needs one probability per representation (0 for what is never shown)"
                 )
-    return "a representation matrix is a table of numbers, users x representations"
+    return None
 
 
 def _sparse(matrix: Any, names: _Names) -> sp.csc_array:  # noqa: ANN401  any class of scipy's
     """Sorted compressed sparse columns without stored zeros; the input is left alone."""
-    _check_kind(matrix)
-    columns = sp.csc_array(matrix, dtype=np.float64)
-    if matrix.format == "coo" and columns.nnz < matrix.nnz:  # scipy added the twins up
-        _refuse_duplicate(*_first_repeated(*matrix.coords), names)
-    if not columns.has_sorted_indices:
-        columns = columns.sorted_indices()
-    twins = np.flatnonzero(columns.indices[1:] == columns.indices[:-1]) + 1
-    twins = twins[~np.isin(twins, columns.indptr)]
-    if len(twins):
-        _refuse_duplicate(int(columns.indices[twins[0]]), _column_of(columns, twins[0]), names)
-    if not columns.data.all():
-        columns = columns.copy()
-        columns.eliminate_zeros()
+    if matrix.dtype.kind not in NUMBERS:
+        raise InvalidInput(f"a representation matrix holds numbers, got dtype {matrix.dtype}")
+    _check_shape(matrix)
+    if matrix.format == "coo":
+        pairs = matrix.coords[1].astype(np.int64) * matrix.shape[0] + matrix.coords[0]
+        _refuse_twins(np.sort(pairs), matrix.shape[0], names)
+    if matrix.format in {"csc", "csr", "bsr"}:
+        _check_structure(matrix)
+    columns = sp.csc_array(matrix, dtype=np.float64, copy=matrix.format == "csc")
+    columns.sort_indices()
+    if matrix.format != "coo":
+        column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
+        _refuse_twins(column * columns.shape[0] + columns.indices, columns.shape[0], names)
+    columns.eliminate_zeros()
     parts = (columns.data, columns.indices, columns.indptr)
     return sp.csc_array(tuple(map(_read_only, parts)), shape=columns.shape)
 
 
-def _check_kind(array: Any) -> None:  # noqa: ANN401  dense or sparse
-    if array.dtype.kind not in "fiub":
-        raise InvalidInput(f"a representation matrix holds probabilities, got dtype {array.dtype}")
+def _check_structure(matrix: Any) -> None:  # noqa: ANN401  of compressed rows or columns
+    """Refuse indices that point outside: scipy's loops would follow them."""
+    indices, starts = matrix.indices, matrix.indptr
+    block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
+    across = matrix.format == "csc"
+    most = matrix.shape[0] if across else matrix.shape[1] // block[1]
+    major = matrix.shape[1] if across else matrix.shape[0] // block[0]
+    inside = not len(indices) or (indices.min() >= 0 and indices.max() < most)
+    ordered = len(starts) == major + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
+    if not (inside and ordered and starts[-1] <= min(len(indices), len(matrix.data))):
+        raise InvalidInput("the sparse matrix is damaged: its indices point outside of it")
+
+
+def _check_shape(array: Any) -> None:  # noqa: ANN401  dense or sparse
     if array.ndim != 2:  # noqa: PLR2004  users x representations
         raise InvalidInput(
             f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}"
@@ -207,18 +218,15 @@ def _check_kind(array: Any) -> None:  # noqa: ANN401  dense or sparse
         )
 
 
-def _first_repeated(rows: NDArray[Any], columns: NDArray[Any]) -> tuple[int, int]:
-    order = np.lexsort((columns, rows))
-    rows, columns = rows[order], columns[order]
-    first = np.flatnonzero((np.diff(rows) == 0) & (np.diff(columns) == 0))[0]
-    return int(rows[first]), int(columns[first])
-
-
-def _refuse_duplicate(row: int, column: int, names: _Names) -> NoReturn:
-    raise InvalidInput(
-        f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user and "
-        "representation one probability (add the parts up if they belong together)"
-    )
+def _refuse_twins(places: NDArray[np.int64], rows: int, names: _Names) -> None:
+    """Refuse entries that are listed twice; places are sorted, column by column."""
+    twins = np.flatnonzero(places[1:] == places[:-1])
+    if len(twins):
+        column, row = divmod(int(places[twins[0]]), rows)
+        raise InvalidInput(
+            f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user "
+            "and representation one probability (add the parts up if they belong together)"
+        )
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -233,10 +241,11 @@ def _check_entries(entries: Entries, names: _Names) -> None:
     values = entries.data if sparse else entries
     if not values.min(initial=0.0) >= 0:  # also when the minimum is not a number
         raise InvalidInput(_bad_entry(entries, values, names))
-    if sparse:
-        sums = np.bincount(entries.indices, weights=values, minlength=entries.shape[0])
-    else:
-        sums = entries.sum(axis=1)
+    with np.errstate(over="ignore"):  # an infinite sum is wrong enough
+        if sparse:
+            sums = np.bincount(entries.indices, weights=values, minlength=entries.shape[0])
+        else:
+            sums = entries.sum(axis=1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
     if len(wrong):
         others = f"; {len(wrong):,} of {len(sums):,} rows are off" if len(wrong) > 1 else ""
@@ -280,20 +289,35 @@ def _column_of(columns: sp.csc_array, place: int) -> int:
 def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | None:
     if labels is None:
         return None
-    array = np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+    except ValueError:
+        raise InvalidInput(f"{name} needs {count:,} names, one each; rows differ") from None
     if array.shape != (count,):
         raise InvalidInput(f"{name} needs {count:,} names, one each; got shape {array.shape}")
     return _read_only(array)
+
+
+def as_array(what: str, given: Any) -> NDArray[Any]:  # noqa: ANN401  whatever numpy understands
+    """Numbers as an array of the shape and type they have; `what` begins the message if not."""
+    if np.ma.is_masked(given):
+        raise InvalidInput(f"{what} has masked entries; fill them, with 0 for what is never shown")
+    try:
+        array = np.asarray(given)
+        if array.dtype == object:  # fractions, decimals
+            array = array.astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidInput(f"{what} is a list or table of numbers") from None
+    if array.dtype.kind not in NUMBERS:
+        raise InvalidInput(f"{what} holds numbers, got dtype {array.dtype}")
+    return array
 
 
 def as_prior(prior: ArrayLike | None, count: int, *, of: str = "user") -> Floats:
     """Chance of each user (or whatever it is of) before anything is seen; equal unless given."""
     if prior is None:
         return np.full(count, 1 / count)
-    try:
-        array = np.asarray(prior, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InvalidInput(f"a prior is a list of {count:,} probabilities") from None
+    array = as_array("a prior", prior).astype(np.float64, copy=False)
     if array.shape != (count,):
         raise InvalidInput(
             f"a prior holds one probability per {of}, shape ({count},); got shape {array.shape}"
@@ -303,7 +327,8 @@ def as_prior(prior: ArrayLike | None, count: int, *, of: str = "user") -> Floats
         raise InvalidInput(
             f"the prior of {of} {worst} is {array[worst]:g}; probabilities are at least 0"
         )
-    total = float(array.sum())
+    with np.errstate(over="ignore"):
+        total = float(array.sum())
     if not abs(total - 1) <= TOLERANCE:
         raise InvalidInput(f"the prior sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g})")
     return array

@@ -1,6 +1,6 @@
 """One random user shows one representation; who was it?  Paper: section 4."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,11 +10,13 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.theory.columns import best_of_columns
 from reidrisk.theory.matrix import (
+    NUMBERS,
     TOLERANCE,
     Entries,
     Floats,
     MatrixLike,
     RepresentationMatrix,
+    as_array,
     as_prior,
 )
 from reidrisk.theory.numerics import chance, exact_sum
@@ -63,7 +65,7 @@ def random_user_optimum(matrix: MatrixLike) -> float:
 
 
 def expected_matrix(
-    worlds: Sequence[MatrixLike], shown: ArrayLike, weights: ArrayLike | None = None
+    worlds: Iterable[MatrixLike], shown: ArrayLike, weights: ArrayLike | None = None
 ) -> RepresentationMatrix:
     """What an attacker believes P to be after seeing each user once, `E[P | W]`.
 
@@ -72,6 +74,8 @@ def expected_matrix(
         shown: W, the representation that each user has shown: n column numbers.
         weights: Chance of each world before anything is shown; equal unless given.
     """
+    if not isinstance(worlds, Iterable):
+        raise InvalidInput("worlds is a list of the matrices that P may be")
     matrices = [RepresentationMatrix.of(world) for world in worlds]
     if not matrices:
         raise InvalidInput("worlds is empty; name at least one matrix that P may be")
@@ -82,7 +86,7 @@ def expected_matrix(
                 f"world {index} has shape {matrix.entries.shape}, world 0 has {shape}; "
                 "all must have the same users and representations"
             )
-    seen = _whole_numbers("shown", shown, length=shape[0], below=shape[1])
+    seen = whole_numbers("shown", shown, length=shape[0], below=shape[1])
     prior = as_prior(weights, len(matrices), of="world")
     with np.errstate(divide="ignore"):  # the logarithm of 0 is what we want: minus infinity
         beliefs = np.log(prior) + [_log_likelihood(matrix, seen) for matrix in matrices]
@@ -115,42 +119,44 @@ def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:  # noqa: ANN401
     """Check a rule; whole numbers (m,) or chances (n, m), dense or sparse columns."""
     shape = (matrix.users, matrix.representations)
     if not sp.issparse(rule):
-        try:
-            rule = np.asarray(rule)
-        except ValueError:
-            raise InvalidInput("a rule is a list or a table of numbers") from None
-        if rule.ndim == 1:
-            return _whole_numbers("rule", rule, length=shape[1], below=shape[0])
-    if rule.shape != shape or rule.dtype.kind not in "fiub":
+        rule = as_array(f"a rule, {shape[1]} whole numbers or a table of chances,", rule)
+    if rule.ndim == 1 and not sp.issparse(rule):
+        return whole_numbers("rule", rule, length=shape[1], below=shape[0])
+    if rule.shape != shape or rule.dtype.kind not in NUMBERS:
         raise InvalidInput(
             f"a rule names a user for each of {shape[1]} representations, or is a table of "
             f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}"
         )
+    rule = sp.csc_array(rule) if sp.issparse(rule) else rule
     if not rule.min() >= 0:
         raise InvalidInput(f"a rule holds chances of at least 0, got {rule.min():g}")
-    sums = np.asarray(rule.sum(axis=0)).reshape(-1)
+    with np.errstate(over="ignore"):
+        sums = np.asarray(rule.sum(axis=0)).reshape(-1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
     if len(wrong):
         raise InvalidInput(
             f"the chances of the rule for representation {wrong[0]} sum to {sums[wrong[0]]:.9g}, "
             f"not to 1 (tolerance {TOLERANCE:g})"
         )
-    return sp.csc_array(rule) if sp.issparse(rule) else rule.astype(np.float64, copy=False)
+    return rule.astype(np.float64, copy=False)
 
 
-def _whole_numbers(name: str, values: ArrayLike, *, length: int, below: int) -> NDArray[np.int64]:
-    """A list of whole numbers in range(below), of the given length."""
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu" or array.shape != (length,):
+def whole_numbers(
+    name: str, values: ArrayLike, *, length: int | None, below: int
+) -> NDArray[np.int64]:
+    """A list of whole numbers in range(below), of the given length if any."""
+    array = as_array(name, values)
+    if array.dtype.kind not in "iu" or array.shape != (len(array) if length is None else length,):
+        many = "" if length is None else f"{length} "
         raise InvalidInput(
-            f"{name} holds {length} whole numbers, got shape {array.shape} of {array.dtype}"
+            f"{name} holds {many}whole numbers, got shape {array.shape} of {array.dtype}"
         )
     outside = np.flatnonzero((array < 0) | (array >= below))
     if len(outside):
         raise InvalidInput(
             f"{name}[{outside[0]}] is {array[outside[0]]}; it must be from 0 to {below - 1}"
         )
-    return array.astype(np.int64, copy=False)
+    return np.asarray(array, dtype=np.int64)
 
 
 def _entries_at(entries: Entries, named: NDArray[np.int64]) -> Floats:

@@ -11,12 +11,19 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.theory.columns import COLUMNS_AT_ONCE, best_of_columns
-from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMatrix, as_prior
+from reidrisk.theory.matrix import (
+    Entries,
+    Floats,
+    MatrixLike,
+    RepresentationMatrix,
+    as_array,
+    as_prior,
+)
 from reidrisk.theory.numerics import chance, exact_sum
 from reidrisk.theory.optimum import random_user_optimum
 
@@ -98,6 +105,8 @@ def prior_vulnerability(
     tries = whole_number("tries", tries, least=1)
     weights = as_prior(prior, matrix.users)
     if gain is None:
+        if guesses is not None:
+            raise InvalidInput("guesses goes with a gain function; without a gain, users are named")
         return chance(exact_sum(np.sort(weights)[-tries:]))
     if tries > 1:
         raise InvalidInput("tries count users that are named; a gain has guesses of its own")
@@ -134,7 +143,7 @@ def additive_leakage(
 ) -> float:
     """Amount by which seeing the representation raises the attacker's gain."""
     before, after = _before_and_after(matrix, prior, gain, guesses)
-    return max(after - before, 0.0)
+    return after - before
 
 
 def min_entropy_leakage(matrix: MatrixLike, prior: ArrayLike | None = None) -> float:
@@ -148,8 +157,10 @@ def _before_and_after(
     matrix = RepresentationMatrix.of(matrix)
     before = prior_vulnerability(matrix, prior, gain=gain, guesses=guesses)
     if gain is None:
-        return before, bayes_vulnerability(matrix, prior)
-    return before, g_vulnerability(matrix, gain, prior, guesses=guesses)
+        after = bayes_vulnerability(matrix, prior)
+    else:
+        after = g_vulnerability(matrix, gain, prior, guesses=guesses)
+    return before, max(before, after)  # seeing more never hurts; only rounding could say so
 
 
 def _largest(entries: Entries, weights: Floats, tries: int) -> Floats:
@@ -182,23 +193,17 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
         everyone = np.arange(users)[None, :]
         for start in range(0, count, block):
             some = np.arange(start, min(start + block, count))[:, None]
-            yield _checked_gain(np.asarray(gain(some, everyone)), (len(some), users))
+            gains = as_array("a gain, guesses x users,", gain(some, everyone))
+            yield _checked_gain(gains, (len(some), users))
         return
     if guesses is not None:
         raise InvalidInput("guesses goes with a gain function; a table has as many as rows")
-    table = sp.csr_array(gain) if sp.issparse(gain) else _as_table(gain)
+    table = sp.csr_array(gain) if sp.issparse(gain) else as_array("a gain, guesses x users,", gain)
     if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004
         raise InvalidInput(f"a gain is a table guesses x users, got shape {table.shape}")
     for start in range(0, table.shape[0], block):
         these = table[start : start + block]
         yield _checked_gain(these, (these.shape[0], users))
-
-
-def _as_table(gain: Any) -> NDArray[Any]:  # noqa: ANN401
-    try:
-        return np.asarray(gain)
-    except ValueError:
-        raise InvalidInput("a gain is a table of numbers, guesses x users; rows differ") from None
 
 
 def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:  # noqa: ANN401  dense or sparse
