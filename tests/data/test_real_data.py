@@ -1,22 +1,12 @@
 """Plausibility on public data that is kept beside the repository, not in it."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
+from tests.shared_data import DATA, needs_data
 
 from reidrisk.data import make_profiles, read_profiles, read_taxonomy
 
-PLACES = [
-    os.environ.get("REIDRISK_SHARED_DATA", ""),
-    Path(__file__).parents[2].parent / "shared" / "data",
-]
-DATA = next((Path(place) for place in PLACES if place and Path(place).is_dir()), None)
-
-pytestmark = pytest.mark.skipif(
-    DATA is None, reason="no ../shared/data; name the folder in REIDRISK_SHARED_DATA"
-)
+pytestmark = needs_data
 
 JOURNEY = "completejourney_household_week_category.csv.gz"
 COLUMNS = {"user": "household_id", "epoch": "week", "token": "cat_id", "weight": "items"}

@@ -1,14 +1,12 @@
 """The published tree of topics, made up or real; its tokens are by ascending id."""
 
-from pathlib import Path
-
 import pytest
+from tests.shared_data import DATA, needs_data
 
 from reidrisk import InvalidInput
 from reidrisk.data import read_topic_tree
 from reidrisk.releases import TopicsApi
 
-REAL = Path(__file__).parents[3] / "shared" / "data"
 TOPICS = "ID\tTopic\n1\t/Arts\n9\t/Cars\n7\t/Arts/Music\n8\t/Arts/Music/Jazz/Bebop\n"
 BUCKETS = "Root\tBucket\n/Arts\tStandard\n/Cars\tHigh\n"
 
@@ -60,10 +58,10 @@ def test_unreadable_files_are_refused(tmp_path):
         read_topic_tree(tmp_path / "latin.tsv")
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="../shared/data is absent")
+@needs_data
 def test_the_published_taxonomies():
-    one = read_topic_tree(REAL / "chrome_taxonomy_v1.tsv")
-    two = read_topic_tree(REAL / "chrome_taxonomy_v2.tsv", REAL / "chrome_utility_buckets_v1.tsv")
+    one = read_topic_tree(DATA / "chrome_taxonomy_v1.tsv")
+    two = read_topic_tree(DATA / "chrome_taxonomy_v2.tsv", DATA / "chrome_utility_buckets_v1.tsv")
     assert (len(one), one.ids) == (349, tuple(range(1, 350)))
     assert (len(two), max(two.ids)) == (469, 629)
     for found in (one, two):
