@@ -66,6 +66,10 @@ class Observations:
         self._set(known=known, anonymous=anonymous, users=users, complete=complete)
         self._set(truth=_truth(self.truth, len(anonymous), users))
 
+    def __repr__(self) -> str:
+        known, targets = len(self.known), len(self.anonymous)
+        return f"<Observations {known:,} known, {targets:,} anonymous, {self.slots} slots>"
+
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
