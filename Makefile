@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow lint types format bench docs clean
+.PHONY: help demo test slow oldest lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -17,6 +17,11 @@ test: $(VENV)/dev.stamp  ## the tests
 
 slow: $(VENV)/dev.stamp  ## the tests that take longer
 	$(BIN)/python -m pytest -n auto -m slow
+
+oldest: tests/packaging/oldest.txt  ## the tests with the oldest libraries we promise to work with
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< --editable '.[dev]'
+	NUMBA_CACHE_DIR=$(VENV)-oldest/cache $(VENV)-oldest/bin/python -m pytest -n auto
 
 lint: $(VENV)/dev.stamp  ## style and the direction of imports
 	$(BIN)/ruff check .
@@ -38,7 +43,7 @@ docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

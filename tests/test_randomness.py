@@ -244,7 +244,7 @@ def test_draws_do_not_repeat(million):
 @pytest.mark.parametrize("bits", [1, 4, 8, 12])
 @pytest.mark.parametrize("skip", [0, 20, 41])
 def test_bits_at_any_depth_are_uniform(million, skip, bits):
-    bins = np.ldexp(million, skip + bits).astype(np.uint64) % 2**bits
+    bins = (np.ldexp(million, skip + bits).astype(np.uint64) % 2**bits).astype(np.int64)
     assert stats.chisquare(np.bincount(bins, minlength=2**bits)).pvalue > RARE
 
 

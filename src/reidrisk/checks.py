@@ -4,6 +4,8 @@ import math
 import operator
 from typing import SupportsFloat, SupportsIndex
 
+import numpy as np
+
 from reidrisk.errors import InvalidInput
 
 PERCENT = 100
@@ -13,10 +15,10 @@ MOST_SHOWN = 60
 def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
     """Return the value if it is a whole number of at least `least`."""
     try:
-        number = operator.index(value)
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or number < least:
+    if number is None or number < least:
         raise InvalidInput(f"{name} is a whole number of at least {least}, got {_shown(value)}")
     return number
 
