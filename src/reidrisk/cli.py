@@ -32,10 +32,10 @@ def demo() -> None:
     """Show what is known exactly about a small built-in release."""
     from reidrisk import theory  # noqa: PLC0415  keeps --help quick
 
-    click.echo(
+    _say(
         "Eight listeners each show one genre: one of their two favourites, or, as noise, any of "
-        "six.\nAn attacker who knows everyone's taste sees a genre and names a listener. How "
-        "often is that right?\n"
+        "six. An attacker who knows everyone's taste sees a genre and names a listener. How often "
+        "is that right?"
     )
     releases = [theory.listeners(noise) for noise in NOISES]
     known = [{item.name: item.value for item in theory.bounds(release)} for release in releases]
@@ -51,9 +51,9 @@ def demo() -> None:
         ("", *(f"noise {noise:.0%}" for noise in NOISES)),
         [(name, *(f"{value:.1%}" for value in values)) for name, values in rows],
     )
-    click.echo(
+    _say(
         "No attacker does better than the best. Bounds are certainly not exceeded, and perhaps not "
-        "reached.\nYour own table of user, representation, probability: reidrisk bounds FILE"
+        "reached.\n\nYour own table of user, representation, probability: reidrisk bounds FILE"
     )
 
 
@@ -107,6 +107,10 @@ def main() -> None:
             err=True,
         )
         sys.exit(1)
+
+
+def _say(text: str) -> None:
+    click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
 
 
 def _as_records(statements: "Sequence[Statement]") -> list[dict[str, str | float]]:
