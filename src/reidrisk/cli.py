@@ -6,6 +6,7 @@ Exit codes: 0 done, 2 bad input or usage, 1 our fault.
 import json
 import sys
 import traceback
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -15,8 +16,6 @@ from reidrisk.errors import ReidriskError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from reidrisk.theory import Statement
 
 NOISES = (0.0, 0.05, 0.2, 0.5)
 
@@ -76,9 +75,8 @@ def bounds(matrix: str, *, as_json: bool) -> None:
 
     statements = theory.bounds(theory.read_matrix(matrix))
     if as_json:
-        click.echo(
-            json.dumps({"schema": "reidrisk/1", "bounds": _as_records(statements)}, indent=2)
-        )
+        records = [asdict(statement) for statement in statements]
+        click.echo(json.dumps({"schema": "reidrisk/1", "bounds": records}, indent=2))
         return
     _print_table(
         ("what", "accuracy", "side", "meaning"),
@@ -111,13 +109,6 @@ def main() -> None:
 
 def _say(text: str) -> None:
     click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
-
-
-def _as_records(statements: "Sequence[Statement]") -> list[dict[str, str | float]]:
-    return [
-        {"name": item.name, "side": item.side, "value": item.value, "meaning": item.meaning}
-        for item in statements
-    ]
 
 
 def _print_table(headings: tuple[str, ...], rows: "Sequence[tuple[str, ...]]") -> None:

@@ -6,6 +6,7 @@ be off by is three standard errors of such a run.
 
 import numpy as np
 import pytest
+from benchmarks.main_experiment import weighted_hamming
 from tests.shared_data import DATA, needs_data
 
 from reidrisk import LocalEngine, TokenWeights, TopicsApi
@@ -14,14 +15,6 @@ from reidrisk.data import read_profiles
 pytestmark = needs_data
 
 SLOTS = (1, 2, 4, 8)
-
-
-def weighted_hamming(api, known):
-    """The paper's simplified asymmetric weights, from the pooled popularity."""
-    p, step = api.popularity(known, pooled=True).in_use[0], api.q_in - api.q_out
-    match = api.q_out + step * api.q_in * p / (api.q_out + step * p)
-    mismatch = api.q_out + step * (api.top - 1) * p / (api.top - p)
-    return TokenWeights(np.log(match), np.log(mismatch))
 
 
 @pytest.mark.parametrize(

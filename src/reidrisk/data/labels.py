@@ -126,7 +126,7 @@ def _decode(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
     try:
         return column.cast(pa.large_binary()).cast(pa.large_string())
     except pa.ArrowInvalid:
-        row = next(row for row, value in enumerate(column) if not _is_text(value.as_py()))
+        row = next(row for row, value in enumerate(column) if not is_utf8(value.as_py()))
         raise InvalidInput(not_utf8(source.place(row), name)) from None
 
 
@@ -135,7 +135,8 @@ def not_utf8(place: str, name: str) -> str:
     return f"{place}: {name!r} is not UTF-8; convert the whole file to UTF-8, from one encoding"
 
 
-def _is_text(value: bytes) -> bool:
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text."""
     try:
         value.decode()
     except UnicodeDecodeError:

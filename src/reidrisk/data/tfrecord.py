@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.data import wire
-from reidrisk.data.labels import not_utf8, text_buffers
+from reidrisk.data.labels import is_utf8, not_utf8, text_buffers
 from reidrisk.data.tables import AnyPath
 from reidrisk.errors import InvalidInput
 from reidrisk.parallel import over_blocks
@@ -106,7 +106,7 @@ class Shard:
             raw = pa.Array.from_buffers(pa.large_binary(), len(self), buffers)
             return raw.cast(pa.large_string())
         except pa.ArrowInvalid:
-            bad = (row for row, value in enumerate(raw) if not _is_text(value.as_py()))
+            bad = (row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
             raise InvalidInput(not_utf8(self.place(next(bad)), name)) from None
 
     def _where(self, name: str) -> NDArray[np.int64]:
@@ -237,14 +237,6 @@ def _joined(names: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     texts = [name.encode("utf-8", "surrogateescape") for name in names]
     ends = np.cumsum([0, *map(len, texts)]).astype(np.int64)
     return np.frombuffer(b"".join(texts) or b"\0", dtype=np.uint8), ends
-
-
-def _is_text(value: bytes) -> bool:
-    try:
-        value.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def tfrecord_bytes(features: Mapping[str, Lists | pa.Array]) -> NDArray[np.uint8]:
