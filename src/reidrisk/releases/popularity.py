@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
+from reidrisk.parallel import kernel, over_blocks
 
 Floats = NDArray[np.float64]
+
+_ROWS_AT_A_TIME = 1 << 18
 
 
 class ShowsOneOfTop(Protocol):
@@ -171,21 +174,35 @@ def _count(
     Hoeffding's inequality for a mean of users' means with weights v needs `1 / sum(v^2)`, which
     is the number of users if all were seen equally often.
     """
-    sets = rows.reshape(*rows.shape[:2], -1)
-    counts, users = [], []
-    for slots in [sets] if pooled else sets.transpose(1, 0, 2):
-        tokens = slots.reshape(len(slots), -1)
-        counts.append(_histogram(tokens, topics))
-        seen = np.count_nonzero(tokens != MISSING, axis=1).astype(np.float64)
-        users.append(seen.sum() ** 2 / np.square(seen).sum() if seen.any() else 0.0)
-    return np.array(counts), np.array(users)
+    sets = rows.reshape(len(rows), 1 if pooled else rows.shape[1], -1)
+
+    def work(start: int, stop: int) -> NDArray[np.int64]:
+        counts = np.zeros((sets.shape[1], topics + 1 + 2), np.int64)
+        count_tokens(np.ascontiguousarray(sets[start:stop]), topics, counts)
+        return counts
+
+    counts = np.sum(over_blocks(work, len(sets), _ROWS_AT_A_TIME), axis=0)
+    seen, squares = counts[:, -2].astype(np.float64), counts[:, -1]
+    users = np.divide(seen**2, squares, out=np.zeros_like(seen), where=squares > 0)
+    return counts[:, 1 : topics + 1], users
 
 
-def _histogram(tokens: NDArray[np.integer], topics: int) -> NDArray[np.int64]:
-    total = np.zeros(topics + 1, np.int64)
-    for column in tokens.T:
-        total += np.bincount(column.astype(np.int64) + 1, minlength=topics + 1)
-    return total[1:]
+@kernel
+def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int64]) -> None:
+    """Add up tokens, users x slots x places, by slot.
+
+    `counts[slot]` holds the number of missing places, of each token, then the sum over users of
+    the places seen and that of their squares.
+    """
+    for user in range(sets.shape[0]):
+        for slot in range(sets.shape[1]):
+            seen = 0
+            for place in range(sets.shape[2]):
+                token = np.int64(sets[user, slot, place])
+                counts[slot, token + 1] += 1
+                seen += token >= 0
+            counts[slot, topics + 1] += seen
+            counts[slot, topics + 2] += seen * seen
 
 
 def _inverted(raw: Floats, release: ShowsOneOfTop) -> NDArray[np.bool_]:
