@@ -48,7 +48,7 @@ def mean_of_numbers(
     array, level = numbers("values", values, low=low, high=high), confidence(level)
     unit = np.clip((array - low) / (high - low), 0, 1)  # division may round to a hair above 1
     start, stop = _ends(unit, np.full(len(unit), float(len(unit))), level)
-    ends = low + start * (high - low), low + stop * (high - low)
+    ends = low + start * (high - low), high - (1 - stop) * (high - low)
     return _estimate(array, ends, level, "betting")
 
 

@@ -60,7 +60,7 @@ def _selective(claims: Numbers, right: Numbers, precision: float, level: float) 
     named = np.empty(len(claims), np.bool_)
     for half in (0, 1):
         other = slice(1 - half, None, 2)
-        named[half::2] = claims[half::2] >= _least_claim(claims[other], right[other], precision)
+        named[half::2] = claims[half::2] >= least_claim(claims[other], right[other], precision)
     return Selective(
         precision,
         mean_of_credits(named, level=level),
@@ -69,7 +69,7 @@ def _selective(claims: Numbers, right: Numbers, precision: float, level: float) 
     )
 
 
-def _least_claim(claims: Numbers, right: Numbers, precision: float) -> float:
+def least_claim(claims: Numbers, right: Numbers, precision: float) -> float:
     """The least claim with which the precision is reached by all who claim as much; or none."""
     levels, _, realised = _by_claim(claims, right)
     reached = np.flatnonzero(realised >= precision)
