@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import bdtr
+from tests.estimates.hard_worlds import FEW, MANY, STUDIES, floor
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import mean_of_credits
-from tests.estimates.hard_worlds import FEW, MANY, STUDIES, floor
 
 CREDITS = st.lists(st.floats(0, 1) | st.integers(1, 9).map(lambda ties: 1 / ties), min_size=1)
 LEVELS = st.sampled_from([0.001, 0.5, 0.8, 0.95, 0.999])

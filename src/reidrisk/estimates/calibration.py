@@ -52,13 +52,12 @@ class Calibration:
         return self.gap.low <= 0 <= self.gap.high
 
     def __str__(self) -> str:
-        verdict = "fits" if self.fits else "does not fit"
-        side = "less" if self.gap.value < 0 else "more"
+        verdict = "may be chance, so its model fits"
+        if not self.fits:
+            verdict = "is more than chance allows, so its model does not fit"
         return (
-            f"The attacker claims {self.claimed:.4%} and is right in {self.right.value:.4%}, "
-            f"{abs(self.gap.value):.4%} {side} than it is "
-            f"[{self.gap.low:.4%}, {self.gap.high:.4%}] ({self.gap.level:.0%}, "
-            f"n={self.gap.trials:,}): its model {verdict}."
+            f"The attacker claims {self.claimed:.4%} and is right in {self.right.value:.4%} of "
+            f"cases: the gap of {self.gap} {verdict}."
         )
 
 
