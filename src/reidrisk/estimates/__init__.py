@@ -1,6 +1,26 @@
 """How sure a measured number is."""
 
+from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
+from reidrisk.estimates.calibration import Calibration, CalibrationBin, calibration
+from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence, mean_of_shares
+from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
+from reidrisk.estimates.selective import Selective, risk_coverage, selective
 
-__all__ = ["Estimate", "confidence", "mean_of_shares"]
+__all__ = [
+    "Calibration",
+    "CalibrationBin",
+    "Estimate",
+    "PerUserRisk",
+    "Selective",
+    "anytime_interval",
+    "calibration",
+    "confidence",
+    "mean_of_credits",
+    "mean_of_numbers",
+    "mean_of_shares",
+    "per_user_risk",
+    "risk_coverage",
+    "selective",
+]

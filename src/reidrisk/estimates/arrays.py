@@ -1,0 +1,69 @@
+"""Numbers on their way in: one check for every estimate."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+
+Numbers = NDArray[np.float64]
+
+
+def numbers(
+    name: str, values: ArrayLike, *, low: float = 0.0, high: float = 1.0, least: int = 1
+) -> Numbers:
+    """Return one number per target if there are at least `least`, all from low to high."""
+    array = _floats(name, values)
+    if array.ndim != 1:
+        raise InvalidInput(
+            f"{name} holds one number per target, got shape {array.shape}; pass a flat array"
+        )
+    if len(array) < least:
+        raise InvalidInput(
+            f"{name} needs at least {least} target{'s' * (least > 1)}, got {len(array)}; "
+            "an estimate of nothing would be a guess"
+        )
+    return _within(name, array, low, high)
+
+
+def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
+    """Return users x repeats if there is a user, `columns` repeats, and all is from 0 to 1."""
+    array = _floats(name, values)
+    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < columns:  # noqa: PLR2004
+        raise InvalidInput(
+            f"{name} has one row per user and at least {columns} repeats, "
+            f"got shape {array.shape}; repeat each user's release {columns} times or more"
+        )
+    return _within(name, array, 0.0, 1.0)
+
+
+def claims_and_credits(
+    claimed: ArrayLike, credits_: ArrayLike, *, least: int = 1
+) -> tuple[Numbers, Numbers]:
+    """Return both if they speak of the same targets."""
+    claims = numbers("claimed", claimed, least=least)
+    right = numbers("credits", credits_, least=least)
+    if len(claims) != len(right):
+        raise InvalidInput(
+            f"claimed has {len(claims)} targets and credits {len(right)}; "
+            "pass both for the same targets, in the same order"
+        )
+    return claims, right
+
+
+def _floats(name: str, values: ArrayLike) -> Numbers:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as wrong:
+        raise InvalidInput(f"{name} holds numbers only ({wrong}); convert them first") from wrong
+
+
+def _within(name: str, array: Numbers, low: float, high: float) -> Numbers:
+    outside = ~((array >= low) & (array <= high))
+    if outside.any():
+        where = tuple(int(index) for index in np.argwhere(outside)[0])
+        place = ", ".join(map(str, where))
+        raise InvalidInput(
+            f"{name} are between {low:g} and {high:g}, got {array[where]:g} at position {place}; "
+            "leave out what could not be assessed, and divide percentages by 100"
+        )
+    return array

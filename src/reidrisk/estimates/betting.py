@@ -1,0 +1,117 @@
+"""Intervals that adapt to the spread, by betting against every mean.
+
+Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2023:
+a gambler starts with one coin and bets on each number being above m. If m is the mean the game is
+fair, and by Ville's inequality the chance of ever owning 1/a coins is at most a. So every m
+against which that much was won is ruled out; another gambler bets on numbers below m.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reidrisk.checks import real_number
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.arrays import Numbers, numbers
+from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.intervals import confidence
+from reidrisk.parallel import kernel
+
+# The most a gambler may lose at once, as a part of what it owns.
+STAKE = 0.75
+# Ends lie on multiples of 2**-HALVINGS and are moved outwards by one of them.
+HALVINGS = 40
+# Each of the n products of a capital is rounded; the goal is raised by n of these, which is more.
+ROUNDING = 2.0**-48
+BROKE = 1e-290
+
+
+def mean_of_numbers(
+    values: ArrayLike, *, low: float = 0.0, high: float = 1.0, level: float = 0.95
+) -> Estimate:
+    """Mean of independent numbers from low to high, narrow where they vary little.
+
+    For averages of probabilities, and for differences (low=-1, high=1). For credits that are
+    mostly 0 or 1, `mean_of_credits` is better. The interval depends on the order of the values,
+    which must be random.
+
+    Args:
+        values: One per target, independent and with the same mean.
+        low: Least possible value.
+        high: Largest possible value.
+        level: Chance with which such intervals hold the mean.
+    """
+    low, high = real_number("low", low), real_number("high", high)
+    if not -math.inf < low < high < math.inf:
+        raise InvalidInput(f"low must be below high, both finite; got {low:g} and {high:g}")
+    array, level = numbers("values", values, low=low, high=high), confidence(level)
+    unit = np.clip((array - low) / (high - low), 0, 1)  # division may round to a hair above 1
+    start, stop = _ends(unit, np.full(len(unit), float(len(unit))), level)
+    ends = low + start * (high - low), high - (1 - stop) * (high - low)
+    return _estimate(array, ends, level, "betting")
+
+
+def anytime_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Mean of the numbers seen so far, with an interval that holds at all times at once.
+
+    Attack targets in batches, pass all credits so far after each, and stop whenever the interval
+    is narrow enough or for any other reason: with probability `level`, none of the intervals ever
+    given misses the mean. `mean_of_credits` does not allow this.
+
+    Args:
+        values: Numbers between 0 and 1 in the order in which they came, independent and with the
+            same mean. Earlier values must not change.
+        level: Chance with which all intervals together hold the mean.
+    """
+    array, level = numbers("values", values), confidence(level)
+    times = np.arange(1.0, len(array) + 1)
+    return _estimate(array, _ends(array, times * np.log1p(times), level), level, "betting, anytime")
+
+
+def _estimate(array: Numbers, ends: tuple[float, float], level: float, method: str) -> Estimate:
+    # Capital won early may rule out what the mean of all values came to be; such an interval is
+    # stretched, which can only help to hold the truth.
+    value = math.fsum(array) / len(array)
+    low, high = min(value, *ends), max(value, *ends)
+    return Estimate(value, low, high, level, len(array), method)
+
+
+def _ends(unit: Numbers, pace: Numbers, level: float) -> tuple[float, float]:
+    """Ends of the interval for numbers from 0 to 1: what neither gambler could rule out."""
+    goal = 2 / (1 - level)  # each gambler has half of the chance to be wrong
+    bets = np.sqrt(2 * math.log(goal) / (_variance_before(unit) * pace))
+    goal *= 1 + len(unit) * ROUNDING
+    return ruled_out(unit, bets, goal), 1 - ruled_out(1 - unit, bets, goal)
+
+
+def _variance_before(unit: Numbers) -> Numbers:
+    """For each number the variance of those before it, begun with one guess of 1/4."""
+    times = np.arange(1, len(unit) + 1)
+    means = (0.5 + np.cumsum(unit)) / (times + 1)
+    squares = np.cumsum((unit - means) ** 2)
+    return np.concatenate([[0.25], 0.25 + squares[:-1]]) / times
+
+
+@kernel
+def ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
+    """A mean up to which all are ruled out by betting on larger numbers, or 0.
+
+    The bets do not depend on the mean but for the limit on losses, so capital falls as the mean
+    grows, and halving finds the end.
+    """
+    bad, good = 0.0, 1.0
+    for _ in range(HALVINGS):
+        mean = (bad + good) / 2
+        most = STAKE / mean
+        capital = 1.0
+        for index in range(unit.size):
+            capital *= 1 + min(bets[index], most) * (unit[index] - mean)
+            # Stopping when all but nothing is left is safe, and keeps the product exact enough.
+            if capital >= goal or capital < BROKE:
+                break
+        if capital >= goal:
+            bad = mean
+        else:
+            good = mean
+    return max(bad - 2.0**-HALVINGS, 0.0)

@@ -1,0 +1,104 @@
+"""Is the attacker as often right as it claims?"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.checks import whole_number
+from reidrisk.estimates.arrays import Numbers, claims_and_credits
+from reidrisk.estimates.betting import mean_of_numbers
+from reidrisk.estimates.credits import mean_of_credits
+from reidrisk.estimates.estimate import Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Targets with similar claims.
+
+    Attributes:
+        claimed: Mean of what the attacker claimed.
+        right: Mean credit, which would equal it if the attacker's model held.
+    """
+
+    claimed: float
+    right: Estimate
+
+    @property
+    def targets(self) -> int:
+        """Number of targets."""
+        return self.right.trials
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What an attacker claimed beside what came true.
+
+    Attributes:
+        bins: Lowest claims first; each interval holds on its own, not all at once.
+        claimed: Mean claim over all targets.
+        right: Mean credit over all targets.
+        gap: Mean of claim minus credit; above 0 the attacker is too sure of itself.
+    """
+
+    bins: tuple[CalibrationBin, ...]
+    claimed: float
+    right: Estimate
+    gap: Estimate
+
+    @property
+    def fits(self) -> bool:
+        """Whether the gap may be 0. A claim that fits on average may still be wrong in a bin."""
+        return self.gap.low <= 0 <= self.gap.high
+
+    def __str__(self) -> str:
+        verdict = "may be chance, so its model fits"
+        if not self.fits:
+            verdict = "is more than chance allows, so its model does not fit"
+        return (
+            f"The attacker claims {self.claimed:.4%} and is right in {self.right.value:.4%} of "
+            f"cases: the gap of {self.gap} {verdict}."
+        )
+
+
+def calibration(
+    claimed: ArrayLike,
+    credits: ArrayLike,  # noqa: A002
+    *,
+    bins: int = 10,
+    level: float = 0.95,
+) -> Calibration:
+    """Compare the attacker's own posterior of its best guess with its credit.
+
+    Bins hold equal shares of the summed claims, so that the same number of right guesses is
+    expected in each and all are measured equally well. Bins of equally many targets would put
+    nearly all right guesses into the last one; equal claims stay in one bin, so that there may be
+    fewer bins than asked for.
+
+    Args:
+        claimed: Per target the posterior of the guess; for tied winners, of each one of them.
+        credits: Per target the credit. Targets are independent and in random order.
+        bins: At most how many bins.
+        level: Chance with which each interval holds its mean.
+    """
+    claims, right = claims_and_credits(claimed, credits)
+    places = _places(claims, whole_number("bins", bins, least=1))
+    members = [places == place for place in np.unique(places)]
+    return Calibration(
+        tuple(
+            CalibrationBin(float(claims[some].mean()), mean_of_credits(right[some], level=level))
+            for some in members
+        ),
+        float(claims.mean()),
+        mean_of_credits(right, level=level),
+        mean_of_numbers(claims - right, low=-1, high=1, level=level),
+    )
+
+
+def _places(claims: Numbers, bins: int) -> NDArray[np.intp]:
+    """The bin of each target: where the middle of its claim's share of the sum lies."""
+    _, which = np.unique(claims, return_inverse=True)
+    mass = np.bincount(which, weights=claims)
+    middle = np.cumsum(mass) - mass / 2
+    places = (bins * middle / (mass.sum() or 1.0)).astype(np.intp)
+    return np.minimum(places, bins - 1)[which]

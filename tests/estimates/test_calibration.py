@@ -1,0 +1,104 @@
+"""Claims against credits."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.estimates.hard_worlds import floor
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import calibration, mean_of_credits, mean_of_numbers
+
+
+def honest(rng, targets, scale=1.0):
+    """Claims that come true as often as they say, times `scale`."""
+    claims = rng.beta(0.1, 4, targets)
+    return np.minimum(scale * claims, 1), (rng.random(targets) < claims).astype(float)
+
+
+def test_honest_claims_fit_as_often_as_promised():
+    rng = np.random.default_rng(1)
+    fits = [calibration(*honest(rng, 1_000), bins=1, level=0.9).fits for _ in range(1_000)]
+    assert np.mean(fits) >= floor(0.9, 1_000)
+
+
+def test_a_boaster_and_a_modest_attacker_are_found_out():
+    rng = np.random.default_rng(2)
+    boast, modest = (calibration(*honest(rng, 10_000, scale)) for scale in (1.5, 0.6))
+    assert not boast.fits
+    assert boast.gap.low > 0
+    assert not modest.fits
+    assert modest.gap.high < 0
+
+
+def test_bins_expect_equally_many_right_and_cover():
+    """Each bin's interval holds its mean claim, which is true of honest claims."""
+    rng = np.random.default_rng(3)
+    held = []
+    for _ in range(200):
+        seen = calibration(*honest(rng, 2_000), level=0.9)
+        held += [one.right.low <= one.claimed <= one.right.high for one in seen.bins]
+        expected = [one.claimed * one.targets for one in seen.bins]
+        assert max(expected) < 1.3 * min(expected)
+    assert np.mean(held) >= floor(0.9, len(held))
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=1, max_size=40),
+    st.integers(1, 12),
+)
+def test_bins_part_the_targets_by_claim(pairs, bins):
+    claims, right = np.array(pairs).T
+    seen = calibration(claims, right, bins=bins)
+    assert len(seen.bins) <= bins
+    assert sum(one.targets for one in seen.bins) == len(pairs)
+    order, start = np.argsort(claims, kind="stable"), 0
+    for one in seen.bins:
+        members = order[start : start + one.targets]
+        assert one.claimed == pytest.approx(claims[members].mean())
+        assert one.right.value == pytest.approx(right[members].mean())
+        start += one.targets
+        if start < len(pairs):  # equal claims stay together
+            assert claims[order[start - 1]] < claims[order[start]]
+
+
+def test_the_whole_is_made_of_the_parts():
+    claims, right = honest(np.random.default_rng(4), 500)
+    seen = calibration(claims, right, level=0.8)
+    assert seen.claimed == pytest.approx(claims.mean())
+    assert seen.right == mean_of_credits(right, level=0.8)
+    assert seen.gap == mean_of_numbers(claims - right, low=-1, high=1, level=0.8)
+
+
+def test_claims_of_nothing_make_one_bin():
+    seen = calibration([0, 0, 0], [0, 0, 1])
+    assert [one.targets for one in seen.bins] == [3]
+    assert seen.claimed == 0
+
+
+def test_a_calibration_reads_as_a_sentence():
+    claims, right = np.full(1_000, 0.5), np.tile([0.0, 1.0], 500)
+    assert str(calibration(claims, right)) == (
+        "The attacker claims 50.0000% and is right in 50.0000% of cases: the gap of 0.0000% "
+        "[-4.2590%, 4.2691%] (95%, n=1,000) may be chance, so its model fits."
+    )
+    assert str(calibration(claims, np.zeros(1_000))).endswith(
+        "is more than chance allows, so its model does not fit."
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"claimed": [], "credits": []}, "claimed needs at least 1 target"),
+        ({"claimed": [0.1, 0.2], "credits": [1]}, "claimed has 2 targets and credits 1"),
+        ({"claimed": [1.1], "credits": [1]}, "claimed are between 0 and 1, got 1.1"),
+        ({"claimed": [0.1], "credits": [np.nan]}, "credits are between 0 and 1, got nan"),
+        ({"claimed": [[0.1]], "credits": [[1]]}, "flat array"),
+        ({"claimed": [0.1], "credits": [1], "bins": 0}, "bins is a whole number of at least 1"),
+        ({"claimed": [0.1], "credits": [1], "level": 0}, "level"),
+    ],
+)
+def test_bad_claims_are_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        calibration(**arguments)
