@@ -200,7 +200,8 @@ def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int6
             for place in range(sets.shape[2]):
                 token = np.int64(sets[user, slot, place])
                 counts[slot, token + 1] += 1
-                seen += token >= 0
+                if token >= 0:
+                    seen += 1
             counts[slot, topics + 1] += seen
             counts[slot, topics + 2] += seen * seen
 

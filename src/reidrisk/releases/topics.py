@@ -5,6 +5,7 @@ own, off until set, so that its effect on risk can be measured alone: `docs/conc
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -160,35 +161,68 @@ class TopicsApi:
             seed: Same seed, same draws, whatever the chunks, the order and the threads.
         """
         self._check(people, sites)
-        number = people.users if targets is None else whole_number("targets", targets, least=1)
-        if number > people.users:
-            raise InvalidInput(
-                f"targets is at most the number of users, {people.users}; got {number}"
-            )
         ids, rules = people.ids, self.rules
-        truth = _targets(ids, number, seed)
-        places = np.argsort(truth)
-        rows = truth[places]
-        slots, kind = self.slots(people.epochs), smallest_type(self.topics)
-        known = np.empty((people.users, slots, self.per_call * (sites - 1)), kind)
-        anonymous = np.empty((number, slots), kind)
+        known_sites = (1, *range(3, sites + 1))
 
-        def work(start: int, stop: int) -> None:
-            sets = self._top_sets(people, start, stop, seed)
-            names = ids[start:stop]
-            for place, site in enumerate((1, *range(3, sites + 1))):
+        def show(sets: NDArray[np.int32], names: NDArray[Any], known: NDArray[Any]) -> None:
+            for place, site in enumerate(known_sites):
                 seen = site_rows(rules, sets, names, site=site, seed=seed)
-                _spread(seen, known[start:stop], place * self.per_call, self.per_call)
-            first, last = np.searchsorted(rows, (start, stop))
-            mine = rows[first:last] - start
-            seen = site_rows(rules, sets[mine], names[mine], site=2, seed=seed)
-            anonymous[places[first:last]] = seen
+                _spread(
+                    seen, known.reshape(*seen.shape, size), place * self.per_call, self.per_call
+                )
 
-        over_blocks(work, people.users, CHUNK)
-        simple = known.shape[2] == 1
-        return Observations(
-            known[:, :, 0] if simple else known, anonymous, truth, tokens=self.topics
-        )
+        size = self.per_call * len(known_sites)
+        sets = (size,) if size > 1 else ()
+        return self._observations(people, ids, targets, seed, sets, show)
+
+    def reveal(self, people: People, *, targets: int | None = None, seed: int) -> Observations:
+        """What a full-information attacker has: everyone's top sets, and what site 2 was shown.
+
+        The targets and what is shown of them are those of `observe` with the same seed. Only for
+        releases that show one topic of each week: then the chance of what is shown follows from
+        the top set alone.
+        """
+        self._check(people, 2)
+        switches = (self.per_call > 1, self.every != 1, self.delay, self.blocked != 0)
+        if any(switches) or self.presence is not None:
+            raise InvalidInput(
+                "with several weeks a call, delay, blocking or witnessing the top set alone does "
+                "not give the chances of what is shown; leave these switches off to reveal it"
+            )
+
+        def copy(sets: NDArray[np.int32], _names: NDArray[Any], known: NDArray[Any]) -> None:
+            known[:] = sets
+
+        return self._observations(people, people.ids, targets, seed, (self.top,), copy)
+
+    def repeat(
+        self, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
+    ) -> NDArray[np.integer]:
+        """What else site 2 might have been shown of some users: users x repeats x slots.
+
+        Their interests, blocked topics and what other sites saw stay as `observe` has them with
+        the same seed; only the draws of site 2 are made anew.
+
+        Args:
+            people: Whose rows.
+            rows: Of the users to repeat, counted as in `known`.
+            repeats: How often.
+            seed: That of `observe`.
+        """
+        self._check(people, 2)
+        count = whole_number("repeats", repeats, least=1)
+        rows = np.asarray(rows, np.int64)
+        if rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= people.users:
+            raise InvalidInput(
+                f"rows are a list of users between 0 and {people.users - 1}, at least one"
+            )
+        sets = np.concatenate([self._top_sets(people, row, row + 1, seed) for row in rows.tolist()])
+        names, rules = people.ids[rows], self.rules
+        again = [
+            site_rows(rules, sets, names, site=2, seed=seed, again=time)
+            for time in range(1, count + 1)
+        ]
+        return np.stack(again, axis=1).astype(smallest_type(self.topics))
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances: for small worlds.
@@ -215,6 +249,41 @@ class TopicsApi:
         An attack that is given a release asks it, and need not know where the estimate lives.
         """
         return popularity(known, self, pooled=pooled, delta=delta)
+
+    def _observations(
+        self,
+        people: People,
+        ids: NDArray[Any],
+        targets: int | None,
+        seed: int,
+        places_of_slot: tuple[int, ...],
+        fill: Callable[[NDArray[np.int32], NDArray[Any], NDArray[Any]], None],
+    ) -> Observations:
+        """Observe people in chunks; `fill(sets, ids, known)` writes what is known of a chunk."""
+        number = people.users if targets is None else whole_number("targets", targets, least=1)
+        if number > people.users:
+            raise InvalidInput(
+                f"targets is at most the number of users, {people.users}; got {number}"
+            )
+        truth = _targets(ids, number, seed)
+        places = np.argsort(truth)
+        rows, rules = truth[places], self.rules
+        slots, kind = self.slots(people.epochs), smallest_type(self.topics)
+        known = np.empty((people.users, slots, *places_of_slot), kind)
+        anonymous = np.empty((number, slots), kind)
+
+        def work(start: int, stop: int) -> None:
+            sets = self._top_sets(people, start, stop, seed)
+            names = ids[start:stop]
+            fill(sets, names, known[start:stop])
+            first, last = np.searchsorted(rows, (start, stop))
+            mine = rows[first:last] - start
+            anonymous[places[first:last]] = site_rows(
+                rules, sets[mine], names[mine], site=2, seed=seed
+            )
+
+        over_blocks(work, people.users, CHUNK)
+        return Observations(known, anonymous, truth, tokens=self.topics)
 
     def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
         if self.buckets is None:

@@ -69,7 +69,7 @@ class Rules:
 
 
 def site_rows(
-    rules: Rules, sets: Tokens, ids: NDArray[Any], *, site: int, seed: int
+    rules: Rules, sets: Tokens, ids: NDArray[Any], *, site: int, seed: int, again: int = 0
 ) -> NDArray[np.int32]:
     """What a site is shown of users with these top sets: users x slots.
 
@@ -79,13 +79,14 @@ def site_rows(
         ids: Of the users; chance is drawn by them.
         site: Its number; other sites, other draws.
         seed: Of the draws.
+        again: Which repetition of what the site might have been shown; 0 is what it was.
     """
+    prefix = f"topics/site {site}/again {again}/" if again else f"topics/site {site}/"
     sets = np.ascontiguousarray(sets, np.int32)
     users, epochs, top = sets.shape
 
     def draws(purpose: str, count: int) -> Floats:
-        purpose = f"topics/site {site}/{purpose}"
-        return uniforms(seed=seed, purpose=purpose, users=ids, count=count)
+        return uniforms(seed=seed, purpose=prefix + purpose, users=ids, count=count)
 
     real, tokens = np.empty((2, users, epochs), np.int32)
     show(sets, draws("show", 2 * epochs), rules.noise, rules.topics, real, tokens)
