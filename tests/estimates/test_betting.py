@@ -117,13 +117,23 @@ def test_a_growing_study_becomes_precise_and_stays_so():
     assert widths[-1] < 0.04
 
 
-@given(UNIT, st.sampled_from([FIXED, ANYTIME]))
-def test_the_interval_holds_the_value_and_grows_with_the_level(values, interval):
-    narrow, wide = interval(values, level=0.5), interval(values, level=0.95)
-    assert 0 <= narrow.low <= narrow.value <= narrow.high <= 1
-    assert narrow.value == pytest.approx(np.mean(values))
-    assert 0 <= wide.low <= wide.value <= wide.high <= 1
-    assert (narrow.trials, narrow.level) == (len(values), 0.5)
+@given(UNIT, st.sampled_from([FIXED, ANYTIME]), st.sampled_from([0.1, 0.5, 0.95, 0.999]))
+def test_the_interval_holds_the_value(values, interval, level):
+    estimate = interval(values, level=level)
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    assert estimate.value == pytest.approx(np.mean(values))
+    assert (estimate.trials, estimate.level) == (len(values), level)
+
+
+@pytest.mark.parametrize("interval", [FIXED, ANYTIME])
+def test_more_certainty_is_wider_on_average(interval):
+    """Bets are tuned to the level, so that single studies may differ a little."""
+    studies, _ = tied(np.random.default_rng(4), (50, 500))
+    narrow, wide = (
+        np.mean([one.high - one.low for one in (interval(study, level=level) for study in studies)])
+        for level in (0.8, 0.99)
+    )
+    assert 1.3 * narrow < wide
 
 
 @given(st.lists(st.integers(0, 64).map(lambda part: part / 64), min_size=1))

@@ -76,6 +76,20 @@ def test_claims_of_nothing_make_one_bin():
     assert seen.claimed == 0
 
 
+def test_bins_are_filled_evenly():
+    """Eight claims, each with the same sum: exact in floats."""
+    claims = np.repeat(0.5 ** np.arange(8), 2 ** np.arange(8))
+    for bins in (1, 2, 4, 8):
+        expected = [
+            one.claimed * one.targets for one in calibration(claims, claims, bins=bins).bins
+        ]
+        assert expected == [8 / bins] * bins
+
+
+def test_claims_too_small_to_halve_make_no_bin_too_many():
+    assert len(calibration([0, 5e-324], [0, 1], bins=1).bins) == 1
+
+
 def test_a_calibration_reads_as_a_sentence():
     claims, right = np.full(1_000, 0.5), np.tile([0.0, 1.0], 500)
     assert str(calibration(claims, right)) == (

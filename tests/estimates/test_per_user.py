@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.estimates.hard_worlds import floor
 
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import mean_of_numbers, per_user_risk
+from reidrisk.estimates import mean_of_credits, mean_of_numbers, per_user_risk
 
 TABLES = st.integers(2, 5).flatmap(
     lambda repeats: st.lists(
@@ -39,27 +39,38 @@ def picks(ranked):
     return weights / weights.sum()
 
 
-@given(TABLES)
-def test_all_numbers_are_those_of_the_definition(rows):
+def worst_ends(ranked, measured, level):
+    weights = picks(ranked) * math.ceil(len(ranked) / 10)
+    inside = weights > 0
+    part = mean_of_credits((weights * measured)[inside], level=level)
+    scale = inside.sum() / weights.sum()
+    return np.minimum(np.multiply((part.low, part.high), scale), 1)
+
+
+@given(TABLES, st.sampled_from([Fraction(1, 2), Fraction(19, 20)]))
+def test_all_numbers_are_those_of_the_definition(rows, level):
     values = np.array(rows, dtype=float)
-    seen, users = per_user_risk(values), len(values)
+    seen, users = per_user_risk(values, level=float(level)), len(values)
+    tail = (1 - level) / 2
     risks = sorted(values.mean(axis=1))
     assert seen.risks.tolist() == values.mean(axis=1).tolist()
     assert seen.repeats == values.shape[1]
-    assert seen.mean == mean_of_numbers(seen.risks)
+    assert seen.mean == mean_of_numbers(seen.risks, level=float(level))
     for name, percent in PERCENTILES.items():
         estimate = getattr(seen, name)
         assert estimate.value == next(
             x for x in risks if 100 * sum(y <= x for y in risks) >= percent * users
         )
-        below = [k for k in range(users) if at_most(k, users, percent) <= Fraction(1, 40)]
-        above = [k for k in range(users) if at_most(k, users, percent) >= Fraction(39, 40)]
+        below = [k for k in range(users) if at_most(k, users, percent) <= tail]
+        above = [k for k in range(users) if at_most(k, users, percent) >= 1 - tail]
         assert estimate.low == (risks[below[-1]] if below else 0)
         assert estimate.high == (risks[above[0]] if above else 1)
         assert estimate.low <= estimate.value <= estimate.high
     one, two = values[:, ::2].mean(axis=1), values[:, 1::2].mean(axis=1)
     worst = seen.worst_decile
     assert worst.value == pytest.approx((picks(one) @ two + picks(two) @ one) / 2)
+    ends = [worst_ends(*way, float(1 + level) / 2) for way in ((one, two), (two, one))]
+    assert (worst.low, worst.high) == pytest.approx(np.mean(ends, axis=0))
     assert 0 <= worst.low <= worst.value <= worst.high <= 1
     assert worst.trials == math.ceil(users / 10)
 

@@ -46,7 +46,7 @@ def mean_of_numbers(
     if not -math.inf < low < high < math.inf:
         raise InvalidInput(f"low must be below high, both finite; got {low:g} and {high:g}")
     array, level = numbers("values", values, low=low, high=high), confidence(level)
-    unit = np.clip((array - low) / (high - low), 0, 1)  # division may round to a hair above 1
+    unit = (array - low) / (high - low)
     start, stop = _ends(unit, np.full(len(unit), float(len(unit))), level)
     ends = low + start * (high - low), high - (1 - stop) * (high - low)
     return _estimate(array, ends, level, "betting")

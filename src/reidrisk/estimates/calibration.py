@@ -72,7 +72,7 @@ def calibration(
 
     Bins hold equal shares of the summed claims, so that the same number of right guesses is
     expected in each and all are measured equally well. Bins of equally many targets would put
-    nearly all right guesses into the last one; equal claims stay in one bin, so that there may be
+    most right guesses into the last one; equal claims stay in one bin, so that there may be
     fewer bins than asked for.
 
     Args:

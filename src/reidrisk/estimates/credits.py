@@ -9,8 +9,8 @@ from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
 
-# Three credits of 1/3 may sum to a hair above 1. Credits are shrunk by this part before their sum
-# is rounded to a whole number, and the interval is stretched by as much: nothing is taken on trust.
+# As floats, 525 credits of 1/75 sum to a hair above 7. Credits are shrunk by this part before their
+# sum is rounded to a whole number, and the interval is stretched by as much: nothing is on trust.
 HAIR = 2.0**-40
 
 

@@ -25,7 +25,7 @@ class PerUserRisk:
         percentile_90: Nine in ten users have at most this measured risk.
         percentile_99: 99 in 100 users have at most this measured risk.
         worst_decile: Mean risk of the tenth of users who seemed most at risk in one half of the
-            repeats, measured in the other half. At most the risk of the truly worst tenth.
+            repeats, measured in the other half. Their true risk is at most that of the worst tenth.
 
     Percentiles are those of *measured* risks, which spread wider than the risks themselves: with 4
     repeats a user at risk 0.1 is measured at 0, 0.25 or 0.5. High percentiles come out too high
@@ -51,7 +51,7 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:  #
             decile speaks of the users measured, all others of the population they come from.
     """
     values, level = table("credits", credits, columns=2), confidence(level)
-    risks = np.minimum(values.mean(axis=1), 1.0)
+    risks = values.mean(axis=1)
     return PerUserRisk(
         risks=risks,
         repeats=values.shape[1],
@@ -102,7 +102,7 @@ def _of_worst(ranked: Numbers, measured: Numbers, level: float) -> Estimate:
     above, tied = ranked > edge, ranked == edge
     weights = above + tied * ((picked - above.sum()) / tied.sum())
     some = weights > 0
-    part = mean_of_credits(np.minimum(weights * measured, 1.0)[some], level=level)
+    part = mean_of_credits((weights * measured)[some], level=level)
     scale = some.sum() / picked
     value, low, high = part.value * scale, part.low * scale, min(part.high * scale, 1.0)
     return Estimate(value, low, high, level, picked, part.method)

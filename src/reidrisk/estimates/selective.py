@@ -94,6 +94,5 @@ def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:  # noqa: A
     _, coverage, precision = _by_claim(*claims_and_credits(claimed, credits))
     if (points := len(coverage)) > MOST_POINTS:
         kept = np.unique(np.geomspace(1, points, MOST_POINTS).astype(np.intp)) - 1
-        kept[-1] = points - 1  # the root of a power may round down
         coverage, precision = coverage[kept], precision[kept]
-    return np.column_stack([coverage, np.minimum(precision, 1.0)])
+    return np.column_stack([coverage, precision])
