@@ -1,10 +1,10 @@
 """The language attacks speak to engines: what a known row gains by explaining an anonymous one.
 
-A score is a sum over slots; higher means more likely the same person. A slot that is missing on
-either side adds nothing. Gains are given in nats (natural logarithms of likelihood ratios; any
-other unit works as well) and rounded once to whole multiples of 2**-40, so that sums are exact in
-any order: rows that match in the same way have equal scores, always and everywhere. Decision 0002
-says why.
+Higher means more likely the same person. The scores here are sums over slots or tokens; what is
+missing on either side adds nothing. Gains are given in nats (natural logarithms of likelihood
+ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums
+are exact in any order: rows that match in the same way have equal scores, always and everywhere.
+Decision 0002 says why.
 """
 
 from dataclasses import dataclass
@@ -138,6 +138,44 @@ class TokenTable:
         gains = by_slot(self.gain, slots)[np.arange(slots), shown, known]
         seen = (known != MISSING) & (shown != MISSING)
         return np.asarray(np.where(seen, gains, 0).sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class ProfileWeights:
+    """A gain for each token that both sides hold, whatever the slot.
+
+    Args:
+        match: Gain by token. A token counts once, however often either side shows it.
+
+    Known sets count with all their tokens. `ProfileWeights(np.ones(349))` is the size of the
+    overlap of two token sets.
+    """
+
+    match: Gains
+
+    def __init__(self, match: ArrayLike) -> None:
+        object.__setattr__(self, "match", to_grid(match, "match", dimensions=(1,)))
+
+    def check(self, observations: Observations) -> None:
+        """Refuse another alphabet, and sums beyond the grid."""
+        _check_shape(self.match[None], observations)
+        _check_sum((self.match,), observations.slots)
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        rows, shown = known.reshape(len(known), -1), first_shown(np.atleast_2d(shown))
+        held = [(rows == column[:, None]).any(axis=1) for column in shown.T]
+        gains = np.where(shown == MISSING, 0, self.match[shown])
+        return np.asarray(np.where(np.transpose(held), gains, 0).sum(axis=1))
+
+
+def first_shown(rows: Tokens) -> Tokens:
+    """Rows in which a token that was shown before is missing."""
+    once = rows.copy()
+    for slot in range(1, rows.shape[1]):
+        again = (rows[:, :slot] == rows[:, slot : slot + 1]).any(axis=1)
+        once[again, slot] = MISSING
+    return once
 
 
 def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains:

@@ -3,8 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
-from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
 
 # Few different values, so that sums are often equal, and some that cancel.
 AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]
@@ -53,12 +54,39 @@ def tables(draw, seen):
 
 
 @st.composite
+def profiles(draw, seen):
+    """Profile weights of any sign."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    values = draw(st.sampled_from([[1.0], [0.1, 0.2, 0.3], AWKWARD]))
+    return ProfileWeights(random.choice(values, seen.tokens))
+
+
+@st.composite
+def mixtures(draw, seen):
+    """Type mixtures with equal and with impossible chances."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    values = draw(st.sampled_from([[1.0], [0.0, 1.0], [1.0, 2.0, 50.0], [1e-30, 1e-4, 1.0]]))
+    types, tokens = draw(st.integers(1, 6)), seen.tokens
+
+    def shares(*shape):
+        chances = random.choice(values, shape)
+        chances[..., random.integers(tokens), :] += 1e-3  # somebody has some chance
+        return chances / chances.sum(axis=-2, keepdims=True)
+
+    single = shares(types, tokens, 1)[..., 0]
+    same = draw(st.sampled_from([0.0, 0.5])) * np.eye(tokens)
+    given = shares(types, tokens, tokens) * (1 - same.sum(axis=0)) + same
+    weights = random.choice([0.5, 1.0, 3.0], types)
+    return TypeMixture(weights / weights.sum(), single, given * single[:, None, :])
+
+
+@st.composite
 def searches(draw, most_slots=6):
     """Observations and a score for them."""
     if draw(st.integers(0, 3)) == 0:
         seen = draw(observations(most_slots, sets=True))
-        return seen, draw(weights(seen, SetWeights))
+        return seen, draw(st.one_of(weights(seen, SetWeights), profiles(seen)))
     seen = draw(observations(most_slots))
     if seen.tokens <= 300 and draw(st.booleans()):
-        return seen, draw(tables(seen))
-    return seen, draw(weights(seen))
+        return seen, draw(st.one_of(tables(seen), mixtures(seen)))
+    return seen, draw(st.one_of(weights(seen), profiles(seen)))

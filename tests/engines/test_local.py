@@ -259,7 +259,7 @@ def test_a_foreign_score_is_refused_before_anything_runs():
         def of(self, known, shown):
             raise NotImplementedError
 
-    with pytest.raises(InvalidInput, match="not with Novel; use ReferenceEngine"):
+    with pytest.raises(InvalidInput, match="not Novel; use ReferenceEngine"):
         LocalEngine().search(population(), Novel())
 
 

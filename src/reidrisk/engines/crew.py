@@ -67,6 +67,26 @@ class Crew:
 
         return over_queue(lambda taken: work(reported(taken)), blocks, self.threads)
 
+    def in_steps(
+        self, work: Callable[[int, int], Result], rows: int, step: int, targets: int
+    ) -> list[Result]:
+        """Call `work(start, stop)` for steps of rows; what it returned, in the order of the rows.
+
+        The steps do not depend on the threads: for sums of floats, whose order matters.
+        """
+
+        def take(starts: Iterator[int]) -> list[tuple[int, Result]]:
+            done = []
+            for start in starts:
+                stop = min(start + step, rows)
+                done.append((start, work(start, stop)))
+                self._report((stop - start) * targets)
+            return done
+
+        parts = over_queue(take, range(0, rows, step), self.threads)
+        results = dict(pair for part in parts for pair in part)
+        return [results[start] for start in sorted(results)]
+
     def finish(self) -> None:
         """Report what need not be done as done."""
         self._report(self.pairs - self.done)

@@ -27,6 +27,7 @@ _WORDS = ROWS_PER_SWEEP // 64
 _PLANES = 8  # the counters of a sweep are seven bits wide; the eighth says that enough was counted
 _ALL_ROWS = np.uint64(2**64 - 1)
 _ENOUGH = (_PLANES - 1) * _WORDS
+COUNTERS = _PLANES * _WORDS
 
 
 class Kept(NamedTuple):
@@ -102,28 +103,52 @@ def sweep(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Ar
 
     `bitmaps` must be zero and is left so.
     """
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            bitmaps[rows[row, column], row // 64] |= np.uint64(1) << np.uint64(row % 64)
-    counters = np.empty(_PLANES * _WORDS, np.uint64)
+    mark(rows, bitmaps)
+    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SWEEP, np.int64)
     set_size = rows.shape[1] // targets.codes.shape[1]
     for target in range(targets.codes.shape[0]):
         needed = matches_needed(targets.reach, target, threshold(kept, target))
-        if needed > targets.codes.shape[1]:
-            continue
-        count_matches(bitmaps, targets, target, min(needed, 2 ** (_PLANES - 1) - 1), counters)
-        for word in range(_WORDS):
-            hits = counters[_ENOUGH + word]
-            while hits:
-                rest = hits & (hits - np.uint64(1))
-                row = word * 64 + place_of_bit(hits ^ rest)
-                hits = rest
-                if row < rows.shape[0]:
-                    score = weighed_score(rows, row, set_size, targets, target)
-                    offer(kept, target, score, first_row + row)
+        for place in range(find_rows(bitmaps, targets, target, needed, counters, found)):
+            row = found[place]
+            if row < rows.shape[0]:
+                score = weighed_score(rows, row, set_size, targets, target)
+                offer(kept, target, score, first_row + row)
+    unmark(rows, bitmaps)
+
+
+@kernel
+def mark(rows: Array, bitmaps: Array) -> None:
+    """Say for every code which rows hold it."""
+    for row in range(rows.shape[0]):
+        for column in range(rows.shape[1]):
+            bitmaps[rows[row, column], row // 64] |= np.uint64(1) << np.uint64(row % 64)
+
+
+@kernel
+def unmark(rows: Array, bitmaps: Array) -> None:
+    """Make the bitmaps zero again."""
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             bitmaps[rows[row, column], row // 64] = np.uint64(0)
+
+
+@kernel
+def find_rows(
+    bitmaps: Array, targets: Number, target: int, needed: int, counters: Array, found: Array
+) -> int:
+    """Write rows with enough matches, perhaps some behind the last, to `found`; say how many."""
+    if needed > targets.codes.shape[1]:
+        return 0
+    count_matches(bitmaps, targets, target, min(needed, 2 ** (_PLANES - 1) - 1), counters)
+    count = 0
+    for word in range(_WORDS):
+        hits = counters[_ENOUGH + word]
+        while hits:
+            rest = hits & (hits - np.uint64(1))
+            found[count] = word * 64 + place_of_bit(hits ^ rest)
+            count += 1
+            hits = rest
+    return count
 
 
 @kernel
@@ -137,7 +162,7 @@ def matches_needed(reach: Array, target: int, score: int) -> int:
 
 @kernel
 def count_matches(
-    bitmaps: Array, targets: Weighed, target: int, needed: int, counters: Array
+    bitmaps: Array, targets: Number, target: int, needed: int, counters: Array
 ) -> None:
     """Set the bits of the last plane of `counters` for rows with at least `needed` matches."""
     slots = targets.codes.shape[1]

@@ -10,19 +10,23 @@ from reidrisk.engines.codes import codes_of, target_blocks
 from reidrisk.engines.counting import bytes_to_count, count, missing_groups
 from reidrisk.engines.crew import Crew, Progress, free_memory
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, check_slots
+from reidrisk.engines.mixing import search_types
 from reidrisk.engines.plan import Way, cheapest_count, cheapest_search
+from reidrisk.engines.profiles import as_sets
 from reidrisk.engines.searching import (
     bytes_to_sift,
     bytes_to_sweep,
     search_by_sift,
     search_by_sweep,
 )
+from reidrisk.engines.summing import bytes_to_sum, table_evidence, type_evidence
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches, check_top, join_targets
+from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
-from reidrisk.scores import Score, TokenTable, TokenWeights
+from reidrisk.scores import ProfileWeights, Score, TokenTable, TokenWeights
 
 # How many known rows to search for all targets before asking which of them are still open, and how
 # many times more with each further round.
@@ -108,6 +112,18 @@ class LocalEngine:
         credit[still_open] = 1.0 / ties[still_open]
         return credit
 
+    def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
+        """Logarithm of the sum over all known rows of exp(score in nats), for each target.
+
+        With scores that are log-likelihoods, `exp(score - evidence)` is a row's posterior
+        probability under equal priors. Evidence of shards adds up by `np.logaddexp`.
+
+        Token, set and profile weights need rows of at most 12 slots. The sum is right to 1e-6;
+        under a `TypeMixture`, to 1e-4 in expectation if there are many pairs: decision 0021.
+        """
+        score.check(observations)
+        return _evidence(observations, score, self._crew(observations))
+
     def histogram(self, observations: Observations) -> PatternHistogram:
         """For each target, the number of known rows by the set of slots that match."""
         check_slots(observations)
@@ -137,9 +153,51 @@ def _search(observations: Observations, score: Score, top: int, crew: Crew) -> M
     if isinstance(score, TokenWeights):
         slots = observations.slots
         return _search_weights(observations, [score], [slots], crew, top)[0][slots]
-    raise InvalidInput(
-        f"LocalEngine searches with TokenWeights, SetWeights and TokenTable, not with "
-        f"{type(score).__name__}; use ReferenceEngine"
+    if isinstance(score, ProfileWeights):
+        return _search(*as_sets(observations, score), top, crew)
+    if isinstance(score, TypeMixture):
+        return _search_types(observations, score, top, crew)
+    raise _refusal(score)
+
+
+def _search_types(observations: Observations, score: TypeMixture, top: int, crew: Crew) -> Matches:
+    """Search with a type mixture, for as many targets at a time as fit."""
+    most = crew.targets_together(
+        len(observations.anonymous),
+        lambda targets: bytes_to_sweep(observations, crew, top, targets),
+    )
+    blocks = target_blocks(observations, min(most, _MOST_TARGETS))
+    return join_targets(
+        [search_types(observations.only(some), score, top, crew) for some in blocks]
+    )
+
+
+def _evidence(observations: Observations, score: Score, crew: Crew) -> NDArray[np.float64]:
+    """Sum with whatever the score needs."""
+    if isinstance(score, TokenTable):
+        crew.check_fits(bytes_to_sum(observations, score, crew))
+        return table_evidence(observations, score, crew)
+    if isinstance(score, TypeMixture):
+        crew.check_fits(bytes_to_sum(observations, score, crew))
+        return type_evidence(observations, score, crew)
+    if isinstance(score, ProfileWeights):
+        return _evidence(*as_sets(observations, score), crew)
+    if isinstance(score, TokenWeights):
+        check_slots(observations)
+        groups = missing_groups(observations)
+        parts = []
+        for some in _fitting(observations, len(groups), 0, crew):
+            codes = codes_of(some)
+            counts = count(some, codes, groups, cheapest_count(some, codes), crew)
+            parts.append(PatternHistogram(counts, groups, some).evidence(score))
+        return np.concatenate(parts)
+    raise _refusal(score)
+
+
+def _refusal(score: Score) -> InvalidInput:
+    return InvalidInput(
+        f"LocalEngine knows TokenWeights, SetWeights, ProfileWeights, TokenTable and TypeMixture, "
+        f"not {type(score).__name__}; use ReferenceEngine"
     )
 
 

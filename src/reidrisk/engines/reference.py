@@ -9,7 +9,7 @@ from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, Matches, check_top, first_by_score
 from reidrisk.observations import MISSING, SETS, Observations
-from reidrisk.scores import Score
+from reidrisk.scores import GRID, Score
 
 
 class ReferenceEngine:
@@ -55,6 +55,15 @@ class ReferenceEngine:
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the chance of naming the right user."""
         return self.search(observations, score).credit
+
+    def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
+        """Logarithm of the sum over all known rows of exp(score in nats), for each target."""
+        score.check(observations)
+        evidence = []
+        for shown in observations.anonymous:
+            nats = score.of(observations.known, shown) / GRID
+            evidence.append(nats.max() + np.log(np.exp(nats - nats.max()).sum()))
+        return np.array(evidence)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
         """For each target, the number of known rows by the set of slots that match."""

@@ -52,11 +52,11 @@ def search_by_sweep(
 
     def work(rows: Iterator[tuple[int, int]], kept: Kept) -> None:
         bitmaps = np.zeros((codes.size, ROWS_PER_SWEEP // 64), np.uint64)
-        for first, last in _few_rows_first(rows):
+        for first, last in few_rows_first(rows):
             part = codes.of(observations.rows(first, last))
             sweep(part, observations.first + first, targets, kept, bitmaps)
 
-    return _search(observations, score, top, crew, work)
+    return search(observations, score, top, crew, work)
 
 
 def search_by_sift(observations: Observations, score: TokenTable, top: int, crew: Crew) -> Matches:
@@ -75,11 +75,11 @@ def search_by_sift(observations: Observations, score: TokenTable, top: int, crew
             for first, last in rows:
                 sift(some.rows(first, last), some.first + first, targets, kept)
 
-        parts.append(_search(some, score, top, crew, work))
+        parts.append(search(some, score, top, crew, work))
     return join_targets(parts)
 
 
-def _search(
+def search(
     observations: Observations,
     score: Score,
     top: int,
@@ -104,7 +104,7 @@ def _nothing_kept(truth: NDArray[np.int64], top: int) -> Kept:
     return Kept(truth.copy(), none, np.full(shape, NOBODY), np.full(shape, ABSENT))
 
 
-def _few_rows_first(blocks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+def few_rows_first(blocks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     """Cut blocks for sweeps: a few rows first, since a sweep prunes by what was found before it."""
     rows = _FIRST_SWEEP
     for start, stop in blocks:
