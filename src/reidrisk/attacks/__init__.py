@@ -1,0 +1,1 @@
+"""Attacks: what an attacker makes of what it saw."""
