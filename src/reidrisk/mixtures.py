@@ -26,7 +26,7 @@ class TypeMixture:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         shown = np.broadcast_to(shown, known.shape)
         both = np.broadcast_to(self.weights, (len(known), self.weights.size))
-        alone, total = both, np.zeros(len(known))
+        alone = both
         for w, o in zip(known.T, shown.T, strict=True):
             for_known = np.where(w == MISSING, 1.0, self.single[:, w])
             for_shown = np.where(o == MISSING, 1.0, self.single[:, o])
@@ -35,4 +35,4 @@ class TypeMixture:
             alone = alone * for_known.T
         with np.errstate(divide="ignore"):
             total = np.log(both.sum(axis=1)) - np.log(alone.sum(axis=1))
-        return np.rint(np.maximum(total, -10_000) * GRID).astype(np.int64)
+        return np.asarray(np.rint(np.maximum(total, -10_000) * GRID), np.int64)

@@ -11,18 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.kernels import add_expectations
+from reidrisk.attacks.type_model import Mixture, TypeModel, expect
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING
-from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]
-
-BLOCK = 1 << 13
-"""Users per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
 
 SURPLUS = 3
 """Times as many types as wanted are begun with; the most alike are then merged."""
@@ -30,17 +26,14 @@ SURPLUS = 3
 START_USERS, START_ITERATIONS = 50_000, 30
 """Users and steps of the first, rough fit of all these."""
 
-NEARLY = 1 - 1e-6
-"""The largest chance to be in a set. A sure token has no finite weight among those drawn."""
+LEAST_SIGHTINGS = 0.5
+"""A token that was never seen counts as seen half a time, as in popularity."""
 
-TINY = 1e-200
-"""The least share of a type, so that one can divide by it."""
+HELD_OUT = 0.2
+"""Share of users on whom numbers of types are compared."""
 
 ROWS = 2
 """Dimensions of rows."""
-
-LEAST_SIGHTINGS = 0.5
-"""A token that was never seen counts as seen half a time, as in popularity."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -60,39 +53,6 @@ class LatentTypes:
     history: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class _Model:
-    """What is given: the alphabet, the release, and how far types may be from everyone."""
-
-    tokens: int
-    top: int
-    noise: float
-    pseudo: Floats  # tokens: slots added to those of each type
-
-    def chances(self, phi: Floats) -> Floats:
-        """Chance that a token is shown."""
-        shown: Floats = self.noise / self.tokens + (1 - self.noise) * phi
-        return shown
-
-    def best(self, counts: Floats) -> Floats:
-        """The phi of highest likelihood for real counts, tokens x types: none above its cap.
-
-        It is proportional to the counts but for those that would be above. They are cut, and the
-        rest is filled up to a total of 1, which may lift others above.
-        """
-        cap = NEARLY / self.top
-        phi: Floats = counts / counts.sum(axis=0)
-        while (phi > cap).any():
-            full = phi >= cap
-            rest = np.where(full, 0, counts)
-            phi = np.where(full, cap, rest / rest.sum(axis=0) * (1 - cap * full.sum(axis=0)))
-        return phi
-
-    def objective(self, likelihood: float, phi: Floats) -> float:
-        """What the fit raises, of all users."""
-        return likelihood + float((self.pseudo[:, None] * np.log(phi)).sum())
-
-
 def fit_types(
     rows: NDArray[np.integer],
     *,
@@ -104,7 +64,7 @@ def fit_types(
     users: int = 200_000,
     iterations: int = 500,
     tolerance: float = 1e-5,
-    smoothing: float = 16.0,
+    smoothing: float = 64.0,
 ) -> LatentTypes:
     """Fit a mixture of types to what one site was shown.
 
@@ -133,19 +93,44 @@ def fit_types(
     steps = whole_number("iterations", iterations, least=1)
     first = rows[:START_USERS]
     many = min(SURPLUS * types, len(first))
-    begin = np.full(many, 1 / many), _begin(first, model, many)
-    weights, phi, _ = _climb(first, model, begin, START_ITERATIONS, tolerance)
-    merged = _merge(model, weights, phi, types)
-    weights, phi, history = _climb(rows, model, merged, steps, tolerance)
+    weights, phi, _ = model.climb(first, _begin(first, model, many), START_ITERATIONS, tolerance)
+    merged = model.merge((weights, phi), types)
+    weights, phi, history = model.climb(rows, merged, steps, tolerance)
     return LatentTypes(weights, np.ascontiguousarray(phi.T) * model.top, np.array(history))
+
+
+def choose_types(
+    rows: NDArray[np.integer],
+    candidates: tuple[int, ...],
+    *,
+    tokens: int,
+    top: int,
+    noise: float,
+    seed: int = 0,
+    users: int = 200_000,
+) -> int:
+    """The number of types that best predicts users on whom they were not fitted.
+
+    Of equally good candidates the first wins. Everything else is as for `fit_types`.
+    """
+    rows = _sample(_checked(rows, tokens), whole_number("users", users, least=2), seed)
+    held = max(1, int(HELD_OUT * len(rows)))
+
+    def reached(types: int) -> float:
+        fit = fit_types(
+            rows[held:], tokens=tokens, top=top, noise=noise, types=types, seed=seed, users=users
+        )
+        return mean_log_likelihood(fit, rows[:held], noise=noise)
+
+    return max(candidates, key=reached)
 
 
 def mean_log_likelihood(fit: LatentTypes, rows: NDArray[np.integer], *, noise: float) -> float:
     """Mean log-likelihood of users under a mixture, in nats: of others than it was fitted on."""
     top, tokens = fit.inclusion[0].sum(), fit.inclusion.shape[1]
     chances = noise / tokens + (1 - noise) / top * fit.inclusion.T
-    rows = _checked(rows, tokens).astype(np.int32)
-    return _expect(rows, fit.weights, np.ascontiguousarray(chances))[2] / len(rows)
+    seen = _checked(rows, tokens).astype(np.int32)
+    return expect(seen, fit.weights, np.ascontiguousarray(chances))[2] / len(seen)
 
 
 def _checked(rows: NDArray[np.integer], tokens: int) -> NDArray[np.integer]:
@@ -174,7 +159,7 @@ def _sample(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
     return rows[np.argsort(draws[:, 0], kind="stable")[:users]].astype(np.int32)
 
 
-def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) -> _Model:
+def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:
     tokens, top = whole_number("tokens", tokens, least=1), whole_number("top", top, least=1)
     if top >= tokens:
         raise InvalidInput(
@@ -186,8 +171,8 @@ def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) ->
         raise InvalidInput(f"smoothing is a number of slots above 0, got {smoothing}")
     counts = _count(rows, tokens)
     real = np.maximum(counts - noise / tokens * counts.sum(), LEAST_SIGHTINGS)
-    everyone = _Model(tokens, top, noise, real).best(real[:, None])[:, 0]
-    return _Model(tokens, top, noise, smoothing * everyone)
+    everyone = TypeModel(top, noise, real).best(real[:, None])[:, 0]
+    return TypeModel(top, noise, smoothing * everyone)
 
 
 def _count(tokens: NDArray[np.integer], size: int) -> Floats:
@@ -195,73 +180,9 @@ def _count(tokens: NDArray[np.integer], size: int) -> Floats:
     return np.bincount(tokens[tokens != MISSING], minlength=size).astype(np.float64)
 
 
-def _begin(rows: Rows, model: _Model, types: int) -> Floats:
+def _begin(rows: Rows, model: TypeModel, types: int) -> Mixture:
     """Types around one user each: half what that user was shown, half what everyone is."""
-    counts = np.column_stack([_count(row, model.tokens) for row in rows[:types]])
-    return model.best(counts + counts.sum(axis=0) * (model.pseudo / model.pseudo.sum())[:, None])
-
-
-def _climb(
-    rows: Rows, model: _Model, start: tuple[Floats, Floats], steps: int, tolerance: float
-) -> tuple[Floats, Floats, list[float]]:
-    """Expectation and maximisation, in turns.
-
-    Whether a token was real or noise is not seen either. The belief that it was real depends on
-    token and type alone, so it is applied to the sums.
-    """
-    weights, phi = start
-    history: list[float] = []
-    for _ in range(steps):
-        chances = model.chances(phi)
-        counts, load, likelihood = _expect(rows, weights, chances)
-        history.append(model.objective(likelihood, phi) / len(rows))
-        if len(history) > 1 and history[-1] - history[-2] < tolerance:
-            break
-        real = counts * ((1 - model.noise) * phi / chances)
-        weights, phi = load / load.sum(), model.best(real + model.pseudo[:, None])
-    return weights, phi, history
-
-
-def _expect(rows: Rows, weights: Floats, chances: Floats) -> tuple[Floats, Floats, float]:
-    """Expected times that users of each type were shown each token, users of each type, and the
-    log-likelihood: summed block by block, in order.
-    """
-
-    def work(start: int, stop: int) -> tuple[Floats, Floats, float]:
-        counts, load = np.zeros_like(chances), np.zeros_like(weights)
-        total = add_expectations(rows[start:stop], weights, chances, counts, load)
-        return counts, load, total
-
-    parts = over_blocks(work, len(rows), BLOCK)
-    counts, load = (np.add.reduce([part[place] for part in parts]) for place in (0, 1))
-    return counts, load, sum(part[2] for part in parts)
-
-
-def _merge(model: _Model, weights: Floats, phi: Floats, types: int) -> tuple[Floats, Floats]:
-    """Join the two types whose union explains what is shown least worse, until few are left.
-
-    What is lost in a slot is the entropy of what the union shows, over that of its parts.
-    """
-    shares = np.maximum(weights, TINY)
-    mass = np.ascontiguousarray((shares * phi).T)
-
-    def entropy(share: Floats, mass: Floats) -> Floats:
-        chances = model.chances(mass / share[..., None])
-        return np.asarray(-share * (chances * np.log(chances)).sum(axis=-1))
-
-    def losses(one: int) -> Floats:
-        loss = entropy(shares[one] + shares, mass[one] + mass) - alone[one] - alone
-        return np.where(gone | (np.arange(shares.size) == one), np.inf, loss)
-
-    alone, gone = entropy(shares, mass), np.zeros(shares.size, bool)
-    table = np.array([losses(one) for one in range(shares.size)])
-    for _ in range(shares.size - types):
-        one, other = (int(place) for place in np.unravel_index(table.argmin(), table.shape))
-        shares[one] += shares[other]
-        mass[one] += mass[other]
-        gone[other] = True
-        alone[one] = entropy(shares[one], mass[one])
-        table[other], table[:, other] = np.inf, np.inf
-        table[one] = table[:, one] = losses(one)
-    left = ~gone
-    return shares[left], np.ascontiguousarray((mass[left] / shares[left, None]).T)
+    everyone = model.pseudo / model.pseudo.sum()
+    counts = np.column_stack([_count(row, everyone.size) for row in rows[:types]])
+    phi = model.best(counts + counts.sum(axis=0) * everyone[:, None])
+    return np.full(types, 1 / types), phi

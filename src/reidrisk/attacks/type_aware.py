@@ -5,11 +5,12 @@ what may be shown in the others.
 """
 
 from dataclasses import dataclass, field
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.latent_types import fit_types
+from reidrisk.attacks.latent_types import choose_types, fit_types
 from reidrisk.attacks.release import Release
 from reidrisk.checks import whole_number
 from reidrisk.data.elementary import pair_chances, tail_polynomials
@@ -28,6 +29,16 @@ MOST_STEPS = 10_000
 """Far more than any search took; beyond it something is wrong."""
 
 
+class _Given(TypedDict):
+    """Arguments of every fit."""
+
+    tokens: int
+    top: int
+    noise: float
+    seed: int
+    users: int
+
+
 @dataclass(frozen=True, eq=False)
 class TypeAware:
     """Score a known row by the chance that its user, of unknown type, shows the anonymous one.
@@ -39,7 +50,8 @@ class TypeAware:
     Args:
         release: What showed the rows.
         interests: The types and what users of each are interested in, if known.
-        types: How many types to learn.
+        types: How many types to learn; or several numbers, of which the one is taken that best
+            predicts users it was not learned from. Too many for the users there are do harm.
         panel: Other users, whose known and anonymous rows are both learned from; if None, the
             known rows of the users under attack are. The truth of either is not used.
         users: The most rows to learn from.
@@ -48,24 +60,31 @@ class TypeAware:
 
     release: Release
     interests: Interests | None = None
-    types: int = field(default=64, kw_only=True)
+    types: int | tuple[int, ...] = field(default=64, kw_only=True)
     panel: Observations | None = field(default=None, kw_only=True)
     users: int = field(default=200_000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name, least in (("types", 1), ("users", 1), ("seed", 0)):
+        for name, least in (("users", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
+        if not self._candidates:
+            raise InvalidInput("types is a number of types, or several to choose from; got none")
+        most = max(whole_number("types", types, least=1) for types in self._candidates)
         if self.interests is not None:
             _check_interests(self.interests, self.release)
         if self.panel is not None:
             _check_rows("the panel", self.panel, self.release)
-        entries = self.types * self.release.topics**2
+        entries = most * self.release.topics**2
         if self.interests is None and entries > MOST_TYPE_PAIRS:
             raise TooLarge(
-                f"pairs of {self.release.topics} topics for each of {self.types} types would take "
+                f"pairs of {self.release.topics} topics for each of {most} types would take "
                 f"{entries * 8 / 1e9:.0f} GB; learn fewer types"
             )
+
+    @property
+    def _candidates(self) -> tuple[int, ...]:
+        return self.types if isinstance(self.types, tuple) else (self.types,)
 
     def fit(self, seen: Observations) -> TypeMixture:
         """The score, from the types as they are or as the rows tell."""
@@ -86,15 +105,13 @@ class TypeAware:
         rows = seen.known
         if self.panel is not None:
             rows = np.concatenate([self.panel.known, self.panel.anonymous])
-        fitted = fit_types(
-            rows,
-            tokens=self.release.topics,
-            top=self.release.top,
-            noise=self.release.q_out * self.release.topics,
-            types=self.types,
-            seed=self.seed,
-            users=self.users,
-        )
+        types, *others = self._candidates
+        noise = self.release.q_out * self.release.topics
+        given = _Given(tokens=self.release.topics, top=self.release.top, noise=noise,
+                       seed=self.seed, users=self.users)  # fmt: skip
+        if others:
+            types = choose_types(rows, self._candidates, **given)
+        fitted = fit_types(rows, types=types, **given)
         return fitted.weights, pairs_of(fitted.inclusion, self.release.top)
 
 
