@@ -165,11 +165,21 @@ def _blend(found: NDArray[np.int64], users: NDArray[np.int64], base: Floats) -> 
     counts = np.bincount(found, minlength=base.size)
     codes, own = np.unique(users * base.size + found, return_counts=True)
     user, cell = np.divmod(codes, base.size)
-    others = np.maximum(found.size - np.bincount(users)[user], 1)
-    left, assumed = (counts[cell] - own) / others, base.ravel()[cell]
+    # Most of these are alike: the same cell, seen as often of a user seen as often.
+    kinds, times = _distinct(cell, own, np.bincount(users)[user])
+    cell, own, of_user = kinds
+    left = (counts[cell] - own) / np.maximum(found.size - of_user, 1)
+    gap, weight = base.ravel()[cell] - left, own * times
     low, high = 1 / (found.size + 1), 1.0
     for _ in range(HALVINGS):
         middle = (low + high) / 2
-        slope = (own * (assumed - left) / (left + middle * (assumed - left))).sum()
+        slope = (weight * gap / (left + middle * gap)).sum()
         low, high = (middle, high) if slope > 0 else (low, middle)
     return (1 - low) * counts.reshape(base.shape) / found.size + low * base
+
+
+def _distinct(*columns: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Rows that differ, and how often each occurs."""
+    shape = tuple(int(column.max()) + 1 for column in columns)
+    codes, times = np.unique(np.ravel_multi_index(columns, shape), return_counts=True)
+    return list(np.unravel_index(codes, shape)), times

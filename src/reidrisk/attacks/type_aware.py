@@ -22,10 +22,10 @@ from reidrisk.parallel import over_blocks
 
 Floats = NDArray[np.float64]
 
-CLOSE = 1e-12
-"""Relative error at which the search for weights stops."""
+CLOSE = 1e-9
+"""Error of log-odds at which the search for weights stops."""
 
-MOST_STEPS = 10_000
+MOST_STEPS = 1_000
 """Far more than any search took; beyond it something is wrong."""
 
 
@@ -129,15 +129,14 @@ def set_weights(chances: Floats, size: int) -> Floats:
         chances: Rows of chances below 1 that sum to `size`.
         size: Of a set.
     """
+    possible = chances > 0
     weights = chances / (1 - chances)
-    goal = np.log(weights, where=chances > 0, out=np.zeros_like(weights))
+    goal = np.log(weights, where=possible, out=np.zeros_like(weights))
     for _ in range(MOST_STEPS):
         reached = inclusion(weights, size)
-        error = np.abs(reached - chances)
-        if (error <= CLOSE * chances + CLOSE).all():
+        step = goal - np.log(reached / (1 - reached), where=possible, out=goal.copy())
+        if np.abs(step).max() <= CLOSE:
             return weights
-        odds = reached / (1 - reached)
-        step = goal - np.log(odds, where=chances > 0, out=np.zeros_like(odds))
         weights = weights * np.exp(step / 2)
         weights *= size / weights.sum(axis=1, keepdims=True)
     raise InvalidInput(

@@ -20,7 +20,7 @@ Mixture: TypeAlias = tuple[Floats, Floats]
 BLOCK = 1 << 13
 """Users per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
 
-NEARLY = 1 - 1e-6
+NEARLY = 1 - 1e-4
 """The largest chance to be in a set. A sure token has no finite weight among those drawn."""
 
 TINY = 1e-200
