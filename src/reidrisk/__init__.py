@@ -7,26 +7,39 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import data, theory
+    from reidrisk import attacks, data, estimates, risk, testing, theory
+    from reidrisk.attacks import (
+        FullInformation,
+        Hamming,
+        ProfileOverlap,
+        TypeAware,
+        WeightedHamming,
+    )
     from reidrisk.engines import LocalEngine, ReferenceEngine
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
     from reidrisk.matches import Matches
+    from reidrisk.mixtures import TypeMixture
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
     from reidrisk.releases import TopicsApi, popularity
-    from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+    from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
+    from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Estimate",
+    "FullInformation",
+    "Hamming",
     "InvalidInput",
     "LocalEngine",
     "Matches",
     "MissingExtra",
     "Observations",
+    "ProfileOverlap",
+    "ProfileWeights",
     "ReferenceEngine",
     "ReidriskError",
     "RepresentationMatrix",
@@ -35,22 +48,38 @@ __all__ = [
     "TokenWeights",
     "TooLarge",
     "TopicsApi",
+    "TypeAware",
+    "TypeMixture",
+    "WeightedHamming",
     "__version__",
+    "attacks",
     "data",
+    "estimates",
+    "measure",
+    "measure_sizes",
+    "optimum",
+    "per_user",
     "popularity",
+    "posterior",
+    "risk",
+    "spectrum",
+    "testing",
     "theory",
     "uniforms",
 ]
 
 _PARTS = {
+    "attacks": ("FullInformation", "Hamming", "ProfileOverlap", "TypeAware", "WeightedHamming"),
     "engines": ("LocalEngine", "ReferenceEngine"),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
     "matches": ("Matches",),
+    "mixtures": ("TypeMixture",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
     "releases": ("TopicsApi", "popularity"),
-    "scores": ("SetWeights", "TokenTable", "TokenWeights"),
+    "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
+    "scores": ("ProfileWeights", "SetWeights", "TokenTable", "TokenWeights"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}
@@ -58,7 +87,7 @@ _HOME = {name: part for part, names in _PARTS.items() for name in names}
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the public names
     """Load a public name on first use."""
-    if name in {"data", "theory"}:
+    if name in {"attacks", "data", "estimates", "risk", "testing", "theory"}:
         return importlib.import_module(f"reidrisk.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")

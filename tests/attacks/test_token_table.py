@@ -14,7 +14,8 @@ from scipy import optimize
 
 from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown
-from reidrisk.attacks.token_table import IMPOSSIBLE, TokenTable
+from reidrisk.attacks.release import IMPOSSIBLE
+from reidrisk.attacks.token_table import TokenTable
 from reidrisk.data import synthetic_topics
 from reidrisk.scores import GRID
 

@@ -12,20 +12,18 @@ the paper does the same.
 """
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk import scores
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
-from reidrisk.attacks.release import Release
+from reidrisk.attacks.release import Release, check_alphabet, log_chance
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import MISSING, SETS, Observations, Tokens
 
 Floats = NDArray[np.float64]
-
-IMPOSSIBLE = -10_000.0
-"""Gain of a slot that cannot be, in nats: no sum of others outweighs it, and it can be added."""
 
 MOST_ENTRIES = 250_000_000
 """Entries of all tables, 2 GB."""
@@ -53,6 +51,11 @@ class TokenTable:
     With neither pairs nor panel, the one-parameter assumption holds: o is in the set with the same
     chance whatever other token is.
     """
+
+    name: ClassVar[str] = "token-table"
+    knows: ClassVar[str] = "the release and how often two tokens are in one set"
+    assumes: ClassVar[str] = "Best if users are alike but for chance and weeks are independent."
+    likelihood: ClassVar[bool] = True
 
     release: Release
     pairs: Floats | None = field(default=None, repr=False)
@@ -82,9 +85,9 @@ class TokenTable:
             chances = table.corrected() if self.corrected else table.uncorrected()
             if self.panel is not None and self.corrected:
                 chances = proper(chances, self.release)
-            gain[place] = _logarithm(chances)
+            gain[place] = log_chance(chances)
             if not seen.complete:
-                gain[place] -= _logarithm(table.alone)[:, None]
+                gain[place] -= log_chance(table.alone)[:, None]
         score = scores.TokenTable(gain)
         score.check(seen)
         return score
@@ -92,7 +95,8 @@ class TokenTable:
     def _tables(self, seen: Observations) -> list[PairChances]:
         """One for all slots, or one for each."""
         if self.pairs is not None:
-            return [PairChances(self.release, np.diagonal(one).copy(), one) for one in self.pairs]
+            tables = self.pairs.reshape(-1, *self.pairs.shape[-2:])
+            return [PairChances(self.release, np.diagonal(one).copy(), one) for one in tables]
         panel = self.panel
         if panel is not None and panel.known.ndim == SETS:
             return [from_sets(self.release, sets) for sets in self._parts(panel.known)]
@@ -112,11 +116,7 @@ class TokenTable:
 
     def _check(self, seen: Observations) -> None:
         topics = self.release.topics
-        if seen.tokens != topics:
-            raise InvalidInput(
-                f"what is seen has {seen.tokens} tokens and the release {topics} topics; give the "
-                "release that showed it"
-            )
+        check_alphabet(self.release, seen)
         tables = 1 if self.pooled else seen.slots
         if tables * topics**2 > MOST_ENTRIES:
             raise TooLarge(
@@ -129,11 +129,6 @@ class TokenTable:
             raise InvalidInput(
                 f"chances of {given} slots are given and {seen.slots} are seen; give all or pool"
             )
-
-
-def _logarithm(chances: Floats) -> Floats:
-    gain = np.full_like(chances, IMPOSSIBLE)
-    return np.log(chances, where=chances > 0, out=gain)
 
 
 def _checked_pairs(pairs: Floats, tokens: int, *, pooled: bool) -> Floats:
@@ -155,7 +150,7 @@ def _checked_pairs(pairs: Floats, tokens: int, *, pooled: bool) -> Floats:
             f"pairs{list(place)} is {tables[place]:g}: the chance that two tokens are in a set is "
             "the same in either order, from 0 to the chance of each, which is on the diagonal"
         )
-    return tables.reshape(-1, tokens, tokens)
+    return tables
 
 
 def _check_panel(panel: Observations, release: Release) -> None:

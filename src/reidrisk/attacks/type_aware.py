@@ -5,7 +5,7 @@ what may be shown in the others.
 """
 
 from dataclasses import dataclass, field
-from typing import TypedDict
+from typing import ClassVar, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +57,13 @@ class TypeAware:
         users: The most rows to learn from.
         seed: Chooses them and where learning begins.
     """
+
+    name: ClassVar[str] = "type-aware"
+    knows: ClassVar[str] = "the release and the types of users, given or learned from rows"
+    assumes: ClassVar[str] = (
+        "Best if every user has one of the types for good and weeks are independent given it."
+    )
+    likelihood: ClassVar[bool] = True
 
     release: Release
     interests: Interests | None = None

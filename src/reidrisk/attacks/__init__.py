@@ -1,0 +1,24 @@
+"""How an attacker rates known users: frozen descriptions that are fitted to a score."""
+
+from reidrisk.attacks.attack import Attack
+from reidrisk.attacks.full_information import FullInformation
+from reidrisk.attacks.hamming import Hamming
+from reidrisk.attacks.latent_types import LatentTypes, fit_types
+from reidrisk.attacks.profile_overlap import ProfileOverlap
+from reidrisk.attacks.release import Release
+from reidrisk.attacks.token_table import TokenTable
+from reidrisk.attacks.type_aware import TypeAware
+from reidrisk.attacks.weighted_hamming import WeightedHamming
+
+__all__ = [
+    "Attack",
+    "FullInformation",
+    "Hamming",
+    "LatentTypes",
+    "ProfileOverlap",
+    "Release",
+    "TokenTable",
+    "TypeAware",
+    "WeightedHamming",
+    "fit_types",
+]

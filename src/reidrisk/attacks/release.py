@@ -1,0 +1,90 @@
+"""What attacks need to know of a release that shows one token of a top set."""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import SETS, Observations
+
+Floats = NDArray[np.float64]
+
+IMPOSSIBLE = -10_000.0
+"""Gain, in nats, of what cannot happen: far below all others, and still a number."""
+
+
+class Estimated(Protocol):
+    """An estimate of popularity."""
+
+    @property
+    def in_use(self) -> Floats:
+        """Chance of each token to be in a top set, rows x tokens; above 0, at most 1."""
+        ...
+
+
+class Release(Protocol):
+    """A release that shows tokens of a top set more often than others, such as `TopicsApi`."""
+
+    @property
+    def topics(self) -> int:
+        """Size of the alphabet."""
+        ...
+
+    @property
+    def top(self) -> int:
+        """Size of a top set."""
+        ...
+
+    @property
+    def q_in(self) -> float:
+        """Chance that a token of the top set is shown."""
+        ...
+
+    @property
+    def q_out(self) -> float:
+        """Chance that another token is shown."""
+        ...
+
+    def popularity(
+        self, known: NDArray[np.integer[Any]] | Observations, *, pooled: bool
+    ) -> Estimated:
+        """How popular tokens are, as far as known rows tell."""
+        ...
+
+
+def check_alphabet(release: Release, seen: Observations) -> None:
+    """Refuse rows of another alphabet than the release's."""
+    if seen.tokens != release.topics:
+        raise InvalidInput(
+            f"the observations have {seen.tokens} tokens and the release {release.topics} topics; "
+            f"fit the attack with the release that was observed, or topics={seen.tokens}"
+        )
+
+
+def check_single(name: str, seen: Observations) -> None:
+    """Refuse known rows with several tokens a slot."""
+    if seen.known.ndim == SETS:
+        raise InvalidInput(
+            f"{name} rates one known token a slot, and known holds sets of {seen.set_size}; use "
+            "Hamming or WeightedHamming, or the rows of one site"
+        )
+
+
+def log_chance(chances: ArrayLike) -> Floats:
+    """Logarithm of chances; of what cannot happen, a very low number."""
+    values = np.asarray(chances, np.float64)
+    logs: Floats = np.log(values, out=np.full(values.shape, IMPOSSIBLE), where=values > 0)
+    return logs
+
+
+def marginal(release: Release, popularity: Floats, seen: Observations) -> Floats | float:
+    """What to subtract from the logarithm of the chance of each token, if known slots are missing.
+
+    A missing slot adds nothing to a score, which is right for a likelihood ratio: nothing is known
+    of this user, so the chance is that of a random user. It would be wrong for a likelihood, whose
+    logarithm is negative. Among complete rows the two rank alike; there we keep to the paper's.
+    """
+    if seen.complete:
+        return 0.0
+    return log_chance(release.q_out + (release.q_in - release.q_out) * popularity)

@@ -1,0 +1,83 @@
+"""Estimates along something: the number of slots, or of users."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Estimate
+
+
+@dataclass(frozen=True)
+class _Curve(Mapping[int, Estimate]):
+    """A curve is read like a dictionary: `curve[8].value`."""
+
+    attack: str
+    points: Mapping[int, Estimate]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "points", MappingProxyType(dict(self.points)))
+
+    def __getitem__(self, key: int) -> Estimate:
+        if key not in self.points:
+            measured = ", ".join(str(point) for point in self.points)
+            raise InvalidInput(f"{key} was not measured; there is {measured}")
+        return self.points[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self.points
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.points)
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+
+@dataclass(frozen=True)
+class RiskCurve(_Curve):
+    """How often an attack names the right user, by the number of slots it has seen.
+
+    Attributes:
+        attack: Its name.
+        points: An estimate for each number of slots.
+        users: How many the attacker chooses among.
+        not_assessed: For each number of slots, targets of whom one side saw nothing. They are in
+            no estimate, and are not safe: nothing is known about them.
+    """
+
+    users: int
+    not_assessed: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def guessing(self) -> float:
+        """How often naming anyone is right."""
+        return 1 / self.users
+
+    def __str__(self) -> str:
+        lines = [f"{self.attack}, {self.users:,} users (guessing {self.guessing:.2g})"]
+        for slots, estimate in self.items():
+            left_out = self.not_assessed.get(slots, 0)
+            note = f"; {left_out:,} targets not assessed" if left_out else ""
+            lines.append(f"  after {slots:>2} slots: {estimate}{note}")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class SizeCurve(_Curve):
+    """How often an attack names the right user, by the number of users it chooses among.
+
+    Attributes:
+        attack: Its name.
+        points: An estimate for each number of users.
+        slots: How many it has seen.
+        not_assessed: Targets of whom one side saw nothing; they are in no estimate.
+    """
+
+    slots: int
+    not_assessed: int = 0
+
+    def __str__(self) -> str:
+        lines = [f"{self.attack} after {self.slots} slots"]
+        lines += [f"  among {users:>13,} users: {estimate}" for users, estimate in self.items()]
+        return "\n".join(lines)

@@ -1,0 +1,71 @@
+"""What measuring needs of an engine, and of what it is given."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.matches import Matches
+from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.scores import Score
+
+Floats = NDArray[np.float64]
+Slots = Sequence[int] | int | None
+
+
+class Engine(Protocol):
+    """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
+
+    def search(self, observations: Observations, score: Score, *, top: int = 0) -> Matches:
+        """Find the best score, its ties and the true score of every target."""
+        ...
+
+    def curves(
+        self, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+    ) -> list[dict[int, Matches]]:
+        """For each score, the search after each number of slots."""
+        ...
+
+    def credit(self, observations: Observations, score: Score) -> Floats:
+        """For each target, the chance of naming the right user."""
+        ...
+
+    def evidence(self, observations: Observations, score: Score) -> Floats:
+        """For each target, the logarithm of the sum over all known rows of exp(score)."""
+        ...
+
+
+def checked_slots(seen: Observations, slots: Slots) -> list[int]:
+    """Numbers of slots that the observations have, ascending, each once; all if None."""
+    if slots is None:
+        return [seen.slots]
+    wanted = list(slots) if isinstance(slots, Sequence) else [slots]
+    lengths = sorted({whole_number("slots", length, least=1) for length in wanted})
+    if not lengths or lengths[-1] > seen.slots:
+        raise InvalidInput(
+            f"the observations have {seen.slots} slots, so slots are numbers from 1 to "
+            f"{seen.slots}; got {wanted}"
+        )
+    return lengths
+
+
+def one_length(seen: Observations, slots: int | None) -> int:
+    """A single number of slots; all if None."""
+    (length,) = checked_slots(seen, None if slots is None else [slots])
+    return length
+
+
+def assessable(seen: Observations) -> NDArray[np.bool_]:
+    """Targets of whom both sides saw something."""
+    known = seen.known[seen.truth - seen.first]
+    known_seen = (known != MISSING).any(axis=(1, 2) if known.ndim == SETS else 1)
+    mask: NDArray[np.bool_] = known_seen & (seen.anonymous != MISSING).any(axis=1)
+    if not mask.any():
+        raise InvalidInput(
+            f"in the first {seen.slots} slots one of the two sides saw nothing of any of the "
+            f"{len(mask)} targets, so none can be assessed; use more slots or other targets"
+        )
+    return mask

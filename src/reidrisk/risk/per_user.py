@@ -1,0 +1,49 @@
+"""Risk of single users: an average hides those most at risk."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks import Attack
+from reidrisk.engines import LocalEngine
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import PerUserRisk, per_user_risk
+from reidrisk.observations import Observations
+from reidrisk.risk.engine import Engine, one_length
+
+
+def per_user(
+    seen: Observations,
+    rows: NDArray[np.integer],
+    again: NDArray[np.integer],
+    attack: Attack,
+    *,
+    slots: int | None = None,
+    engine: Engine | None = None,
+    level: float = 0.95,
+) -> PerUserRisk:
+    """How often single users are named when what is shown of them is drawn again and again.
+
+    What the attacker knows stays as it is. Where nothing is shown, it can only guess.
+
+    Args:
+        seen: Whose known rows.
+        rows: The users, rows of `seen.known`.
+        again: What they show, users x repeats x slots: `TopicsApi.repeat`.
+        attack: How.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+    """
+    length = one_length(seen, slots)
+    if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004
+        raise InvalidInput(
+            f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
+            f"an array of shape {again.shape}"
+        )
+    users, repeats, _ = again.shape
+    shown = again.reshape(users * repeats, -1)
+    repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)
+    engine = LocalEngine() if engine is None else engine
+    score = attack.fit(seen)
+    credit = engine.credit(repeated.prefix(length), score)
+    return per_user_risk(credit.reshape(users, repeats), level=level)

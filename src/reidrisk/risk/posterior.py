@@ -1,0 +1,109 @@
+"""How sure the attacker is, and whether it may be."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from reidrisk.attacks import Attack
+from reidrisk.engines import LocalEngine
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import (
+    Calibration,
+    Estimate,
+    Selective,
+    calibration,
+    mean_of_credits,
+    mean_of_numbers,
+    selective,
+)
+from reidrisk.observations import Observations
+from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.scores import GRID
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """For each target what the attacker holds of its best guess, and what became of it.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        users: How many it chooses among.
+        claimed: The attacker's posterior probability that the user it names is right, by Bayes'
+            rule over all users.
+        credits: The chance that it is right, known to us.
+        not_assessed: Targets of whom one side saw nothing; they are left out.
+        level: Chance with which an interval holds the truth.
+    """
+
+    attack: str
+    slots: int
+    users: int
+    claimed: Floats
+    credits: Floats
+    not_assessed: int
+    level: float
+
+    @cached_property
+    def risk(self) -> Estimate:
+        """How often the right user is named."""
+        return mean_of_credits(self.credits, level=self.level)
+
+    @cached_property
+    def optimum(self) -> Estimate:
+        """How often any attacker with this knowledge can be right, if the model is true.
+
+        The chance of what the best guess has is what anyone could reach for this target, so its
+        mean over random targets is an unbiased estimate of `sum_o max_i E[P[i,o] given W] / n`.
+        """
+        return mean_of_numbers(self.claimed, level=self.level)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Claimed confidence against share right: does the model fit?"""
+        return calibration(self.claimed, self.credits, level=self.level)
+
+    @cached_property
+    def selective(self) -> tuple[Selective, ...]:
+        """What share of people is named by someone who names them only when sure."""
+        return selective(self.claimed, self.credits, level=self.level)
+
+
+def posterior(
+    seen: Observations,
+    attack: Attack,
+    *,
+    slots: int | None = None,
+    engine: Engine | None = None,
+    level: float = 0.95,
+) -> Posterior:
+    """Let the attacker say how sure it is of each guess.
+
+    Args:
+        seen: Who is compared with whom.
+        attack: One whose score is a likelihood.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+    """
+    if not attack.likelihood:
+        raise InvalidInput(
+            f"{attack.name} rates users without saying how likely they are, so it cannot say how "
+            "sure it is; use an attack that is a likelihood, such as WeightedHamming"
+        )
+    length = one_length(seen, slots)
+    engine = LocalEngine() if engine is None else engine
+    score, seen = attack.fit(seen), seen.prefix(length)
+    assessed = assessable(seen)
+    matches, evidence = engine.search(seen, score), engine.evidence(seen, score)
+    claimed = np.minimum(np.exp(matches.best / GRID - evidence), 1.0)
+    return Posterior(
+        attack.name,
+        length,
+        seen.users,
+        claimed[assessed],
+        matches.credit[assessed],
+        int((~assessed).sum()),
+        level,
+    )

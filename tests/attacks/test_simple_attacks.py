@@ -1,0 +1,212 @@
+"""Hamming, weighted Hamming, full information and profile overlap against their definitions."""
+
+import math
+from fractions import Fraction
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from reidrisk import (
+    InvalidInput,
+    LocalEngine,
+    Observations,
+    ReferenceEngine,
+    SetWeights,
+    TokenWeights,
+    TopicsApi,
+    data,
+    theory,
+)
+from reidrisk.attacks import FullInformation, Hamming, ProfileOverlap, WeightedHamming
+from reidrisk.scores import GRID
+
+API = TopicsApi()
+PEOPLE = data.synthetic_topics(users=3_000, seed=2)
+SEEN = API.observe(PEOPLE, targets=300, seed=3)
+
+
+def authors_weights(api, p):
+    """Distances of the paper's experiments, written as the paper has them."""
+    rise = api.q_in - api.q_out
+    match = -math.log(api.q_out + rise * api.q_in * p / (api.q_out + rise * p))
+    also = (api.top - 1) * p / (api.top - p)
+    return match, -math.log(api.q_out + rise * also)
+
+
+def test_hamming_counts_the_slots_that_agree():
+    score = Hamming().fit(SEEN)
+    agreeing = (SEEN.known[:50] == SEEN.anonymous[7]).sum(axis=1)
+    np.testing.assert_array_equal(score.of(SEEN.known[:50], SEEN.anonymous[7]), agreeing * GRID)
+
+
+@pytest.mark.parametrize("pooled", [True, False])
+def test_weights_are_those_of_the_paper(pooled):
+    score = WeightedHamming(API, pooled=pooled).fit(SEEN)
+    popularity = API.popularity(SEEN, pooled=pooled)
+    positive = popularity.raw > 0
+    assert score.match.shape == popularity.raw.shape
+    assert positive.sum() > 100
+    for place in np.argwhere(positive & (popularity.raw == popularity.in_use)):
+        match, mismatch = authors_weights(API, popularity.raw[tuple(place)])
+        assert score.match[tuple(place)] / GRID == pytest.approx(-match, abs=1e-11)
+        assert score.mismatch[tuple(place)] / GRID == pytest.approx(-mismatch, abs=1e-11)
+
+
+def test_a_match_on_a_rare_token_says_more():
+    score = WeightedHamming(API).fit(SEEN)
+    order = np.argsort(API.popularity(SEEN, pooled=True).in_use[0])
+    gap = (score.match - score.mismatch)[0][order]
+    assert (np.diff(gap) <= 0).all()
+    assert gap[0] > gap[-1] > 0
+
+
+@pytest.mark.parametrize("sites", [1, 2, 3])
+def test_chances_of_several_sites(sites):
+    """Given the popularity p of a token, by adding up what the sites may show of it."""
+    from reidrisk.attacks.weighted_hamming import chances  # noqa: PLC0415
+
+    api = TopicsApi(topics=6, top=2, noise=0.3)
+    q_in, q_out, p = Fraction(7, 20) + Fraction(1, 20), Fraction(1, 20), Fraction(1, 3)
+    joint = Fraction(0)
+    shown = Fraction(0)
+    for inside, weight in ((q_in, p), (q_out, 1 - p)):
+        for outcome in product([0, 1], repeat=sites):
+            chance = weight
+            for hit in outcome:
+                chance *= inside if hit else 1 - inside
+            shown += chance * any(outcome)
+            joint += chance * any(outcome) * inside
+    match, mismatch = chances(api, np.array([float(p)]), sites=sites)
+    assert match[0] == pytest.approx(float(joint / shown))
+    if sites == 1:
+        also = (2 - 1) * p / (2 - p)
+        assert mismatch[0] == pytest.approx(float(q_out + (q_in - q_out) * also))
+    else:
+        assert mismatch[0] < chances(api, np.array([float(p)]), sites=sites - 1)[1][0]
+
+
+def test_several_sites_name_more():
+    one = API.observe(PEOPLE, targets=400, seed=3)
+    three = API.observe(PEOPLE, targets=400, sites=4, seed=3)
+    for attack, kind in ((Hamming(), TokenWeights), (WeightedHamming(API), TokenWeights)):
+        assert type(attack.fit(one)) is kind
+        assert type(attack.fit(three)) is SetWeights
+        alone, together = (
+            LocalEngine().search(seen, attack.fit(seen)).credit.mean() for seen in (one, three)
+        )
+        assert together > 1.5 * alone
+
+
+@pytest.mark.parametrize("attack", [WeightedHamming(API), WeightedHamming(API, pooled=False)])
+def test_gaps_do_not_change_the_ranking_of_complete_rows(attack):
+    known = np.array(SEEN.known)
+    known[::7, 2] = -1
+    gaps = Observations(known, SEEN.anonymous, SEEN.truth, tokens=349)
+    score = attack.fit(gaps)
+    stranger = np.full((1, 8), -1)
+    assert score.of(stranger, SEEN.anonymous[0])[0] == 0
+    popularity = API.popularity(gaps, pooled=attack.pooled).in_use
+    shown = API.q_out + (API.q_in - API.q_out) * popularity
+    # The mean over users of a likelihood ratio is near one, that of a random user.
+    ratio = np.exp(score.of(known[1::7], SEEN.anonymous[0]) / GRID)
+    assert 0.2 < ratio.mean() < 5
+    match, _ = authors_weights(API, popularity[0, 3])
+    assert score.match[0, 3] / GRID == pytest.approx(-match - math.log(shown[0, 3]), abs=1e-11)
+
+
+def test_without_noise_everything_is_finite():
+    api = TopicsApi(topics=5, top=1, noise=0)
+    seen = Observations([[0], [1], [1], [3]], [[0], [3]], [0, 3], tokens=5)
+    for attack in (WeightedHamming(api), FullInformation(api)):
+        known = seen if attack.name != "full-information" else sets_of(seen)
+        matches = ReferenceEngine().search(known, attack.fit(known))
+        assert matches.credit.tolist() == [1, 1]
+
+
+def sets_of(seen):
+    return Observations(seen.known[:, :, None], seen.anonymous, seen.truth, tokens=seen.tokens)
+
+
+def test_full_information_is_the_best_rule_of_the_theory():
+    """Over all outcomes of a small world, in exact rows."""
+    api = TopicsApi(topics=4, top=2, noise=0.2)
+    people = data.synthetic_topics(users=6, topics=4, epochs=2, size=2, types=3, seed=5)
+    rows = api.rows(people, seed=1)
+    revealed = api.reveal(people, targets=3, seed=1)
+    outcomes = rows.outcomes
+    everything = Observations(
+        revealed.known, outcomes, np.zeros(len(outcomes), int), tokens=api.topics
+    )
+    matches = ReferenceEngine().search(everything, FullInformation(api).fit(everything))
+    best = np.exp(matches.best / GRID).sum() / people.users
+    assert best == pytest.approx(theory.random_user_optimum(rows.chances))
+    largest = rows.chances.toarray().max(axis=0)
+    np.testing.assert_allclose(np.exp(matches.best / GRID), largest)
+
+
+def test_what_is_revealed_agrees_with_what_is_observed():
+    revealed = API.reveal(PEOPLE, targets=300, seed=3)
+    np.testing.assert_array_equal(revealed.anonymous, SEEN.anonymous)
+    np.testing.assert_array_equal(revealed.truth, SEEN.truth)
+    np.testing.assert_array_equal(revealed.known, PEOPLE.top_sets(0, 3_000, top=5, seed=3))
+
+
+@pytest.mark.parametrize(
+    "switch", [{"presence": 0.5}, {"per_call": 3}, {"delay": 1.0}, {"blocked": 0.1}, {"every": 2}]
+)
+def test_other_rules_are_not_revealed(switch):
+    with pytest.raises(InvalidInput, match="leave these switches off"):
+        TopicsApi(**switch).reveal(PEOPLE, targets=3, seed=1)
+
+
+def test_profile_overlap_ignores_the_week():
+    known = [[3, 1, 4], [1, 1, 5], [9, 2, 6]]
+    seen = Observations(known, [[5, 1, 1], [4, 3, -1]], [1, 0], tokens=10)
+    score = ProfileOverlap().fit(seen)
+    matches = ReferenceEngine().search(seen, score)
+    assert matches.best.tolist() == [2 * GRID, 2 * GRID]
+    assert matches.credit.tolist() == [1, 1]
+
+
+def test_denoised_profiles_leave_out_what_is_mostly_noise():
+    score = ProfileOverlap(API).fit(SEEN)
+    popularity = API.popularity(SEEN, pooled=True).in_use[0]
+    noise = (API.q_in - API.q_out) * popularity < API.q_out
+    assert 0 < noise.sum() < 349
+    np.testing.assert_array_equal(score.match == 0, noise)
+
+
+@pytest.mark.parametrize(
+    "attack", [WeightedHamming(TopicsApi(topics=9)), ProfileOverlap(TopicsApi(topics=9))]
+)
+def test_another_alphabet_is_refused(attack):
+    with pytest.raises(InvalidInput, match="349 tokens and the release 9 topics"):
+        attack.fit(SEEN)
+
+
+def test_full_information_needs_sets():
+    with pytest.raises(InvalidInput, match="top sets of 5 tokens"):
+        FullInformation(API).fit(SEEN)
+
+
+def test_somebody_without_a_top_set_shows_nothing():
+    """So such a user is the last to be named when something was shown."""
+    api = TopicsApi(topics=4, top=2, noise=0.1)
+    known = np.array([[[0, 1], [-1, -1]], [[2, 3], [2, 3]]])
+    seen = Observations(known, [[0, 2]], [1], tokens=4)
+    scores = FullInformation(api).fit(seen).of(known, seen.anonymous[0])
+    assert scores[1] > scores[0]
+
+
+def test_all_sets_of_a_tiny_world_are_equally_good_guesses_under_noise_only():
+    """With every set equally often known, a match has the chance that enumeration gives."""
+    api = TopicsApi(topics=4, top=2, noise=0.4)
+    sets = list(combinations(range(4), 2))
+    q_in, q_out = Fraction(3, 10) + Fraction(1, 10), Fraction(1, 10)
+    both = sum((q_in if 0 in one else q_out) ** 2 for one in sets) / len(sets)
+    alone = sum(q_in if 0 in one else q_out for one in sets) / len(sets)
+    from reidrisk.attacks.weighted_hamming import chances  # noqa: PLC0415
+
+    match, _ = chances(api, np.array([0.5]))
+    assert match[0] == pytest.approx(float(both / alone))
