@@ -28,7 +28,7 @@ SEEN = API.observe(PEOPLE, targets=30, seed=1)
         attacks.ProfileOverlap(),
         attacks.ProfileOverlap(API),
     ],
-    ids=repr,
+    ids=lambda attack: attack.name,
 )
 def test_our_attacks_keep_every_promise(attack):
     check_attack(attack, SEEN)
@@ -60,30 +60,35 @@ def test_a_plug_in_is_checked_without_a_world():
     check_attack(Own())
 
 
+@dataclass(frozen=True)
 class Peeks(Own):
     def fit(self, seen):
         return TokenWeights(np.full(seen.tokens, 1.0 + seen.truth[0]))
 
 
+@dataclass(frozen=True)
 class Forgetful(Own):
-    count = 0
+    count: ClassVar[int] = 0
 
     def fit(self, seen):
         type(self).count += 1
         return TokenWeights(np.full(seen.tokens, 1.0 * self.count))
 
 
+@dataclass(frozen=True)
 class FallsForStrangers(Own):
     def fit(self, seen):
         return TokenTable(np.full((seen.tokens, seen.tokens), -1.0))
 
 
+@dataclass(frozen=True)
 class Shouts(Own):
-    name = "OWN"
+    name: ClassVar[str] = "OWN"
 
 
+@dataclass(frozen=True)
 class Silent(Own):
-    assumes = ""
+    assumes: ClassVar[str] = ""
 
 
 class Thawed:
@@ -94,8 +99,9 @@ class Unhashable(Own):
     __hash__ = None
 
 
+@dataclass(frozen=True)
 class Unsure(Own):
-    likelihood = "perhaps"
+    likelihood: ClassVar[str] = "perhaps"
 
 
 @pytest.mark.parametrize(

@@ -150,10 +150,10 @@ def test_what_is_learned_is_what_the_fit_says():
     seen = API.observe(PEOPLE, targets=3, seed=3)
     score = TypeAware(API, types=4, users=500, seed=9).fit(seen)
     fit = fit_types(seen.known, tokens=60, top=4, noise=0.05, types=4, users=500, seed=9)
-    np.testing.assert_allclose(score.weights, fit.weights, rtol=1e-12)
+    np.testing.assert_allclose(score.chances.weights, fit.weights, rtol=1e-12)
     shown = API.q_out + (API.q_in - API.q_out) * fit.inclusion
-    np.testing.assert_allclose(score.single, shown, rtol=1e-8)
-    np.testing.assert_allclose(score.joint.sum(axis=1), score.single, rtol=1e-8)
+    np.testing.assert_allclose(score.chances.single.T, shown, rtol=1e-8)
+    np.testing.assert_allclose(score.chances.joint.sum(axis=0), score.chances.single, rtol=1e-8)
 
 
 def test_a_panel_is_learned_from_on_both_sides_without_its_truth():
@@ -162,19 +162,19 @@ def test_a_panel_is_learned_from_on_both_sides_without_its_truth():
     rows = np.concatenate([panel.known, panel.anonymous])
     other = Observations(rows, rows[:1], np.array([0]), tokens=60)
     same = TypeAware(API, types=4, users=9_000).fit(other)
-    np.testing.assert_array_equal(score.joint, same.joint)
+    np.testing.assert_array_equal(score.chances.joint, same.chances.joint)
 
 
 def test_the_truth_is_not_used():
     seen = API.observe(PEOPLE, targets=50, seed=3)
     other = Observations(seen.known, seen.anonymous, seen.truth[::-1], tokens=60)
     one, two = (TypeAware(API, types=2, users=500).fit(which) for which in (seen, other))
-    np.testing.assert_array_equal(one.joint, two.joint)
+    np.testing.assert_array_equal(one.chances.joint, two.chances.joint)
 
 
 def test_of_several_numbers_of_types_the_best_is_taken():
     seen = API.observe(PEOPLE, targets=3, seed=3)
-    assert TypeAware(API, types=(1, 8), users=2_000).fit(seen).weights.size == 8
+    assert TypeAware(API, types=(1, 8), users=2_000).fit(seen).chances.weights.size == 8
 
 
 @pytest.mark.parametrize(
