@@ -1,48 +1,65 @@
-"""The paper's main experiment, end to end: people, release, popularity, both Hamming attacks.
+"""The paper's main experiment, end to end: people, release, attacks, curves with intervals.
 
 10,000,000 users of the embedded population, 10,000 targets, r = 1, 2, 4, 6, 8 epochs, exact ties.
-The margin is 1.96 standard errors of the mean credit.
+Then the stronger attackers and the ceilings after 8 epochs, on the first 2,000 of the targets.
 """
 
 import resource
 import time
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from reidrisk import LocalEngine, TokenWeights, TopicsApi
+from benchmarks.tools import seconds
+from reidrisk import Hamming, LocalEngine, TopicsApi, TypeAware, WeightedHamming, measure, spectrum
+from reidrisk.attacks import TokenTable
 from reidrisk.data import synthetic_topics
 
 USERS, TARGETS, SLOTS = 10_000_000, 10_000, (1, 2, 4, 6, 8)
-
-
-def weighted_hamming(api, known):
-    """The paper's simplified asymmetric weights, from the pooled popularity."""
-    p, step = api.popularity(known, pooled=True).in_use[0], api.q_in - api.q_out
-    match = api.q_out + step * api.q_in * p / (api.q_out + step * p)
-    mismatch = api.q_out + step * (api.top - 1) * p / (api.top - p)
-    return TokenWeights(np.log(match), np.log(mismatch))
+LIMIT, FEW = 45, 2_000
 
 
 def main():
-    moments = [time.perf_counter()]
+    start = time.perf_counter()
     api = TopicsApi(topics=349, top=5, noise=0.05)
-    seen = api.observe(synthetic_topics(users=USERS, seed=1), targets=TARGETS, seed=7)
-    moments.append(time.perf_counter())
-    attacks = {
-        "weighted": weighted_hamming(api, seen.known),
-        "unweighted": TokenWeights(np.ones(api.topics)),
-    }
-    curves = LocalEngine().curves(seen, list(attacks.values()), SLOTS)
-    moments.append(time.perf_counter())
+    people = synthetic_topics(users=USERS, seed=1)
+    seen = api.observe(people, targets=TARGETS, seed=7)
+    made = time.perf_counter() - start
+    attacks = [WeightedHamming(api), Hamming()]
+    start = time.perf_counter()
+    curves = measure(seen, attacks, slots=SLOTS)
+    attacked = time.perf_counter() - start
     grid = Table("attack", *(f"r = {slots}" for slots in SLOTS), title="10M users, 10,000 targets")
-    for name, curve in zip(attacks, curves, strict=True):
-        shares = [curve[slots].credit for slots in SLOTS]
-        margins = [1.96 * credit.std() / np.sqrt(TARGETS) for credit in shares]
-        cells = zip(shares, margins, strict=True)
-        grid.add_row(name, *(f"{credit.mean():.2%} ±{margin:.2%}" for credit, margin in cells))
-    Console(width=110).print(grid)
-    made, attacked = np.diff(moments)
+    for curve in curves:
+        cells = [f"{one.value:.2%} [{one.low:.2%}, {one.high:.2%}]" for one in curve.values()]
+        grid.add_row(curve.attack, *cells)
+    Console(width=150).print(grid)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"made and observed {made:.1f} s, attacked {attacked:.1f} s, peak memory {peak:.2f} GiB")
+    print(f"made and observed {made:.1f} s, attacked {attacked:.1f} s, peak {peak:.2f} GiB")
+    print(f"end to end {made + attacked:.1f} s (limit {LIMIT})")
+    again, _ = seconds(lambda: measure(seen, attacks, slots=SLOTS), repeat=2)
+    scores = [attack.fit(seen) for attack in attacks]
+    search, _ = seconds(lambda: LocalEngine().curves(seen, scores, SLOTS), repeat=2)
+    print(f"all curves with intervals {again:.2f} s, {again / search:.2f}x of the search (limit 2)")
+    ceilings(api, people, seen)
+
+
+def ceilings(api, people, seen):
+    """Who knows more, and what nobody exceeds."""
+    start = time.perf_counter()
+    types = TypeAware(api, people.interests)
+    table = TokenTable(api, pairs=people.interests.pairs)
+    few = seen.only(slice(0, FEW))
+    revealed = api.reveal(people, targets=FEW, seed=7)
+    found = spectrum(
+        few,
+        [Hamming(), WeightedHamming(api), table, types],
+        release=api,
+        models=[table, types],
+        revealed=revealed,
+    )
+    print(f"\n{found}")
+    for level in found.levels:
+        print(f"{level.name}: {level.assumes}")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(f"spectrum {time.perf_counter() - start:.0f} s, peak {peak:.2f} GiB")

@@ -7,7 +7,6 @@ from functools import cache
 
 import numpy as np
 import pytest
-from benchmarks.main_experiment import weighted_hamming
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize
@@ -16,6 +15,7 @@ from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown
 from reidrisk.attacks.release import IMPOSSIBLE
 from reidrisk.attacks.token_table import TokenTable
+from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import synthetic_topics
 from reidrisk.scores import GRID
 
@@ -99,7 +99,7 @@ def test_the_uncorrected_table_is_the_text():
 def test_one_parameter_and_uncorrected_is_weighted_hamming():
     api = TopicsApi(topics=30, top=4, noise=0.1)
     seen = api.observe(synthetic_topics(500, topics=30, epochs=3, types=4, size=4), seed=2)
-    simple = weighted_hamming(api, seen.known)
+    simple = WeightedHamming(api).fit(seen)
     found = TokenTable(api, corrected=False).fit(seen).gain[0]
     expected = np.repeat(simple.mismatch[0][:, None], 30, axis=1)
     np.fill_diagonal(expected, simple.match[0])

@@ -6,7 +6,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from benchmarks.main_experiment import weighted_hamming
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.data.sets import chances_of_sets
@@ -16,6 +15,7 @@ from reidrisk import InvalidInput, Observations, ReferenceEngine, TokenWeights, 
 from reidrisk.attacks.latent_types import fit_types
 from reidrisk.attacks.type_aware import TypeAware, pairs_of, set_weights
 from reidrisk.attacks.type_model import NEARLY
+from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, read_profiles, synthetic_topics
 from reidrisk.data.interests import inclusion
 from reidrisk.scores import GRID
@@ -126,7 +126,7 @@ def test_it_finds_more_people_than_weighted_hamming():
     simple, exact, learned = (
         ReferenceEngine().credit(seen, score).mean()
         for score in (
-            weighted_hamming(API, seen.known),
+            WeightedHamming(API).fit(seen),
             TypeAware(API, PEOPLE.interests).fit(seen),
             TypeAware(API, types=8).fit(seen),
         )
@@ -141,7 +141,7 @@ def test_it_finds_more_of_the_embedded_population_than_weighted_hamming():
     """All 64 types, learned from 5,000 users: 37 % and 41 % against 23 % of other targets."""
     api, people = TopicsApi(), synthetic_topics(5_000, seed=1)
     seen = api.observe(people, targets=300, seed=7)
-    simple = ReferenceEngine().credit(seen, weighted_hamming(api, seen.known)).mean()
+    simple = ReferenceEngine().credit(seen, WeightedHamming(api).fit(seen)).mean()
     for attack in (TypeAware(api, people.interests), TypeAware(api)):
         assert ReferenceEngine().credit(seen, attack.fit(seen)).mean() > simple + 0.06
 

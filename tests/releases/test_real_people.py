@@ -6,10 +6,9 @@ be off by is three standard errors of such a run.
 
 import numpy as np
 import pytest
-from benchmarks.main_experiment import weighted_hamming
 from tests.shared_data import DATA, needs_data
 
-from reidrisk import LocalEngine, TokenWeights, TopicsApi
+from reidrisk import Hamming, LocalEngine, TopicsApi, WeightedHamming
 from reidrisk.data import read_profiles
 
 pytestmark = needs_data
@@ -34,7 +33,7 @@ def test_households_are_found_as_often_as_published(absent, users, weighted, unw
     api = TopicsApi(topics=people.tokens)
     seen = api.observe(people, seed=1)
     assert len(seen.known) == users
-    scores = [weighted_hamming(api, seen.known), TokenWeights(np.ones(people.tokens))]
+    scores = [attack.fit(seen) for attack in (WeightedHamming(api), Hamming())]
     for curve, published in zip(
         LocalEngine().curves(seen, scores, SLOTS), (weighted, unweighted), strict=True
     ):
