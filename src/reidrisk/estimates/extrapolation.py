@@ -1,0 +1,249 @@
+"""Risk among more users than were measured.
+
+A target hides in a crowd: the share u of people whom the attack cannot tell from it. Among n users
+about n u of them are present, and the right one is named with chance `(1 - exp(-n u)) / (n u)`.
+Risk is the mean of this over targets: it falls with n, and never faster than 1/n. How fast is
+decided by the smallest crowds, of which few have been seen. `docs/concepts/extrapolation.md` says
+what follows from this, and what does not.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import least_squares
+from scipy.special import ndtri
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.intervals import confidence
+
+Floats = NDArray[np.float64]
+Shape = tuple[float, float]
+
+FEWEST = 4  # three sizes for a fit that may bend, and one to try it on
+FITTED = 3
+DECADE = 10
+DRIFT = 0.25  # nats by which a law goes astray in each decade even if it did well so far
+FLAW = 0.03  # no law is right to within 3 %, however many targets were measured
+
+# A standard normal variable, in steps fine enough for crowds that differ by many powers of e.
+_STEPS = np.linspace(-6, 6, 241)
+_CHANCES = np.exp(-(_STEPS**2) / 2) / np.exp(-(_STEPS**2) / 2).sum()
+
+
+@dataclass(frozen=True, slots=True)
+class Extrapolation:
+    """Risk predicted for more users, and what speaks for the prediction.
+
+    Attributes:
+        law: Name of the law that gives the values; `none` if too little risk was seen for one.
+        parameters: `exponent` of the power law; `crowd_log_mean` and `crowd_log_spread` of the law
+            that bends; `drift`, nats a decade by which predictions are taken to go astray.
+        fitted: The law at the sizes it was fitted to: the last decade, three sizes at least.
+        predicted: Risk at the sizes asked for.
+        held_out: For the largest measured sizes, what the smaller ones predict, and what was
+            measured.
+    """
+
+    law: str
+    parameters: Mapping[str, float]
+    fitted: Mapping[int, Estimate]
+    predicted: Mapping[int, Estimate]
+    held_out: Mapping[int, tuple[Estimate, Estimate]]
+
+
+def extrapolate(
+    measured: Mapping[int, Estimate], users: Sequence[int], *, level: float = 0.95
+) -> Extrapolation:
+    """Predict the risk among more users from the risk among fewer.
+
+    The value continues the last measured decade straight on a log-log plot: a power law. The
+    interval also holds a law that bends (log-normal crowds), the sampling error of both, and a
+    drift for each decade: as large as the error on the held-out sizes, if that is more than usual.
+
+    Args:
+        measured: Risk by number of users, at least four sizes, of the same people, attack and
+            slots; best with the same targets at each size, and smaller sizes part of larger ones.
+        users: Numbers of users to predict for, all above the measured ones.
+        level: Chance with which the interval would hold the risk if no law went further astray.
+    """
+    level = confidence(level)
+    curve = _curve(measured, level)
+    largest = max(measured)
+    asked = [whole_number("users", size, least=1) for size in users]
+    if asked and min(asked) <= largest:
+        raise InvalidInput(
+            f"users has {min(asked):,}, but risk was measured up to {largest:,}: only larger "
+            "sizes are extrapolated; read smaller ones from what was measured"
+        )
+    if len(curve.sizes) < FEWEST or curve.sizes[-1] < largest:
+        unknown = {size: _only_high(size, measured[largest], level) for size in asked}
+        return Extrapolation("none", {}, {}, unknown, {})
+    kept = max(int((curve.sizes <= largest / DECADE).sum()), FITTED)
+    later = [int(size) for size in curve.sizes[kept:]]
+    guesses = _predict(curve.first(kept), later, DRIFT, level)
+    held_out = {size: (guesses[size], measured[size]) for size in later}
+    drift = max(DRIFT, _error(curve, kept, guesses))
+    log_mean, log_spread = _crowds(curve)
+    parameters = {
+        "exponent": -_power(curve)[1],
+        "crowd_log_mean": log_mean,
+        "crowd_log_spread": log_spread,
+        "drift": drift,
+    }
+    predicted = _predict(curve, asked, drift, level)
+    return Extrapolation("power law", parameters, _fitted(curve, level), predicted, held_out)
+
+
+@dataclass(frozen=True, slots=True)
+class _Curve:
+    """Measured risks above zero, in logarithms, by size."""
+
+    sizes: Floats
+    logs: Floats
+    errors: Floats  # standard errors of the logarithms
+    measured: tuple[Estimate, ...]
+
+    def first(self, count: int) -> "_Curve":
+        return _Curve(
+            self.sizes[:count], self.logs[:count], self.errors[:count], self.measured[:count]
+        )
+
+    def moved(self, place: int) -> "_Curve":
+        """The same curve with one risk a standard error higher."""
+        step = np.where(np.arange(len(self.sizes)) == place, self.errors, 0.0)
+        return _Curve(self.sizes, self.logs + step, self.errors, self.measured)
+
+
+def _curve(measured: Mapping[int, Estimate], level: float) -> _Curve:
+    sizes = sorted(whole_number("a size in measured", size, least=2) for size in measured)
+    if len(sizes) < FEWEST:
+        raise InvalidInput(
+            f"measured has {len(sizes)} sizes; a law and a test of it need at least {FEWEST}, such "
+            "as a thousandth, a hundredth, a tenth and all of the users"
+        )
+    for size in sizes:
+        one = measured[size]
+        if not 0 <= one.low <= one.value <= one.high <= 1:
+            raise InvalidInput(
+                f"measured[{size}] is {one.value} between {one.low} and {one.high}; a risk lies "
+                "between 0 and 1 and inside its interval"
+            )
+        if one.level < level:
+            raise InvalidInput(
+                f"measured[{size}] has an interval of level {one.level:g}, too narrow for a "
+                f"prediction of level {level:g}; measure with the same level"
+            )
+    # Zeros have no logarithm. Before a larger size with a risk above zero they are mere noise.
+    risky = [size for size in sizes if measured[size].value > 0]
+    found = tuple(measured[size] for size in risky)
+    # The upper side, because tiny counts have a lower end of zero.
+    errors = [np.log(one.high / one.value) / _normal(one.level) for one in found]
+    logs = np.log([one.value for one in found])
+    return _Curve(np.array(risky, np.float64), logs, np.hypot(errors, FLAW), found)
+
+
+def _power(curve: _Curve) -> tuple[float, float]:
+    """Level and slope of the straight line through the last decade, its slope from -1 to 0."""
+    part = _last_decade(curve.sizes)
+    x, y, weights = np.log(curve.sizes[part]), curve.logs[part], curve.errors[part] ** -2
+    x_mean, y_mean = np.average(x, weights=weights), np.average(y, weights=weights)
+    slope = np.average((x - x_mean) * (y - y_mean), weights=weights)
+    slope = np.clip(slope / np.average((x - x_mean) ** 2, weights=weights), -1, 0)
+    return float(y_mean - slope * x_mean), float(slope)
+
+
+def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
+    """Mean and spread of the logarithm of the crowds' shares, if it is normal: all sizes."""
+    middle, risk = np.log(curve.sizes).mean(), np.exp(curve.logs.mean())
+    start = start or (-middle - 2.5 * ndtri(min(risk, 0.99)), 2.5)  # about right at the middle
+    found = least_squares(
+        lambda shape: (_log_risk_in_crowds(shape, curve.sizes) - curve.logs) / curve.errors,
+        start,
+        bounds=((-100, 0.05), (50, 12)),
+    )
+    return float(found.x[0]), float(found.x[1])
+
+
+def _log_risk_in_crowds(shape: Shape, sizes: Floats) -> Floats:
+    crowd = sizes[:, None] * np.exp(shape[0] + shape[1] * _STEPS)
+    return np.asarray(np.log((-np.expm1(-crowd) / crowd) @ _CHANCES))
+
+
+def _line(curve: _Curve, sizes: Floats) -> Floats:
+    level, slope = _power(curve)
+    return level + slope * np.log(sizes)
+
+
+def _predict(
+    curve: _Curve, users: Sequence[int], drift: float, level: float
+) -> dict[int, Estimate]:
+    """The power law beyond the curve; both laws with their margins, within what theory allows."""
+    sizes, last, shape = np.array(users, np.float64), curve.measured[-1], _crowds(curve)
+
+    def laws(of: _Curve) -> Floats:
+        bent = _log_risk_in_crowds(_crowds(of, shape), sizes)
+        return np.stack([_line(of, sizes), bent])
+
+    logs, astray = laws(curve), drift * np.log10(sizes / curve.sizes[-1])
+    margin = np.hypot(_normal(level) * _sampling(laws, curve), astray)
+    most, guessing = curve.sizes[-1] / sizes, 1 / sizes  # risk falls by the factor most at most
+    value = np.clip(np.exp(logs[0]), last.value * most, last.value)
+    value = np.maximum(value, guessing)
+    low = np.exp((logs - margin).min(axis=0))
+    low = np.clip(low, np.maximum(last.low * most, guessing), value)
+    high = np.maximum(np.minimum(np.exp((logs + margin).max(axis=0)), last.high), value)
+    return _estimates(users, (value, low, high), level, last.trials)
+
+
+def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
+    """The power law at the sizes it was fitted to."""
+    sizes = curve.sizes[_last_decade(curve.sizes)]
+    logs = _line(curve, sizes)
+    margin = _normal(level) * _sampling(lambda of: _line(of, sizes), curve)
+    ends = (np.minimum(np.exp(end), 1) for end in (logs, logs - margin, logs + margin))
+    return _estimates([int(size) for size in sizes], ends, level, curve.measured[-1].trials)
+
+
+def _sampling(predict: Callable[[_Curve], Floats], curve: _Curve) -> Floats:
+    """Standard error of a prediction: each risk is moved by its own, one after the other.
+
+    Errors count as independent. Those of the same targets are not: slopes are then better known.
+    """
+    here = predict(curve)
+    moves = [predict(curve.moved(place)) - here for place in range(len(curve.sizes))]
+    return np.asarray(np.sqrt(np.square(moves).sum(axis=0)))
+
+
+def _estimates(
+    users: Sequence[int], ends: Iterable[Floats], level: float, trials: int
+) -> dict[int, Estimate]:
+    return {
+        size: Estimate(value, low, high, level, trials, "extrapolated, power law")
+        for size, value, low, high in zip(users, *(end.tolist() for end in ends), strict=True)
+    }
+
+
+def _only_high(size: int, last: Estimate, level: float) -> Estimate:
+    """Without a law: risk does not grow with users, and guessing is always possible."""
+    low, value, high = 1 / size, max(last.value, 1 / size), max(last.high, 1 / size)
+    return Estimate(value, low, high, level, last.trials, "extrapolated, upper end only")
+
+
+def _error(curve: _Curve, kept: int, guesses: Mapping[int, Estimate]) -> float:
+    """Nats a decade by which the held-out sizes were missed: root of the mean square."""
+    logs = np.log([guess.value for guess in guesses.values()])
+    decades = np.log10(curve.sizes[kept:] / curve.sizes[kept - 1])
+    return float(np.sqrt(np.mean(((logs - curve.logs[kept:]) / decades) ** 2)))
+
+
+def _last_decade(sizes: Floats) -> slice:
+    """The sizes from a tenth of the largest, three at least."""
+    return slice(min(int((sizes < sizes[-1] / DECADE).sum()), len(sizes) - FITTED), None)
+
+
+def _normal(level: float) -> float:
+    return float(ndtri((1 + level) / 2))
