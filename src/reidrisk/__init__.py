@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, data, estimates, risk, testing, theory
+    from reidrisk import attacks, data, estimates, risk, study, testing, theory
     from reidrisk.attacks import (
         FullInformation,
         Hamming,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reidrisk.releases import TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
+    from reidrisk.study import Result, Study
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -43,7 +44,9 @@ __all__ = [
     "ReferenceEngine",
     "ReidriskError",
     "RepresentationMatrix",
+    "Result",
     "SetWeights",
+    "Study",
     "TokenTable",
     "TokenWeights",
     "TooLarge",
@@ -63,6 +66,7 @@ __all__ = [
     "posterior",
     "risk",
     "spectrum",
+    "study",
     "testing",
     "theory",
     "uniforms",
@@ -80,6 +84,7 @@ _PARTS = {
     "releases": ("TopicsApi", "popularity"),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "scores": ("ProfileWeights", "SetWeights", "TokenTable", "TokenWeights"),
+    "study": ("Result", "Study"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}
@@ -87,7 +92,7 @@ _HOME = {name: part for part, names in _PARTS.items() for name in names}
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the public names
     """Load a public name on first use."""
-    if name in {"attacks", "data", "estimates", "risk", "testing", "theory"}:
+    if name in {"attacks", "data", "estimates", "risk", "study", "testing", "theory"}:
         return importlib.import_module(f"reidrisk.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")

@@ -4,6 +4,7 @@ from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
 from reidrisk.estimates.calibration import Calibration, CalibrationBin, calibration
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.extrapolation import Extrapolation, extrapolate
 from reidrisk.estimates.intervals import confidence, mean_of_shares
 from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
 from reidrisk.estimates.selective import Selective, risk_coverage, selective
@@ -12,11 +13,13 @@ __all__ = [
     "Calibration",
     "CalibrationBin",
     "Estimate",
+    "Extrapolation",
     "PerUserRisk",
     "Selective",
     "anytime_interval",
     "calibration",
     "confidence",
+    "extrapolate",
     "mean_of_credits",
     "mean_of_numbers",
     "mean_of_shares",

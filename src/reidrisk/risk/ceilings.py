@@ -9,8 +9,8 @@ from reidrisk.attacks import Attack
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.observations import SETS, Observations
+from reidrisk.risk.beliefs import posterior
 from reidrisk.risk.engine import Engine, one_length
-from reidrisk.risk.posterior import posterior
 from reidrisk.scores import GRID, Score
 
 MOST_OUTCOMES = 250_000

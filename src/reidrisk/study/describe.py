@@ -1,0 +1,55 @@
+"""A study in plain words and numbers, to store beside a result and to know it again."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reidrisk.observations import Observations
+
+
+def describe(thing: object) -> Any:  # noqa: ANN401, PLR0911  whatever JSON knows, kind by kind
+    """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
+    if thing is None or isinstance(thing, bool | int | float | str):
+        return thing
+    if isinstance(thing, np.generic):
+        return thing.item()
+    if isinstance(thing, Path):
+        return thing.name
+    if isinstance(thing, np.ndarray):
+        return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
+    if isinstance(thing, Observations):
+        rows = (thing.known, thing.anonymous, thing.truth)
+        return {"kind": "Observations", "rows": [describe(np.asarray(part)) for part in rows]}
+    if is_dataclass(thing):
+        shown = [part.name for part in fields(thing) if part.init]
+        own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}
+        values = {name: describe(getattr(thing, name)) for name in shown}
+        return {"kind": type(thing).__name__, **own, **values}
+    if isinstance(thing, Mapping):
+        return {str(key): describe(value) for key, value in thing.items()}
+    if isinstance(thing, tuple | list | range):
+        return [describe(item) for item in thing]
+    return {"kind": type(thing).__name__}
+
+
+def fingerprint(description: Any) -> str:  # noqa: ANN401  whatever JSON knows
+    """A short name for a description: the same for the same, on every machine."""
+    text = json.dumps(description, sort_keys=True, ensure_ascii=True, allow_nan=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def hash_of_file(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _hash_of_array(array: np.ndarray) -> str:
+    if array.dtype.hasobject:
+        return hashlib.sha256(json.dumps(array.tolist(), default=str).encode()).hexdigest()
+    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).hexdigest()

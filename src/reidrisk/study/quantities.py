@@ -1,0 +1,37 @@
+"""Numbers as people write them: 10M users, 1 % noise."""
+
+import re
+
+from reidrisk.errors import InvalidInput
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
+_SIZE = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmbg]?)", re.IGNORECASE)
+
+
+def size(text: str | float, name: str = "a size") -> int:
+    """A whole number, with k, M or B behind it: `10M`, `1.5k`, `10_000`."""
+    found = _SIZE.fullmatch(str(text).strip()) if not isinstance(text, bool) else None
+    number = None
+    if found:
+        plain = found[1].replace("_", "").replace(",", "")
+        number = float(plain) * _UNITS[found[2].lower()]
+    if number is None or number != int(number):
+        raise InvalidInput(f"{name} is a whole number such as 10000, 10k or 10M; got {text!r}")
+    return int(number)
+
+
+def share(text: str | float, name: str = "a share") -> float:
+    """A number between 0 and 1, or one in percent: `0.01`, `1%`."""
+    plain = str(text).strip()
+    try:
+        value = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+    except ValueError:
+        value = -1.0
+    if isinstance(text, bool) or not 0 <= value <= 1:
+        raise InvalidInput(f"{name} is between 0 and 1, or a percentage such as 1%; got {text!r}")
+    return value
+
+
+def sizes(text: str, name: str = "sizes") -> tuple[int, ...]:
+    """Several sizes, separated by commas: `1,2,4,8`."""
+    return tuple(size(part, name) for part in text.split(",") if part.strip())

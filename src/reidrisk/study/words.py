@@ -1,0 +1,71 @@
+"""What a result rests on, in sentences, and its figures from weakest to strongest."""
+
+from typing import TYPE_CHECKING
+
+from reidrisk.data import SyntheticTopics
+from reidrisk.data.people import People
+from reidrisk.estimates import Estimate
+from reidrisk.risk.spectra import (
+    Level,
+    arranged,
+    attack_level,
+    local_privacy_level,
+    shared_bits_level,
+)
+from reidrisk.study.result import Bound
+from reidrisk.study.steps import Part, bound_of
+
+if TYPE_CHECKING:
+    from reidrisk.study.study import Study
+
+NOT_COVERED = (
+    "Attackers who know more than is stated: names, addresses, times of visits, other releases.",
+    "What else is learned about a person who is not named: traits may leak without identity.",
+    "Harm to people who are named wrongly.",
+    "Changes of people and of the release after the data were made.",
+)
+
+
+def assumptions(study: "Study", people: People) -> tuple[str, ...]:
+    """What was assumed, a sentence each."""
+    sentences = [
+        "An attacker sees what is shown of one person and names one of the known users.",
+        "Every user is as likely to be that person: targets are drawn at random.",
+        "Where several users explain a target equally well, one of them is named at random.",
+        f"Intervals hold the truth with probability {study.level:.0%}, each on its own.",
+        *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
+    ]
+    if isinstance(people, SyntheticTopics):
+        sentences.append(
+            "The people are synthetic. They match published information figures of one epoch and "
+            "of eight; that does not identify the real population, and real people may be easier "
+            "or harder to name."
+        )
+    return tuple(sentences)
+
+
+def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
+    """All figures at a number of slots, weakest first."""
+    users = parts["risks"][0].users
+    found = {
+        risk.attack: risk for risk in parts["risks"] if risk.slots == slots and not risk.setting
+    }
+    levels = [
+        attack_level(
+            attack,
+            Estimate(risk.value, risk.low, risk.high, risk.level, risk.targets, risk.method),
+        )
+        for attack in study.attacks
+        for risk in [found[attack.name]]
+    ]
+    levels += [_level(bound) for bound in parts.get("bounds", ())]
+    for bits in parts.get("information", ()):
+        if bits.name == "mutual information" and bits.slots == slots:
+            levels.append(shared_bits_level(bits.value * slots, users))
+    levels.append(local_privacy_level(study.release, users, slots=slots))
+    return tuple(bound_of(level, slots) for level in arranged(levels, users))
+
+
+def _level(bound: Bound) -> Level:
+    found = Estimate(bound.value, bound.low, bound.high, bound.level, bound.trials, bound.method)
+    return Level(bound.name, bound.side, found, bound.assumes, bound.fits)
