@@ -12,10 +12,13 @@ import numba
 import numpy as np
 
 from benchmarks.tools import seconds, table
+from reidrisk.data import SequenceChances, synthetic_topics
 from reidrisk.engines import LocalEngine
+from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
-from reidrisk.scores import GRID, SetWeights, TokenTable, TokenWeights
+from reidrisk.releases import TopicsApi
+from reidrisk.scores import GRID, ProfileWeights, SetWeights, TokenTable, TokenWeights
 
 USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
 SHORT = (1, 2, 4, 6, 8)
@@ -144,6 +147,29 @@ def likelihoods():
     return TokenTable(np.log(1.4e-4 + 0.19 * together) - np.log(chances)[:, None])
 
 
+def typed_people(users, targets):
+    """The embedded population, and the mixture it comes from."""
+    people = synthetic_topics(users=users, seed=1)
+    chances = SequenceChances.of(people.interests, 0.05)
+    seen = TopicsApi().observe(people, targets=targets, seed=7)
+    tables = chances.single.T, chances.joint.transpose(2, 0, 1)
+    return seen, TypeMixture(people.interests.type_weights, *tables)
+
+
+def newer_scores(engine):
+    """Mixtures, profiles and sums over everyone."""
+    seen, mixture = typed_people(1_000_000, 3_000)
+    profile = ProfileWeights(np.ones(TOKENS))
+    for name, work, goal in (
+        ("1M users, 3,000 targets, 64 types", lambda: engine.search(seen, mixture), 20),
+        ("the same, evidence", lambda: engine.evidence(seen, mixture), 20),
+        ("the same, profiles", lambda: engine.search(seen, profile), 20),
+        ("the same, evidence of a token table", lambda: engine.evidence(seen, likelihoods()), 20),
+    ):
+        spent, _ = seconds(work, repeat=1)
+        yield name, spent, "goal", goal, 1
+
+
 def main():
     engine, rows = LocalEngine(), []
     scores = attacks()
@@ -185,5 +211,6 @@ def main():
     weights = TokenWeights(-np.log(popularity(1_000_000, 1.0)))
     many, _ = seconds(lambda: engine.search(songs, weights), repeat=3)
     rows.append(("1M users, 1M tokens", many, "goal", 2, 1))
+    rows.extend(newer_scores(engine))
     table("engine: 10,000 targets, 8 slots, 349 tokens of 7.6 bits", rows)
     print(f"10M users: tokens {seen.known.nbytes / 2**30:.2f} GiB, search {peak:.2f} GiB more")

@@ -90,3 +90,24 @@ def searches(draw, most_slots=6):
     if seen.tokens <= 300 and draw(st.booleans()):
         return seen, draw(st.one_of(tables(seen), mixtures(seen)))
     return seen, draw(st.one_of(weights(seen), profiles(seen)))
+
+
+def typed_people(users, targets, *, slots=8, types=16, tokens=60, seed=1):
+    """Users of well separated types, two rows of each, and the mixture they come from."""
+    random = np.random.default_rng(seed)
+    tastes = random.dirichlet(np.full(tokens, 0.1), types) * 0.95 + 0.05 / tokens
+    same = 0.2
+    single = tastes
+    joint = (1 - same) * tastes[:, :, None] * tastes[:, None, :]
+    joint[:, range(tokens), range(tokens)] += same * tastes
+    kinds = random.integers(0, types, users)
+    steps = tastes.cumsum(axis=1)
+
+    def draw(of):
+        chance = random.random((len(of), slots))
+        return np.minimum((chance[:, :, None] > steps[of][:, None, :]).sum(axis=2), tokens - 1)
+
+    known, truth = draw(kinds), random.integers(0, users, targets)
+    anonymous = np.where(random.random((targets, slots)) < same, known[truth], draw(kinds[truth]))
+    seen = Observations(known, anonymous, truth, tokens=tokens)
+    return seen, TypeMixture(np.full(types, 1 / types), single, joint)

@@ -12,14 +12,23 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.strategies import AWKWARD, observations, searches, weights
+from tests.engines.strategies import (
+    AWKWARD,
+    mixtures,
+    observations,
+    profiles,
+    searches,
+    typed_people,
+    weights,
+)
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.plan import Way
+from reidrisk.engines.profiles import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
-from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
 
 FIELDS = ("best", "ties", "truth", "top_rows", "top_scores")
 
@@ -83,13 +92,14 @@ def test_credit_is_that_of_a_full_search(search):
         np.testing.assert_array_equal(LocalEngine().credit(seen, score), expected)
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.data())
 def test_curves_are_searches_of_prefixes(data):
     seen = data.draw(observations())
-    scores = [data.draw(weights(seen)) for _ in range(2)]
+    scores = [data.draw(weights(seen)), data.draw(profiles(seen)), data.draw(weights(seen))]
     if seen.tokens <= 300:
         scores.insert(1, TokenTable(np.eye(seen.tokens)))
+        scores.insert(2, data.draw(mixtures(seen)))
     slots = sorted({1, (1 + seen.slots) // 2, seen.slots})
     fast = LocalEngine().curves(seen, scores, slots)
     slow = ReferenceEngine().curves(seen, scores, slots)
@@ -267,17 +277,21 @@ PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import Observations
-from reidrisk.scores import SetWeights, TokenTable, TokenWeights
+from reidrisk.mixtures import TypeMixture
+from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
 
 assert numba.config.DISABLE_JIT
 random = np.random.default_rng(5)
 sets = random.integers(-1, 4, (40, 4, 2))
 tokens = random.integers(-1, 4, (9, 4))
 truth = random.integers(0, 40, 9)
+quarters = np.full((2, 4, 4), 1 / 4)
 for known, score in (
     (sets, SetWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenTable(random.random((4, 4)))),
+    (sets, ProfileWeights(np.arange(4))),
+    (sets[:, :, 0], TypeMixture([0.5, 0.5], quarters[0, :2], quarters / 4)),
 ):
     seen = Observations(known, tokens, truth, tokens=4)
     for top in (0, 2):
@@ -285,6 +299,8 @@ for known, score in (
         slow = ReferenceEngine().search(seen, score, top=top)
         for name in ("best", "ties", "truth", "top_rows", "top_scores"):
             np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
+    fast, slow = LocalEngine().evidence(seen, score), ReferenceEngine().evidence(seen, score)
+    np.testing.assert_allclose(fast, slow)
 histogram = LocalEngine(threads=1).histogram(Observations(sets, tokens, truth, tokens=4))
 assert histogram.counts.sum() == 40 * 9
 """
@@ -301,8 +317,47 @@ def test_kernels_run_without_the_compiler():
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("top", [0, 3])
+@pytest.mark.parametrize("slots", [1, 8])
+def test_a_search_by_types_equals_the_reference(slots, top):
+    seen, score = typed_people(20_000, 60, slots=slots)
+    slow = ReferenceEngine().search(seen, score, top=top)
+    assert_same(LocalEngine(threads=1).search(seen, score, top=top), slow)
+    assert_same(LocalEngine(threads=3, rows=500).search(seen, score, top=top), slow)
+    frugal = LocalEngine(threads=1, max_memory={1: 1_180_000, 8: 5_200_000}[slots])
+    assert_same(frugal.search(seen, score, top=top), slow)  # thirty targets at a time
+
+
+def test_whoever_knows_the_types_names_more_people():
+    seen, score = typed_people(20_000, 300)
+    popular = np.bincount(seen.known.ravel(), minlength=seen.tokens) + 1.0
+    weighted = TokenWeights(-np.log(popular / popular.sum()))
+    engine = LocalEngine()
+    assert engine.credit(seen, score).mean() > 1.2 * engine.credit(seen, weighted).mean()
+
+
+def test_progress_and_memory_hold_for_the_newer_scores():
+    (seen, score), calls = typed_people(3000, 70), []
+    engine = LocalEngine(rows=1000, progress=lambda done, pairs: calls.append((done, pairs)))
+    for rated in (score, ProfileWeights(np.ones(60))):
+        engine.search(seen, rated)
+        assert calls[-1] == (210_000, 210_000)
+        with pytest.raises(TooLarge, match="raise max_memory"):
+            LocalEngine(max_memory=1000).search(seen, rated)
+
+
+def test_sets_of_profiles_are_a_view():
+    rows = np.random.default_rng(1).integers(0, 50, (1000, 8)).astype(np.int8)
+    seen = Observations(rows, rows[:5], np.arange(5), tokens=50)
+    sets, _ = as_sets(seen.prefix(6), ProfileWeights(np.ones(50)))
+    assert np.shares_memory(sets.known, rows)
+    assert sets.known.shape == (1000, 6, 6)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1)])
+@pytest.mark.parametrize(
+    "score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1), ProfileWeights(np.arange(50.0))]
+)
 def test_millions_of_pairs_equal_the_reference(score):
     seen = population(users=200_000, targets=100)
     slow = ReferenceEngine().search(seen, score, top=4)

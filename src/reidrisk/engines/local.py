@@ -10,7 +10,7 @@ from reidrisk.engines.codes import codes_of, target_blocks
 from reidrisk.engines.counting import bytes_to_count, count, missing_groups
 from reidrisk.engines.crew import Crew, Progress, free_memory
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, check_slots
-from reidrisk.engines.mixing import search_types
+from reidrisk.engines.mixing import bytes_to_search_types, search_types
 from reidrisk.engines.plan import Way, cheapest_count, cheapest_search
 from reidrisk.engines.profiles import as_sets
 from reidrisk.engines.searching import (
@@ -162,10 +162,11 @@ def _search(observations: Observations, score: Score, top: int, crew: Crew) -> M
 
 def _search_types(observations: Observations, score: TypeMixture, top: int, crew: Crew) -> Matches:
     """Search with a type mixture, for as many targets at a time as fit."""
-    most = crew.targets_together(
-        len(observations.anonymous),
-        lambda targets: bytes_to_sweep(observations, crew, top, targets),
-    )
+
+    def size(targets: int) -> int:
+        return bytes_to_search_types(observations, score, crew, top, targets)
+
+    most = crew.targets_together(len(observations.anonymous), size)
     blocks = target_blocks(observations, min(most, _MOST_TARGETS))
     return join_targets(
         [search_types(observations.only(some), score, top, crew) for some in blocks]

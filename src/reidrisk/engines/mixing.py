@@ -9,15 +9,26 @@ from reidrisk.engines.codes import Codes, codes_of
 from reidrisk.engines.crew import Crew
 from reidrisk.engines.kernels_mixture import MOST_NATS, Mixed, sweep_types
 from reidrisk.engines.kernels_search import ROWS_PER_SWEEP, Kept
-from reidrisk.engines.searching import few_rows_first, search
+from reidrisk.engines.searching import bytes_to_sweep, few_rows_first, search
 from reidrisk.matches import Matches
 from reidrisk.mixtures import IMPOSSIBLE, Chances, TypeMixture
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import GRID
 
+_BOUNDS = 6  # arrays of targets x slots x types at a time
 _SLACK = 1e-6  # nats, far above what rounding can do to a score
 
 Floats = NDArray[np.float64]
+
+
+def bytes_to_search_types(
+    observations: Observations, score: TypeMixture, crew: Crew, top: int, targets: int
+) -> int:
+    """Memory of a search for this many targets."""
+    types = len(score.chances.weights)
+    bounds = 8 * types * (_BOUNDS * targets * (observations.slots + 1) + 4 * observations.tokens)
+    per_thread = 8 * (types + 1) * ROWS_PER_SWEEP
+    return bytes_to_sweep(observations, crew, top, targets) + bounds + crew.threads * per_thread
 
 
 def search_types(observations: Observations, score: TypeMixture, top: int, crew: Crew) -> Matches:
