@@ -2,7 +2,6 @@
 
 import itertools
 import math
-import time
 
 import numpy as np
 import pytest
@@ -230,9 +229,7 @@ def test_sixty_four_types_are_found_in_the_embedded_population(seed):
     population = synthetic_topics(220_000, seed=5)
     rows = np.array(TopicsApi().observe(population, targets=1, seed=3).known)
     model, others = population.interests, rows[200_000:]
-    begun = time.perf_counter()
     fit = fit_types(rows[:200_000], tokens=349, top=5, noise=0.05, types=64, seed=seed)
-    assert time.perf_counter() - begun < 60
     truth = LatentTypes(model.type_weights, model.type_inclusion(), np.empty(0))
     for users, lead in ((rows[:200_000], 0), (others, -0.1)):
         best = mean_log_likelihood(truth, users, noise=0.05)
