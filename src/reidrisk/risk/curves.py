@@ -1,16 +1,20 @@
 """Estimates along something: the number of slots, or of users."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
+from typing import Any, ClassVar
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.guests import frame, html_table, risk_chart
 
 
 @dataclass(frozen=True)
 class _Curve(Mapping[int, Estimate]):
     """A curve is read like a dictionary: `curve[8].value`."""
+
+    _along: ClassVar[str]
 
     attack: str
     points: Mapping[int, Estimate]
@@ -33,6 +37,30 @@ class _Curve(Mapping[int, Estimate]):
     def __len__(self) -> int:
         return len(self.points)
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per point, as a table has them."""
+        return [
+            {"attack": self.attack, self._along: point, **asdict(found)}
+            for point, found in self.items()
+        ]
+
+    def to_frame(self) -> Any:  # noqa: ANN401  of a library that may be absent
+        """A data frame of pandas, or else of polars."""
+        return frame(self.rows)
+
+    def plot(self) -> Any:  # noqa: ANN401  of a library that may be absent
+        """A chart of altair: risk with its interval along the curve."""
+        scale = "log" if self._along == "users" else "linear"
+        return risk_chart(self.rows, self._along, title=self.attack, scale=scale)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (f"{point:,}", *(f"{share:.4%}" for share in (one.value, one.low, one.high)))
+            for point, one in self.items()
+        ]
+        return html_table(self.attack, (self._along, "named rightly", "low", "high"), rows)
+
 
 @dataclass(frozen=True)
 class RiskCurve(_Curve):
@@ -45,6 +73,8 @@ class RiskCurve(_Curve):
         not_assessed: For each number of slots, targets of whom one side saw nothing. They are in
             no estimate, and are not safe: nothing is known about them.
     """
+
+    _along: ClassVar[str] = "slots"
 
     users: int
     not_assessed: Mapping[int, int] = field(default_factory=dict)
@@ -73,6 +103,8 @@ class SizeCurve(_Curve):
         slots: How many it has seen.
         not_assessed: Targets of whom one side saw nothing; they are in no estimate.
     """
+
+    _along: ClassVar[str] = "users"
 
     slots: int
     not_assessed: int = 0

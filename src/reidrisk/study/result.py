@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 from reidrisk.data.files import written_whole
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.guests import frame, html_table, risk_chart
 
 SCHEMA = "reidrisk/1"
 
@@ -224,6 +225,25 @@ class Result:
             return typed(cls, body)  # type: ignore[no-any-return]
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from wrong
+
+    def to_frame(self) -> Any:  # noqa: ANN401  of a library that may be absent
+        """All risks, sweeps included, as a data frame of pandas, or else of polars."""
+        rows = [{**plain(risk), **risk.setting} for risk in self.risks]
+        return frame([{key: row[key] for key in row if key != "setting"} for row in rows])
+
+    def plot(self) -> Any:  # noqa: ANN401  of a library that may be absent
+        """A chart of altair: risk over slots with intervals, one line per attack."""
+        rows = [plain(risk) for risk in self.risks if not risk.setting]
+        return risk_chart(rows, "slots", title=self.title, scale="linear")
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (one.attack, str(one.slots), *(f"{x:.4%}" for x in (one.value, one.low, one.high)))
+            for one in self.risks
+            if not one.setting
+        ]
+        headings = ("attack", "slots", "named rightly", "low", "high")
+        return html_table(self.title, headings, rows)
 
     def save(self, folder: str | Path) -> Path:
         """Write `result.json` into a folder, which is made if it is not there."""
