@@ -4,12 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow oldest lint types format bench docs clean
+.PHONY: help demo test slow browser axe oldest lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-demo: $(VENV)/core.stamp  ## what reidrisk says of a small built-in release
+demo: $(VENV)/core.stamp  ## the whole story on the embedded population, with a report
 	@$(BIN)/reidrisk demo
 
 test: $(VENV)/dev.stamp  ## the tests
@@ -17,6 +17,14 @@ test: $(VENV)/dev.stamp  ## the tests
 
 slow: $(VENV)/dev.stamp  ## the tests that take longer
 	$(BIN)/python -m pytest -n auto -m slow
+
+browser: $(VENV)/dev.stamp  ## the report in Chromium; with make axe, its accessibility too
+	$(BIN)/python -m pytest -m browser tests/browser
+
+axe: $(VENV)/axe/node_modules/axe-core/axe.min.js  ## what the accessibility check needs (by npm)
+
+$(VENV)/axe/node_modules/axe-core/axe.min.js: | $(VENV)/bin/python
+	npm install --silent --no-save --prefix $(VENV)/axe axe-core
 
 oldest: tests/packaging/oldest.txt  ## the tests with the oldest libraries we promise to work with
 	$(PYTHON) -m venv $(VENV)-oldest
@@ -51,7 +59,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/core.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
 	@touch $@
 
 $(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python

@@ -8,13 +8,14 @@ from typing import Any
 from reidrisk.errors import MissingExtra
 
 
-def guest(module: str, extra: str) -> ModuleType:
+def guest(module: str, extra: str = "plots") -> ModuleType:
     """Import an optional library, or say how to get it."""
     try:
         return importlib.import_module(module)
     except ImportError as missing:
         raise MissingExtra(
-            f"{module} is needed for this and is not installed: pip install 'reidrisk[{extra}]'"
+            f"{missing.name or module} is needed for this and is not installed: "
+            f"pip install 'reidrisk[{extra}]'"
         ) from missing
 
 
@@ -30,7 +31,7 @@ def frame(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401  of a library that
 
 def risk_chart(rows: list[dict[str, Any]], along: str, *, title: str, scale: str) -> Any:  # noqa: ANN401
     """A chart of altair: risk with its interval along something, one line per attack."""
-    altair = guest("altair", "plots")
+    altair = guest("altair")
     base = altair.Chart(altair.Data(values=rows)).encode(
         x=altair.X(f"{along}:Q", scale=altair.Scale(type=scale), title=along),
         color=altair.Color("attack:N"),

@@ -1,0 +1,60 @@
+"""Charts as specifications and as pictures; the one place that speaks to the renderer."""
+
+import copy
+import functools
+import re
+from typing import Any
+
+from reidrisk.guests import guest
+from reidrisk.report.drawing import Look, config
+from reidrisk.report.parts import Exhibit
+
+WIDTH = 720
+PANEL_WIDTH = 420
+_SCALE = 2
+
+
+def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, Any]:
+    """The chart of an exhibit as a Vega-Lite specification."""
+    if exhibit.draw is None:
+        raise TypeError(f"{exhibit.name} has no chart")
+    # A theme that somebody enabled in altair must not change the report.
+    with guest("altair").theme.enable("none"):
+        spec: dict[str, Any] = exhibit.draw(exhibit.rows, look).properties(width=width).to_dict()
+    spec["config"] = config(look)
+    spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    spec["description"] = f"{exhibit.title}. {exhibit.sentence}"
+    return spec
+
+
+def svg(spec: dict[str, Any], width: int) -> str:
+    """A still picture."""
+    still = copy.deepcopy(spec) | {"width": width}
+    picture: str = guest("vl_convert").vegalite_to_svg(still, vl_version=_version())
+    return picture
+
+
+def inline_svg(spec: dict[str, Any], width: int, name: str) -> str:
+    """A still picture for a page with others: its inner names are its own, its words unspoken."""
+    picture = svg(spec, width).replace("<svg ", '<svg aria-hidden="true" ', 1)
+    return re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{name}-\g<2>", picture)
+
+
+def png(spec: dict[str, Any], width: int) -> bytes:
+    """A still picture in pixels, fine enough for print."""
+    still = copy.deepcopy(spec) | {"width": width}
+    picture: bytes = guest("vl_convert").vegalite_to_png(still, vl_version=_version(), scale=_SCALE)
+    return picture
+
+
+@functools.cache
+def library() -> str:
+    """The scripts that draw charts in a browser, all in one."""
+    script: str = guest("vl_convert").javascript_bundle(vl_version=_version())
+    return script
+
+
+def _version() -> str:
+    """The version of Vega-Lite that altair writes, such as 6.4."""
+    schema: str = guest("altair").SCHEMA_VERSION
+    return ".".join(schema.removeprefix("v").split(".")[:2])

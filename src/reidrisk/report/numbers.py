@@ -1,0 +1,129 @@
+"""Numbers as people say them: never more digits than the interval supports."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import Protocol
+
+EXACT_DIGITS = 3
+_HUNDRED = Decimal(100)
+_ENDS = (Decimal(0), _HUNDRED)  # said without decimals, however fine the unit
+
+
+class Interval(Protocol):
+    """Anything with a value between two ends: a risk, a figure, a bound."""
+
+    @property
+    def value(self) -> float:
+        """What was measured."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+
+def share(number: Interval) -> str:
+    """A value as a percentage with the digits that its interval supports."""
+    value, low, high = (_percent(part) for part in (number.value, number.low, number.high))
+    if low == high:
+        return exactly(number.value)
+    return f"{_plain(value, _percent_unit(value, low, high))} %"
+
+
+def interval(number: Interval) -> str:
+    """The two ends as percentages, rounded outwards; empty if the number is exact."""
+    value, low, high = (_percent(part) for part in (number.value, number.low, number.high))
+    if low == high:
+        return ""
+    unit = _percent_unit(value, low, high)
+    # An end far above a small value needs two digits, not those of the value.
+    least, most = (max(unit, min(_place(end) / 10, Decimal(1))) for end in (low, high))
+    return f"{_plain(low, least, ROUND_FLOOR)} % to {_plain(high, most, ROUND_CEILING)} %"
+
+
+def share_with_interval(number: Interval) -> str:
+    """Such as `1.7 % (1.2 % to 2.3 %)`."""
+    ends = interval(number)
+    return f"{share(number)} ({ends})" if ends else share(number)
+
+
+def exactly(number: float) -> str:
+    """A number without an interval as a percentage: three digits."""
+    value = _percent(number)
+    return f"{_said(value, value, value)} %"
+
+
+def at_most(number: float) -> str:
+    """A bound as a percentage, rounded upwards."""
+    value = _percent(number)
+    text = f"{_said(value, value, value, ROUND_CEILING)} %"
+    return "just under 100 %" if number < 1 and text == "100 %" else text
+
+
+def percent(number: float) -> str:
+    """An exact percentage, such as a precision or a level: at most six digits."""
+    value = _percent(number)
+    return f"{round(value, 5 - value.adjusted()).normalize():,f} %"
+
+
+def times(number: Interval, base: float) -> str:
+    """How many times a base the value is, with the digits that the interval supports."""
+    whole = _decimal(base)
+    value, low, high = (_decimal(part) / whole for part in (number.value, number.low, number.high))
+    return _said(value, low, high)
+
+
+def bits(value: float, error: float) -> str:
+    """Bits with the digits that the standard error supports."""
+    middle, spread = _decimal(value), _decimal(error)
+    return _said(middle, middle - spread, middle + spread)
+
+
+def count(number: float) -> str:
+    """A whole number with commas."""
+    return f"{number:,.0f}"
+
+
+def _decimal(number: float) -> Decimal:
+    return Decimal(repr(float(number)))
+
+
+def _percent(number: float) -> Decimal:
+    return _decimal(number) * _HUNDRED
+
+
+def _said(value: Decimal, low: Decimal, high: Decimal, rounding: str = ROUND_HALF_EVEN) -> str:
+    text = _plain(value, _unit(value, low, high), rounding)
+    return text.rstrip("0").rstrip(".") if low == high and "." in text else text
+
+
+def _unit(value: Decimal, low: Decimal, high: Decimal) -> Decimal:
+    """The last decimal place worth saying: the leading one of half the interval's width."""
+    half = (high - low) / 2
+    if half == 0:
+        return _place(value) * Decimal(1).scaleb(1 - EXACT_DIGITS)
+    # Where the interval is wider than the value, one digit of the value remains.
+    return min(_place(half), _place(value)) if value else _place(half)
+
+
+def _percent_unit(value: Decimal, low: Decimal, high: Decimal) -> Decimal:
+    """Whole per cent are never too fine to say."""
+    return min(_unit(value, low, high), Decimal(1))
+
+
+def _place(number: Decimal) -> Decimal:
+    return Decimal(1).scaleb(number.adjusted()) if number else Decimal(1)
+
+
+def _plain(number: Decimal, unit: Decimal, rounding: str = ROUND_HALF_EVEN) -> str:
+    """Round to a multiple of the unit, refined where a number would wrongly become 0 or 100."""
+    if 0 < number < unit:
+        unit = _place(number)
+    if rounding != ROUND_CEILING and 0 < _HUNDRED - number < unit:
+        unit = _place(_HUNDRED - number)
+    rounded = (number / unit).to_integral_value(rounding) * unit
+    if rounded in _ENDS:
+        return f"{rounded:.0f}"
+    return f"{rounded:,.{max(0, -unit.adjusted())}f}"

@@ -1,0 +1,61 @@
+"""What can be made of a result."""
+
+import os
+from pathlib import Path
+
+from reidrisk.data.files import written_whole
+from reidrisk.errors import InvalidInput
+from reidrisk.report import charts, page
+from reidrisk.report.drawing import FILE
+from reidrisk.report.sections import sections
+from reidrisk.report.verdict import basis, verdict
+from reidrisk.report.words import cleaned
+from reidrisk.study.result import Result
+
+
+def html(result: Result, path: str | os.PathLike[str]) -> Path:
+    """Write the report: one page that needs no network and no other file."""
+    file, body = Path(path), page.render(cleaned(result))
+    with written_whole(file) as (part,):
+        part.write_text(body, encoding="utf-8", newline="\n")
+    return file
+
+
+def files(result: Result, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
+    """Write every chart as SVG, PNG and the CSV of its data, and every other table as CSV.
+
+    The folder is made if it is not there.
+    """
+    place = _folder(Path(folder))
+    made: dict[Path, bytes] = {}
+    for section in sections(cleaned(result)):
+        for exhibit in section.exhibits:
+            made[place / f"{exhibit.name}.csv"] = exhibit.csv().encode()
+            if exhibit.draw:
+                width = charts.PANEL_WIDTH if section.panels else charts.WIDTH
+                spec = charts.specification(exhibit, FILE, width)
+                made[place / f"{exhibit.name}.svg"] = charts.svg(spec, width).encode()
+                made[place / f"{exhibit.name}.png"] = charts.png(spec, width)
+    if made:
+        with written_whole(*made) as parts:
+            for part, content in zip(parts, made.values(), strict=True):
+                part.write_bytes(content)
+    return tuple(made)
+
+
+def text(result: Result) -> str:
+    """The verdict in plain words, for a terminal."""
+    known = cleaned(result)
+    return "\n\n".join(
+        [known.title, *(statement.text for statement in verdict(known)), basis(known)]
+    )
+
+
+def _folder(folder: Path) -> Path:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise InvalidInput(
+            f"{folder}: cannot be made ({wrong.strerror}); name a folder that may be written to"
+        ) from wrong
+    return folder

@@ -1,0 +1,105 @@
+"""The page: everything inside one file, nothing fetched, nothing evaluated."""
+
+import base64
+import hashlib
+import json
+from importlib.resources import files
+from typing import Any
+
+from reidrisk.guests import guest
+from reidrisk.report import charts
+from reidrisk.report.drawing import PAGE
+from reidrisk.report.numbers import interval, share
+from reidrisk.report.sections import sections
+from reidrisk.report.verdict import basis, strongest, verdict
+from reidrisk.study.result import Result
+
+_SPACE = "\N{NO-BREAK SPACE}"
+# A script element ends at the first `</script`, whatever it holds.
+_ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
+
+
+def render(result: Result) -> str:
+    """The page as text: same result, same text."""
+    style, script, library = _resource("page.css"), _resource("page.js"), charts.library()
+    best = strongest(result)
+    parts = sections(result)
+    page: str = _template().render(
+        result=result,
+        policy=_policy(style, (library, script)),
+        style=_trusted(style),
+        scripts=[_trusted(library), _trusted(script)],
+        statements=verdict(result),
+        basis=basis(result),
+        share=share(best) if best else "",
+        interval=interval(best) if best else "",
+        sections=parts,
+        drawings=_drawings(parts),
+        study=json.dumps(result.study, indent=2, ensure_ascii=False),
+        command=str(result.study.get("command") or "reidrisk study study.toml -o run/"),
+    )
+    return page
+
+
+def _drawings(parts: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401  markup is a guest
+    """For each chart its specification as JSON, and a still picture until it is drawn."""
+    made = {}
+    for section in parts:
+        width = charts.PANEL_WIDTH if section.panels else charts.WIDTH
+        for exhibit in section.exhibits:
+            if exhibit.draw:
+                spec = charts.specification(exhibit, PAGE, "container")
+                made[exhibit.name] = {
+                    "spec": _trusted(_json(spec)),
+                    "still": _trusted(charts.inline_svg(spec, width, exhibit.name)),
+                }
+    return made
+
+
+def _template() -> Any:  # noqa: ANN401  jinja2 is a guest
+    """Everything is escaped unless it is ours."""
+    jinja2 = guest("jinja2")
+    environment = jinja2.Environment(
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_tied,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.from_string(_resource("page.html"))
+
+
+def _tied(value: Any) -> Any:  # noqa: ANN401  whatever a template prints
+    """A percent sign stays with its number."""
+    return value.replace(" %", f"{_SPACE}%") if type(value) is str else value
+
+
+def _trusted(text: str) -> Any:  # noqa: ANN401
+    return guest("markupsafe").Markup(text)
+
+
+def _json(value: Any) -> str:  # noqa: ANN401
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return "".join(_ESCAPES.get(character, character) for character in text)
+
+
+def _policy(style: str, scripts: tuple[str, ...]) -> str:
+    """Only our own style and scripts count; nothing can be fetched, sent or framed."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {' '.join(_hash(script) for script in scripts)}",
+            f"style-src {_hash(style)}",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _resource(name: str) -> str:
+    return files("reidrisk.report").joinpath(name).read_text(encoding="utf-8")

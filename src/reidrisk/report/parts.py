@@ -1,0 +1,140 @@
+"""What a report is made of: sections, and exhibits with rows, a table and perhaps a chart."""
+
+import csv
+import io
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from reidrisk.report.drawing import COLOURS, GLYPHS, Look
+from reidrisk.report.numbers import count, interval, share
+from reidrisk.study.result import Figure, Risk
+
+Cell = str | int | float | None
+Row = Mapping[str, Cell]
+NOTHING = "\N{EN DASH}"
+
+
+@dataclass(frozen=True)
+class Span:
+    """A value between two ends."""
+
+    value: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: what people read, and the exact number behind it."""
+
+    heading: str
+    show: Callable[[Row], str]
+    key: str
+    number: bool = True
+
+
+@dataclass(frozen=True)
+class Key:
+    """A mark of a chart and what it stands for; one that can be switched off names an attack."""
+
+    text: str
+    glyph: str
+    colour: int
+    switch: bool = False
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """Rows of data, shown as a table and, if `draw` is there, as a chart.
+
+    Attributes:
+        name: Of its files and of its place in the page.
+        title: Over the chart.
+        sentence: What it shows, computed from the rows; also the chart's text alternative.
+        rows: The data, exact.
+        columns: What of it the table shows.
+        draw: Makes the chart from rows and a look.
+        keys: Marks explained beside the chart.
+        open: Whether the table is always shown.
+    """
+
+    name: str
+    title: str
+    sentence: str
+    rows: tuple[Row, ...]
+    columns: tuple[Column, ...]
+    draw: Callable[[Sequence[Row], Look], Any] | None = None
+    keys: tuple[Key, ...] = ()
+    open: bool = False
+
+    def csv(self) -> str:
+        """The rows, every number with all its digits."""
+        text = io.StringIO()
+        names = list(dict.fromkeys(name for row in self.rows for name in row))
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading, sentences and exhibits."""
+
+    name: str
+    title: str
+    sentences: tuple[str, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
+    panels: bool = False
+
+
+def span(row: Row, prefix: str = "") -> Span:
+    """The value, low and high of a row."""
+    value, low, high = (row[f"{prefix}{part}"] for part in ("value", "low", "high"))
+    return Span(float(value or 0), float(low or 0), float(high or 0))
+
+
+def words_column(heading: str, key: str) -> Column:
+    """Text as it is."""
+    return Column(heading, lambda row: str(row[key]), key, number=False)
+
+
+def count_column(heading: str, key: str) -> Column:
+    """A whole number."""
+    return Column(heading, lambda row: count(float(row[key] or 0)), key)
+
+
+def share_columns(heading: str, level: str, prefix: str = "") -> tuple[Column, Column]:
+    """A percentage and its interval; a dash where there is no number."""
+
+    def shown(how: Callable[[Span], str]) -> Callable[[Row], str]:
+        return lambda row: NOTHING if row[f"{prefix}value"] is None else how(span(row, prefix))
+
+    def ends(number: Span) -> str:
+        return interval(number) or "exact"
+
+    return (
+        Column(heading, shown(share), f"{prefix}value"),
+        Column(f"{level} interval", shown(ends), f"{prefix}high"),
+    )
+
+
+def risk_row(risk: Risk) -> Row:
+    """The fields of a risk, its setting aside."""
+    return {part.name: getattr(risk, part.name) for part in fields(risk) if part.name != "setting"}
+
+
+def attack_keys(attacks: Sequence[str], used: Collection[str] | None = None) -> tuple[Key, ...]:
+    """A switch for each attack, in the place that gives it its colour and shape."""
+    return tuple(
+        Key(attack, GLYPHS[place % len(GLYPHS)], place % COLOURS, switch=True)
+        for place, attack in enumerate(attacks)
+        if used is None or attack in used
+    )
+
+
+def figure_cells(figure: Figure | None, prefix: str = "") -> Row:
+    """The value and the ends of a figure, which may be missing."""
+    parts = ("value", "low", "high")
+    return {f"{prefix}{part}": None if figure is None else getattr(figure, part) for part in parts}

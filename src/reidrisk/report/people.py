@@ -1,0 +1,210 @@
+"""Who is most at risk, and how sure an attacker can be."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reidrisk.guests import guest
+from reidrisk.report.drawing import PERCENT, Look, chart
+from reidrisk.report.numbers import at_most, count, exactly, percent, share, share_with_interval
+from reidrisk.report.parts import (
+    Column,
+    Exhibit,
+    Row,
+    Section,
+    count_column,
+    figure_cells,
+    share_columns,
+    span,
+    words_column,
+)  # fmt: skip
+from reidrisk.report.words import opening, unit, units
+from reidrisk.study.result import Claims, Result, Selection, UserRisk
+
+_FIGURES = {
+    "mean": "mean",
+    "median": "half of the people have at most",
+    "percentile_90": "90 in 100 people have at most",
+    "percentile_99": "99 in 100 people have at most",
+    "worst_decile": "mean of the tenth most at risk",
+}
+
+
+def section(result: Result) -> Section | None:
+    """The spread over users, the selective attacker, and what attackers claim."""
+    level = percent(result.level)
+    exhibits = (
+        *(_spread(result, risk, place) for place, risk in enumerate(result.per_user, 1)),
+        *(_percentiles(risk, place, level) for place, risk in enumerate(result.per_user, 1)),
+        *((_selective(result, level),) if result.selections else ()),
+        *(_calibration(result, claims, place) for place, claims in enumerate(result.claims, 1)),
+    )
+    if not exhibits:
+        return None
+    return Section("people", "Who is most at risk?", (), exhibits)
+
+
+def _spread(result: Result, risk: UserRisk, place: int) -> Exhibit:
+    return Exhibit(
+        name=f"per-user-{place}",
+        title=f"Risk by person: {risk.attack}, {units(result, risk.slots)}",
+        sentence=(
+            f"The tenth of people most at risk is named rightly in {share(risk.worst_decile)} of "
+            f"cases, everyone in {share(risk.mean)} on average; half of the people have a "
+            f"measured risk of at most {share(risk.median)}. {count(risk.users)} people, each "
+            f"attacked {count(risk.repeats)} times."
+        ),
+        rows=tuple(
+            {"attack": risk.attack, "slots": risk.slots, "from": low, "to": high, "share": part}
+            for low, high, part in zip(risk.edges, risk.edges[1:], risk.shares, strict=False)
+        ),
+        columns=(
+            Column("Risk from", lambda row: percent(float(row["from"] or 0)), "from"),
+            Column("to", lambda row: percent(float(row["to"] or 0)), "to"),
+            Column("Share of people", lambda row: exactly(float(row["share"] or 0)), "share"),
+        ),
+        draw=_draw_spread,
+    )
+
+
+def _percentiles(risk: UserRisk, place: int, level: str) -> Exhibit:
+    return Exhibit(
+        name=f"percentiles-{place}",
+        title=f"Percentiles: {risk.attack}",
+        sentence=(
+            "Percentiles are of measured risks, which spread wider than the risks themselves when "
+            "repeats are few."
+        ),
+        rows=tuple(
+            {
+                "figure": name,
+                "attack": risk.attack,
+                "slots": risk.slots,
+                **figure_cells(getattr(risk, part)),
+            }
+            for part, name in _FIGURES.items()
+        ),
+        columns=(words_column("Measured risk", "figure"), *share_columns("Risk", level)),
+        open=True,
+    )  # fmt: skip
+
+
+def _selective(result: Result, level: str) -> Exhibit:
+    return Exhibit(
+        name="selective",
+        title="An attacker who speaks only when sure",
+        sentence=_sure(result.selections),
+        rows=tuple(
+            {
+                "attack": one.attack,
+                "slots": one.slots,
+                "precision": one.precision,
+                **figure_cells(one.named, "named_"),
+                **figure_cells(one.right, "right_"),
+                "expected_right": one.expected_right,
+            }
+            for one in result.selections
+        ),
+        columns=(
+            words_column("Attack", "attack"),
+            count_column(unit(result).capitalize(), "slots"),
+            Column("Sure", lambda row: percent(float(row["precision"] or 0)), "precision"),
+            *share_columns("Names", level, "named_"),
+            *share_columns("Right when naming", level, "right_"),
+        ),
+        open=True,
+    )
+
+
+def _sure(selections: Sequence[Selection]) -> str:
+    """The strongest attack at the precision nearest to 95 %."""
+    nearest = min(abs(one.precision - 0.95) for one in selections)
+    close = [one for one in selections if abs(one.precision - 0.95) == nearest]
+    best = max(close, key=lambda one: (one.slots, one.named.value))
+    who = f"Someone who speaks only when {percent(best.precision)} sure ({best.attack})"
+    if best.named.value == 0:
+        return f"{who} names nobody; at most {at_most(best.named.high)} of people can be so named."
+    return f"{who} names {share_with_interval(best.named)} of people."
+
+
+def _calibration(result: Result, claims: Claims, place: int) -> Exhibit:
+    verdict = "the gap may be chance, so its model fits"
+    if not claims.fits:
+        verdict = "the gap is more than chance allows, so its model does not fit"
+    return Exhibit(
+        name=f"claims-{place}",
+        title=f"Claimed and right: {claims.attack}, {units(result, claims.slots)}",
+        sentence=opening(
+            f"{claims.attack} claims to be right in {exactly(claims.claimed)} of cases and is in "
+            f"{share_with_interval(claims.right)}: {verdict}."
+        ),
+        rows=tuple(
+            {
+                "attack": claims.attack, "slots": claims.slots, "claimed": one.claimed,
+                **figure_cells(one.right), "targets": one.right.trials,
+            }
+            for one in claims.bins
+        ),
+        columns=(
+            Column("Claimed", lambda row: exactly(float(row["claimed"] or 0)), "claimed"),
+            *share_columns("Right", percent(result.level)),
+            count_column("Targets", "targets"),
+        ),
+        draw=_draw_claims,
+    )  # fmt: skip
+
+
+def _draw_spread(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altair is a guest
+    """Bars carry their numbers, because most people stand in the first one."""
+    alt = guest("altair")
+    data = [
+        {
+            **row,
+            "said": exactly(float(row["share"] or 0)),
+            "range": f"{percent(float(row['from'] or 0))} to {percent(float(row['to'] or 0))}",
+        }
+        for row in rows
+    ]
+    base = chart(data).encode(y=alt.Y("range:N", sort=None, title="measured risk of a person"))
+    x = alt.X("share:Q", axis=alt.Axis(title="share of people", labelExpr=PERCENT, tickCount=5))
+    tips = [
+        alt.Tooltip("range:N", title="risk"),
+        alt.Tooltip("said:N", title="share of people"),
+    ]
+    return alt.layer(
+        base.mark_bar(color=look.colour(0), size=15).encode(x=x, tooltip=tips),
+        base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
+    ).properties(height=26 * len(rows))
+
+
+def _draw_claims(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401
+    alt = guest("altair")
+    data = [
+        {
+            **row,
+            "said": share_with_interval(span(row)),
+            "claim": exactly(float(row["claimed"] or 0)),
+        }
+        for row in rows
+    ]
+    whole = alt.Scale(domain=[0, 1])
+    x = alt.X(
+        "claimed:Q", scale=whole, axis=alt.Axis(title="claimed", labelExpr=PERCENT, tickCount=5)
+    )
+    axis = alt.Axis(title="right", labelExpr=PERCENT, tickCount=5)
+    base = chart(data).encode(x=x)
+    tips = [
+        alt.Tooltip("claim:N", title="claimed"),
+        alt.Tooltip("said:N", title="right"),
+        alt.Tooltip("targets:Q", format=","),
+    ]
+    return alt.layer(
+        chart([{"claimed": 0, "value": 0}, {"claimed": 1, "value": 1}])
+        .mark_line(color=look.muted, strokeDash=[4, 4], strokeWidth=1.2)
+        .encode(x=x, y=alt.Y("value:Q", scale=whole, axis=axis)),
+        base.mark_rule(color=look.colour(0), strokeWidth=2, opacity=0.6).encode(
+            y=alt.Y("low:Q", scale=whole, axis=axis), y2="high:Q"
+        ),
+        base.mark_point(filled=True, size=80, opacity=1, color=look.colour(0)).encode(
+            y=alt.Y("value:Q", scale=whole, axis=axis), tooltip=tips
+        ),
+    ).properties(height=320)
