@@ -111,7 +111,8 @@ def choose_types(
 ) -> int:
     """The number of types that best predicts users on whom they were not fitted.
 
-    Of equally good candidates the first wins. Everything else is as for `fit_types`.
+    Of equally good candidates the first wins; more types than users are no candidate. Everything
+    else is as for `fit_types`.
     """
     rows = _sample(_checked(rows, tokens), whole_number("users", users, least=2), seed)
     held = max(1, int(HELD_OUT * len(rows)))
@@ -122,7 +123,8 @@ def choose_types(
         )
         return mean_log_likelihood(fit, rows[:held], noise=noise)
 
-    return max(candidates, key=reached)
+    possible = [types for types in candidates if types <= len(rows) - held]
+    return max(possible or [min(candidates)], key=reached)
 
 
 def mean_log_likelihood(fit: LatentTypes, rows: NDArray[np.integer], *, noise: float) -> float:

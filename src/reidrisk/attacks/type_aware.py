@@ -67,7 +67,7 @@ class TypeAware:
 
     release: Release
     interests: Interests | None = None
-    types: int | tuple[int, ...] = field(default=64, kw_only=True)
+    types: int | tuple[int, ...] = field(default=(1, 4, 16, 64), kw_only=True)
     panel: Observations | None = field(default=None, kw_only=True)
     users: int = field(default=200_000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
