@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.mechanisms import ShowsOneOfTop
 from reidrisk.observations import SETS, Observations
 
 Floats = NDArray[np.float64]
@@ -23,28 +24,8 @@ class Estimated(Protocol):
         ...
 
 
-class Release(Protocol):
+class Release(ShowsOneOfTop, Protocol):
     """A release that shows tokens of a top set more often than others, such as `TopicsApi`."""
-
-    @property
-    def topics(self) -> int:
-        """Size of the alphabet."""
-        ...
-
-    @property
-    def top(self) -> int:
-        """Size of a top set."""
-        ...
-
-    @property
-    def q_in(self) -> float:
-        """Chance that a token of the top set is shown."""
-        ...
-
-    @property
-    def q_out(self) -> float:
-        """Chance that another token is shown."""
-        ...
 
     def popularity(
         self, known: NDArray[np.integer[Any]] | Observations, *, pooled: bool

@@ -6,43 +6,19 @@ weights is smoothed, and the estimate says for how many topics that made a diffe
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
+from reidrisk.mechanisms import ShowsOneOfTop
 from reidrisk.observations import MISSING, Observations
 from reidrisk.parallel import kernel, over_blocks
 
 Floats = NDArray[np.float64]
 
 _ROWS_AT_A_TIME = 1 << 18
-
-
-class ShowsOneOfTop(Protocol):
-    """A release that shows tokens of a top set more often than others."""
-
-    @property
-    def topics(self) -> int:
-        """Size of the alphabet."""
-        ...
-
-    @property
-    def top(self) -> int:
-        """Size of a top set."""
-        ...
-
-    @property
-    def q_in(self) -> float:
-        """Chance that a token of the top set is shown."""
-        ...
-
-    @property
-    def q_out(self) -> float:
-        """Chance that another token is shown."""
-        ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
