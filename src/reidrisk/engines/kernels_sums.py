@@ -1,4 +1,4 @@
-"""The loops that add up the likelihood of everyone: products over slots, 64 targets at a time."""
+"""The loops that add up the likelihood of everyone: products over slots, 32 targets at a time."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from reidrisk.engines.kernels import Array
 from reidrisk.engines.kernels_search import place_of_levels
 from reidrisk.parallel import kernel
 
-LANES = 64
+LANES = 32
 
 
 @kernel
