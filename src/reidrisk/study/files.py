@@ -3,6 +3,7 @@
 import difflib
 import re
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -31,6 +32,12 @@ AttackName = Literal[
     "hamming", "weighted-hamming", "token-table", "type-aware", "profile-overlap",
     "denoised-profile-overlap",
 ]  # fmt: skip
+
+
+_WITHOUT_RELEASE: dict[str, Callable[[], Attack]] = {
+    "hamming": Hamming,
+    "profile-overlap": ProfileOverlap,
+}
 
 
 class _Section(BaseModel):
@@ -180,10 +187,15 @@ def read_study(path: str | Path) -> StudyFile:
         ) from wrong
     except UnicodeDecodeError as wrong:
         raise InvalidInput(f"{file} is not UTF-8 text ({wrong}); save it as UTF-8") from wrong
-    model = parse(text, str(file))
-    people = model.people.read(file.parent)
-    names = [getattr(model.people, name, None) for name in ("path", "domains")]
-    paths = [file.parent / name for name in names if name]
+    return study_file(text, str(file), file.parent)
+
+
+def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> StudyFile:
+    """A study from the text of a file, with its people; paths in it are relative to the folder."""
+    model = parse(text, name)
+    people = model.people.read(folder)
+    names = [getattr(model.people, part, None) for part in ("path", "domains")]
+    paths = [folder / part for part in names if part]
     inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
     return StudyFile(text, study_of(model, people), people, inputs)
 
@@ -222,19 +234,28 @@ def study_of(model: StudyModel, people: People) -> Study:
     )  # fmt: skip
 
 
-def make_attack(name: str, release: TopicsApi, people: People | None = None) -> Attack:
-    """An attack by its name; on synthetic people, one that knows types is given them."""
+def make_attack(name: str, release: TopicsApi | None, people: People | None = None) -> Attack:
+    """An attack by its name; on synthetic people, one that knows types is given them.
+
+    Without a release there are only attacks that need to know nothing of it.
+    """
+    if release is None:
+        if name not in _WITHOUT_RELEASE:
+            raise InvalidInput(
+                f"{name} must know what showed the tokens: how many of a user it may show (top) "
+                f"and the noise; without, there is {' and '.join(_WITHOUT_RELEASE)}"
+            )
+        return _WITHOUT_RELEASE[name]()
     interests = people.interests if isinstance(people, data.SyntheticTopics) else None
     if interests is not None and interests.size != release.top:
         interests = None
     makers: dict[str, Any] = {
-        "hamming": Hamming,
+        **_WITHOUT_RELEASE,
         "weighted-hamming": lambda: WeightedHamming(release),
         "token-table": lambda: TokenTable(
             release, pairs=None if interests is None else interests.pairs
         ),
         "type-aware": lambda: TypeAware(release, interests),
-        "profile-overlap": ProfileOverlap,
         "denoised-profile-overlap": lambda: ProfileOverlap(release),
     }
     if name not in makers:

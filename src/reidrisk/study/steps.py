@@ -200,10 +200,11 @@ def _risks(scene: Scene, slots: tuple[int, ...]) -> Part:
         level=study.level,
         precision=study.precision,
     )
-    return {"risks": tuple(risk for curve in curves for risk in _records(curve, scene.setting))}
+    return {"risks": tuple(risk for curve in curves for risk in records_of(curve, scene.setting))}
 
 
-def _records(curve: RiskCurve, setting: Setting) -> Iterator[Risk]:
+def records_of(curve: RiskCurve, setting: Setting) -> Iterator[Risk]:
+    """The points of a curve as records."""
     for slots, found in curve.items():
         yield _risk(
             curve.attack, slots, curve.users, found, curve.not_assessed.get(slots, 0), setting

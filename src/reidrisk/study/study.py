@@ -4,7 +4,6 @@ import dataclasses
 import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 from reidrisk.attacks import Attack
@@ -18,7 +17,7 @@ from reidrisk.risk.engine import Engine
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Result
 from reidrisk.study.steps import Part, Step, steps_of
-from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of
+from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of, versions
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
@@ -156,8 +155,8 @@ class Study:
             level=self.level,
             seed=self.seed,
             bounds=spectrum_of(self, parts, slots[-1]),
-            assumptions=assumptions(self, people),
+            assumptions=assumptions(self.attacks, self.level, people),
             not_covered=NOT_COVERED,
-            versions={name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")},
+            versions=versions(),
             **records,
         )

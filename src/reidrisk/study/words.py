@@ -1,7 +1,10 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
+from collections.abc import Sequence
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from reidrisk.attacks import Attack
 from reidrisk.data import SyntheticTopics
 from reidrisk.data.people import People
 from reidrisk.estimates import Estimate
@@ -26,14 +29,16 @@ NOT_COVERED = (
 )
 
 
-def assumptions(study: "Study", people: People) -> tuple[str, ...]:
+def assumptions(
+    attacks: Sequence[Attack], level: float, people: People | None = None
+) -> tuple[str, ...]:
     """What was assumed, a sentence each."""
     sentences = [
         "An attacker sees what is shown of one person and names one of the known users.",
         "Every user is as likely to be that person: targets are drawn at random.",
         "Where several users explain a target equally well, one of them is named at random.",
-        f"Intervals hold the truth with probability {study.level:.0%}, each on its own.",
-        *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
+        f"Intervals hold the truth with probability {level:.0%}, each on its own.",
+        *(f"{attack.name}: {attack.assumes}" for attack in attacks),
     ]
     if isinstance(people, SyntheticTopics):
         sentences.append(
@@ -42,6 +47,11 @@ def assumptions(study: "Study", people: People) -> tuple[str, ...]:
             "or harder to name."
         )
     return tuple(sentences)
+
+
+def versions() -> dict[str, str]:
+    """Of the package and the libraries that its figures come from."""
+    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
