@@ -1,0 +1,46 @@
+"""The whole story, on people who do not exist."""
+
+from pathlib import Path
+
+import click
+
+from reidrisk.cli import options, show
+from reidrisk.cli.running import run_file
+from reidrisk.cli.studies import starter
+from reidrisk.errors import MissingExtra
+
+
+@click.command()
+@options.output("FOLDER", default="reidrisk-demo", show_default=True, help="Where it all goes.")
+@options.quiet()
+def demo(output: str, *, quiet: bool) -> None:
+    """Tell the whole story, in under a minute.
+
+    The people are synthetic, of the embedded population. Runs the study file that `reidrisk study
+    new` writes, and ends with a report.
+
+    \b
+    Examples:
+      reidrisk demo
+      reidrisk demo -o /tmp/demo
+    """  # noqa: D301  click wants this backspace
+    from reidrisk import report  # noqa: PLC0415  keeps --help quick
+    from reidrisk.study.files import study_file  # noqa: PLC0415
+
+    file, page = study_file(starter(), "the demo"), Path(output) / "report.html"
+    if not quiet:
+        show.say(
+            f"{file.people.users:,} synthetic people show two sites a topic a week, as the Topics "
+            "API does. One site knows its visitors. How many visitors of the other can it name?"
+        )
+    result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)
+    if not quiet:
+        show.risks([risk for risk in result.risks if not risk.setting])
+        show.say(report.text(result) + "\n")
+    try:
+        report.html(result, page)
+    except MissingExtra as missing:
+        click.echo(f"No page: {missing}", err=True)
+        return
+    if not quiet:
+        show.say(f"The report: {page}")

@@ -1,0 +1,82 @@
+"""Arguments and options that several commands share."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidrisk.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def _quantity(reader: str) -> "Callable[[str], Any]":
+    """A number as people write it, read by a function of `reidrisk.study.quantities`."""
+
+    def read(text: str) -> Any:  # noqa: ANN401  whatever the reader gives
+        from reidrisk.study import quantities  # noqa: PLC0415  keeps --help quick
+
+        try:
+            return getattr(quantities, reader)(text)
+        except InvalidInput as wrong:
+            raise click.BadParameter(str(wrong)) from None
+
+    read.__name__ = reader  # as --help shows it
+    return read
+
+
+SIZE, SHARE, SIZES = _quantity("size"), _quantity("share"), _quantity("sizes")
+
+ATTACKS = (
+    "hamming", "weighted-hamming", "token-table", "type-aware", "profile-overlap",
+    "denoised-profile-overlap",
+)  # fmt: skip
+
+
+def as_json() -> "Callable[..., Any]":
+    """For machines."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+def quiet() -> "Callable[..., Any]":
+    """For scripts."""
+    return click.option("-q", "--quiet", is_flag=True, help="Print nothing but what goes wrong.")
+
+
+def output(kind: str, **more: Any) -> "Callable[..., Any]":  # noqa: ANN401  as click has it
+    """Where to."""
+    return click.option("-o", "--output", type=click.Path(), metavar=kind, **more)
+
+
+def seed() -> "Callable[..., Any]":
+    """Of chance."""
+    return click.option(
+        "--seed", type=click.IntRange(min=0), default=0, show_default=True,
+        help="Same seed, same draws.",
+    )  # fmt: skip
+
+
+def chosen_attacks() -> "Callable[..., Any]":
+    """Which attacks."""
+    return click.option(
+        "--attack", "attacks", type=click.Choice(ATTACKS), multiple=True, default=("hamming",),
+        show_default=True, help="May be given several times; `reidrisk attacks` explains them.",
+    )  # fmt: skip
+
+
+def slots() -> "Callable[..., Any]":
+    """After how many slots."""
+    return click.option(
+        "--slots", type=SIZES, metavar="1,2,4", help="After so many slots; all, if not given."
+    )  # fmt: skip
+
+
+def shown_with() -> "Callable[..., Any]":
+    """The release behind rows that are given."""
+    noise = click.option(
+        "--noise", type=SHARE, help="Chance that the release shows a random token: 5%."
+    )
+    top = click.option(
+        "--top", type=click.IntRange(min=1), help="Tokens of a user and slot that it may show."
+    )
+    return lambda command: noise(top(command))

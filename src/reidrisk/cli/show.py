@@ -1,0 +1,157 @@
+"""What commands print: tables and sentences on stdout, progress on stderr."""
+
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from reidrisk.data import People
+    from reidrisk.study.result import Risk
+
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def say(text: str) -> None:
+    """Print paragraphs that fit the terminal."""
+    click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
+
+
+def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
+    """Print a table."""
+    from rich.box import SIMPLE_HEAD  # noqa: PLC0415  keeps --help quick
+    from rich.console import Console  # noqa: PLC0415
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    body = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        # Text, since square brackets would be markup.
+        body.add_row(*(Text(cell) for cell in row))
+    Console().print(body)
+
+
+def risks(found: Sequence["Risk"]) -> None:
+    """Print how often attacks name the right user."""
+    table(
+        ("attack", "slots", "right", "interval", "guessing"),
+        [
+            (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
+             f"{risk.guessing:.2g}")
+            for risk in found
+        ],
+    )  # fmt: skip
+    if missed := max((risk.not_assessed for risk in found), default=0):
+        say(
+            f"Up to {missed:,} targets are in no figure: one side saw nothing of them. They were "
+            "not assessed, which does not make them safe."
+        )
+
+
+def interval(risk: "Risk") -> str:
+    """Both ends."""
+    return f"{risk.low:.3%} to {risk.high:.3%}"
+
+
+def _name(risk: "Risk") -> str:
+    changed = ", ".join(f"{name} {value}" for name, value in risk.setting.items())
+    return f"{risk.attack} ({changed})" if changed else risk.attack
+
+
+class Progress:
+    """Bars on stderr: the step, how far it is, how fast, how long still. Silent if nobody looks.
+
+    It watches a run (`reidrisk.study.run_in`), an engine (`pairs`) and people being made (`made`).
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._stack = ExitStack()
+        self._bars: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            self._bars = self._stack.enter_context(_bars())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
+        """A step of a run begins, or was found done."""
+        self._update("step", f"{step} ({'found' if found else 'running'})", place, steps, "")
+        if self._bars is not None and "pairs" in self._tasks:
+            self._bars.reset(self._tasks["pairs"], visible=False)
+
+    def pairs(self, done: int, total: int) -> None:
+        """An engine has compared pairs of a known and an anonymous row."""
+        self._update("pairs", "comparing", done, total, "pairs")
+
+    def made(self, done: int, total: int) -> None:
+        """Some of all people were made."""
+        self._update("people", "people", done, total, "users")
+
+    def _update(self, kind: str, text: str, done: int, total: int, unit: str) -> None:
+        if self._bars is None:
+            return
+        if kind not in self._tasks:
+            self._tasks[kind] = self._bars.add_task(text, total=total, unit=unit)
+        self._bars.update(
+            self._tasks[kind], description=text, completed=done, total=total, visible=True
+        )
+
+
+def _bars() -> Any:  # noqa: ANN401  rich is loaded late
+    from rich.console import Console  # noqa: PLC0415  keeps --help quick
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text  # noqa: PLC0415
+
+    class Rate(ProgressColumn):
+        """How many a second, or how many of how many."""
+
+        def render(self, task: Task) -> Text:
+            if not task.fields["unit"]:
+                return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
+            return Text(f"{short(task.speed or 0)} {task.fields['unit']}/s")
+
+    return Progress(
+        TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+
+
+def short(number: float) -> str:
+    """A rate in few letters: 1.2G."""
+    for unit, letter in _UNITS:
+        if number >= unit:
+            return f"{number / unit:.3g}{letter}"
+    return f"{number:.0f}"
+
+
+class Watched:
+    """People who tell how many of them were made."""
+
+    def __init__(self, people: "People", progress: Progress) -> None:
+        self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
+        self.ids = people.ids
+        self._people, self._progress = people, progress
+        self._made, self._lock = 0, threading.Lock()
+
+    def top_sets(self, start: int, stop: int, **how: Any) -> Any:  # noqa: ANN401  as `People`
+        """Those of the people themselves."""
+        sets = self._people.top_sets(start, stop, **how)
+        with self._lock:
+            self._made += stop - start
+            self._progress.made(self._made, self.users)
+        return sets

@@ -1,0 +1,161 @@
+"""Studies from files."""
+
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidrisk.cli import options, show
+from reidrisk.cli.running import run_file
+from reidrisk.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from reidrisk.study import Result
+
+
+class _RunsByDefault(click.Group):
+    """`study FILE` is `study run FILE`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = ["run", *args]
+        return super().parse_args(ctx, args)
+
+
+@click.group(cls=_RunsByDefault)
+def study() -> None:
+    """Run a study file, or write one to begin with.
+
+    The same command goes on where a run was stopped. `reidrisk study FILE -o run/` is short for
+    `reidrisk study run FILE -o run/`.
+
+    \b
+    Examples:
+      reidrisk study new                       writes study.toml, to be changed
+      reidrisk study study.toml -o run/
+      reidrisk study run --help
+    """  # noqa: D301  click wants this backspace
+
+
+@study.command("new")
+@click.argument("file", type=click.Path(), default="study.toml")
+@options.quiet()
+def study_new(file: str, *, quiet: bool) -> None:
+    """Write a commented study file to begin with; it runs as it is, within a minute.
+
+    \b
+    Examples:
+      reidrisk study new
+      reidrisk study new assessments/topics.toml
+    """  # noqa: D301  click wants this backspace
+    from reidrisk.data.files import written_whole  # noqa: PLC0415  keeps --help quick
+
+    if Path(file).exists():
+        raise InvalidInput(f"{file} is there already and is left alone; choose another name")
+    with written_whole(file) as (part,):
+        part.write_text(starter(), encoding="utf-8")
+    if not quiet:
+        show.say(f"Written: {file}. Run it with: reidrisk study {file} -o run/")
+
+
+def starter() -> str:
+    """The text of a study file to begin with."""
+    return resources.files("reidrisk.cli").joinpath("starter.toml").read_text(encoding="utf-8")
+
+
+@study.command("run")
+@click.argument("file", type=click.Path())
+@options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
+@click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
+@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True,
+              help="Where it runs; the result does not depend on it.")  # fmt: skip
+@options.as_json()
+@options.quiet()
+def study_run(
+    file: str, output: str, engine: str, *, fresh: bool, as_json: bool, quiet: bool
+) -> None:
+    """Run the study FILE in a folder, or go on where a run was stopped.
+
+    The folder gets study.toml as run, result.json, log.txt, and what each step gave. If the study
+    or its inputs have changed since, the run is refused unless --fresh.
+
+    \b
+    Examples:
+      reidrisk study study.toml -o run/
+      reidrisk study study.toml -o run/ --fresh
+      reidrisk study study.toml -o run/ --json
+    """  # noqa: D301  click wants this backspace
+    from reidrisk.study.files import read_study  # noqa: PLC0415  keeps --help quick
+
+    assert engine == "local"  # noqa: S101  the only choice so far
+    result, ran = run_file(
+        read_study(file), output, command=("study", file, "-o", output), fresh=fresh, quiet=quiet
+    )
+    _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option("--vary", "varied", multiple=True, required=True, metavar="NAME=A,B,C",
+              help="Values of a parameter of the release, or of users.")  # fmt: skip
+@options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
+@click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
+@options.as_json()
+@options.quiet()
+def sweep(
+    file: str, varied: tuple[str, ...], output: str, *, fresh: bool, as_json: bool, quiet: bool
+) -> None:
+    """Run a study with several values of a parameter.
+
+    Each value is measured with all else as in FILE. These values take the place of the sweep in
+    the file.
+
+    \b
+    Examples:
+      reidrisk sweep study.toml --vary noise=1%,5%,10% -o run/
+      reidrisk sweep study.toml --vary noise=0.05,0.1 --vary users=10k,100k -o run/
+    """  # noqa: D301  click wants this backspace
+    from reidrisk.study.files import read_study  # noqa: PLC0415  keeps --help quick
+
+    command = ["sweep", file]
+    for one in varied:
+        command += ["--vary", one]
+    result, ran = run_file(
+        read_study(file),
+        output,
+        command=(*command, "-o", output),
+        fresh=fresh,
+        quiet=quiet,
+        sweep=dict(_values(one) for one in varied),
+    )
+    _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
+
+
+def _values(text: str) -> tuple[str, tuple[Any, ...]]:
+    """A name and its values, from NAME=A,B,C."""
+    from reidrisk.study import quantities  # noqa: PLC0415  keeps --help quick
+
+    name, _, listed = text.partition("=")
+    parts = [part.strip() for part in listed.split(",") if part.strip()]
+    if not name or not parts:
+        raise InvalidInput(f"--vary is a name and its values, such as noise=1%,5%; got {text!r}")
+    read = quantities.share if name in _SHARES else quantities.size
+    return name, tuple(read(part, name) for part in parts)
+
+
+_SHARES = ("noise", "absence", "presence", "blocked")
+
+
+def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: bool) -> None:
+    if as_json:
+        click.echo(result.to_json(), nl=False)
+    elif not quiet:
+        from reidrisk import report  # noqa: PLC0415  keeps --help quick
+
+        show.say(report.text(result))
+        if swept := [risk for risk in result.risks if risk.setting]:
+            show.risks(swept)
+        if not ran:
+            show.say(f"Nothing had to be run: {folder} held the finished run of this study.")
+        show.say(f"All figures: {Path(folder) / 'result.json'}. A page: reidrisk report {folder}")
