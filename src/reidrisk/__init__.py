@@ -7,7 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, data, estimates, risk, study, testing, theory
+    from reidrisk import attacks, data, estimates, report, risk, study, testing, theory
     from reidrisk.attacks import (
         FullInformation,
         Hamming,
@@ -64,6 +64,7 @@ __all__ = [
     "per_user",
     "popularity",
     "posterior",
+    "report",
     "risk",
     "spectrum",
     "study",
@@ -92,7 +93,7 @@ _HOME = {name: part for part, names in _PARTS.items() for name in names}
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the public names
     """Load a public name on first use."""
-    if name in {"attacks", "data", "estimates", "risk", "study", "testing", "theory"}:
+    if name in {"attacks", "data", "estimates", "report", "risk", "study", "testing", "theory"}:
         return importlib.import_module(f"reidrisk.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")

@@ -8,7 +8,7 @@ from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi
 from reidrisk.risk import measure
 from reidrisk.risk.engine import Engine, Slots
-from reidrisk.risk.spectrum import arranged, attack_level, local_privacy_level
+from reidrisk.risk.spectra import arranged, attack_level, local_privacy_level
 from reidrisk.study.describe import describe, hash_of_file
 from reidrisk.study.result import Result
 from reidrisk.study.steps import bound_of, records_of
