@@ -80,6 +80,7 @@ def test_every_chart_is_drawn(visit):
     for name in CHARTS:
         chart = page.locator(f"[data-chart={name}]")
         assert chart.locator("svg").count() == 1
+        assert chart.locator("svg").get_attribute("aria-hidden") == "true"
         assert chart.locator("svg path[aria-roledescription], svg .mark-symbol path").count() or (
             chart.locator("svg .mark-rect path").count()
         )

@@ -65,7 +65,7 @@ def chart(rows: Sequence[Any]) -> Any:  # noqa: ANN401  altair is a guest
 def by_attack(attacks: Sequence[str], look: Look, *, dashed: bool = False) -> dict[str, Any]:
     """Colour, shape and, for lines, dashes of each attack, the same in every chart."""
     alt, places = guest("altair"), range(len(attacks))
-    legend = alt.Legend(title=None, orient="top", direction="horizontal") if look.legend else None
+    legend = alt.Legend(title=None, orient="top", symbolOpacity=1) if look.legend else None
 
     def scale(values: Iterable[Any]) -> Any:  # noqa: ANN401
         return alt.Scale(domain=list(attacks), range=list(values))

@@ -25,7 +25,7 @@ from reidrisk.study.result import Bound, Result
 _SIDES = {
     "lower": ("reached: guessing or an attack did this", "circle", "●"),
     "estimate": ("best possible, if the model holds", "diamond", "◆"),
-    "upper": ("cannot be exceeded by anybody", "triangle-left", "◀"),
+    "upper": ("bound: not exceeded by those it speaks of", "triangle-left", "◀"),
 }
 _SHORT = {"lower": "reached", "estimate": "best possible", "upper": "limit"}
 _FIT = {True: "fits", False: "does not fit", None: NOTHING}
@@ -103,7 +103,7 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altair is a 
         }
         for place, row in enumerate(rows)
     ]
-    legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=400)
+    legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=400, symbolOpacity=1)
     legend = legend if look.legend else None
     words, shapes, _ = zip(*_SIDES.values(), strict=True)
     colours = [look.colour(place) for place in range(len(words))]
