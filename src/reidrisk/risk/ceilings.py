@@ -42,14 +42,28 @@ def optimum(
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
+    exact = exact_optimum(seen, model, slots=slots, engine=engine)
+    if exact is not None:
+        return exact
+    return posterior(seen, model, slots=slots, engine=engine, level=level).optimum
+
+
+def exact_optimum(
+    seen: Observations,
+    model: Attack,
+    *,
+    slots: int | None = None,
+    engine: Engine | None = None,
+) -> Estimate | None:
+    """The optimum by going through all outcomes; None where that cannot be done."""
     length = one_length(seen, slots)
+    if not model.likelihood or not seen.complete or seen.tokens**length > MOST_OUTCOMES:
+        return None
     engine = LocalEngine() if engine is None else engine
-    if model.likelihood and seen.complete and seen.tokens**length <= MOST_OUTCOMES:
-        value = _by_enumeration(seen.prefix(length), model.fit(seen), engine)
-        if value is not None:
-            trials = seen.tokens**length
-            return Estimate(value, value, value, 1.0, trials, "exact, all outcomes")
-    return posterior(seen, model, slots=length, engine=engine, level=level).optimum
+    value = _by_enumeration(seen.prefix(length), model.fit(seen), engine)
+    if value is None:
+        return None
+    return Estimate(value, value, value, 1.0, seen.tokens**length, "exact, all outcomes")
 
 
 def _by_enumeration(seen: Observations, score: Score, engine: Engine) -> float | None:
