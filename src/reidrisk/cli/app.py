@@ -59,6 +59,11 @@ def main() -> None:
             err=True,
         )
         sys.exit(2)
+    except MemoryError:
+        click.echo(
+            "reidrisk: there is not enough memory for this; use fewer users or targets", err=True
+        )
+        sys.exit(2)
     except Exception:  # noqa: BLE001  the last line of defence: say that it is our fault
         traceback.print_exc()
         click.echo(

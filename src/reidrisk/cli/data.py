@@ -41,7 +41,7 @@ def synth_topics(users: int, epochs: int, seed: int, output: str, *, quiet: bool
         watched = show.Watched(people, progress)
         data.write_top_sets(watched, output, top=people.interests.size, seed=seed)
     if not quiet:
-        show.say(f"{users:,} users with {epochs} epochs: {output}")
+        click.echo(f"{users:,} users with {epochs} epochs: {output}")
 
 
 @click.group()
@@ -101,7 +101,7 @@ def release_topics(
     with written_whole(Path(output) / "release.json") as (part,):
         part.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
     if not quiet:
-        show.say(
+        click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
             f"{api.topics} topics: {output}"
         )

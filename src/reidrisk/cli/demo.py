@@ -43,4 +43,4 @@ def demo(output: str, *, quiet: bool) -> None:
         click.echo(f"No page: {missing}", err=True)
         return
     if not quiet:
-        show.say(f"The report: {page}")
+        click.echo(f"The report: {page}")

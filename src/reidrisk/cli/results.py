@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reidrisk.cli import options, show
+from reidrisk.cli import options
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def report(run: str, output: str, files: str | None, *, quiet: bool) -> None:
     if files is not None:
         reports.files(result, files)
     if not quiet:
-        show.say(f"The report: {output}")
+        click.echo(f"The report: {output}")
 
 
 @click.command()

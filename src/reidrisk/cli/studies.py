@@ -56,7 +56,7 @@ def study_new(file: str, *, quiet: bool) -> None:
     with written_whole(file) as (part,):
         part.write_text(starter(), encoding="utf-8")
     if not quiet:
-        show.say(f"Written: {file}. Run it with: reidrisk study {file} -o run/")
+        click.echo(f"Written: {file}. Run it: reidrisk study {file} -o run/")
 
 
 def starter() -> str:
@@ -157,5 +157,5 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
         if swept := [risk for risk in result.risks if risk.setting]:
             show.risks(swept)
         if not ran:
-            show.say(f"Nothing had to be run: {folder} held the finished run of this study.")
-        show.say(f"All figures: {Path(folder) / 'result.json'}. A page: reidrisk report {folder}")
+            click.echo(f"Nothing had to be run: {folder} held the finished run of this study.")
+        click.echo(f"All figures: {Path(folder) / 'result.json'}. A page: reidrisk report {folder}")

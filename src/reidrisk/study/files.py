@@ -113,6 +113,9 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
+_PEOPLE = {"synthetic": Synthetic, "table": Table, "history": History, "tfrecord": TfRecord}
+
+
 class Release(_Section):
     """The Topics API; other switches as in `TopicsApi`."""
 
@@ -197,7 +200,11 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     names = [getattr(model.people, part, None) for part in ("path", "domains")]
     paths = [folder / part for part in names if part]
     inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
-    return StudyFile(text, study_of(model, people), people, inputs)
+    try:
+        study = study_of(model, people)
+    except InvalidInput as wrong:
+        raise InvalidInput(f"{name}: {wrong}") from wrong
+    return StudyFile(text, study, people, inputs)
 
 
 def parse(text: str, name: str = "study.toml") -> StudyModel:
@@ -260,7 +267,7 @@ def make_attack(name: str, release: TopicsApi | None, people: People | None = No
     }
     if name not in makers:
         raise InvalidInput(
-            f"there is no attack {name!r}{_meant(name, makers)}; there are {', '.join(makers)}"
+            f"there is no attack {name!r}{_meant(name, makers)} There are {', '.join(makers)}"
         )
     attack: Attack = makers[name]()
     return attack
@@ -282,28 +289,38 @@ def _quantity(read: Any, value: Any) -> Any:  # noqa: ANN401  a reader and what 
 
 def _explain(error: Any, text: str, name: str) -> str:  # noqa: ANN401  of pydantic
     """One line: file, line, key, what is wrong, what to do."""
-    path = [
-        part for part in error["loc"] if part not in {"synthetic", "table", "history", "tfrecord"}
-    ]
+    path = [part for part in error["loc"] if part not in _PEOPLE]
     key = ".".join(str(part) for part in path)
-    message = error["msg"].removeprefix("Value error, ")
-    if error["type"] == "extra_forbidden":
+    return f"{name}, line {line_of(text, path)}: {key}: {_message(error, path)}"
+
+
+def _message(error: Any, path: list[Any]) -> str:  # noqa: ANN401  of pydantic
+    """What is wrong and what to do, in our words where those of pydantic are for programmers."""
+    kind, given = error["type"], error["input"]
+    if kind == "extra_forbidden":
         known = _known_keys(path[:-1], error["loc"])
-        message = (
-            f"there is no such key{_meant(str(path[-1]), known)}; there are {', '.join(known)}"
-        )
-    elif error["type"] == "missing":
-        message = "this key is needed"
-    else:
-        message = message[0].lower() + message[1:]
-    return f"{name}, line {line_of(text, path)}: {key}: {message}"
+        return f"there is no such key{_meant(str(path[-1]), known)} There are {', '.join(known)}"
+    if kind == "missing":
+        return "this key is needed"
+    if kind == "union_tag_not_found":
+        return f"this needs a kind: {', '.join(_PEOPLE)}"
+    if kind in {"union_tag_invalid", "literal_error"}:
+        known = list(_PEOPLE)
+        if kind == "literal_error":
+            known = re.findall("'([^']+)'", error["ctx"]["expected"])
+        else:
+            given = error["ctx"]["tag"]
+        return f"there is no {given!r}{_meant(str(given), known)} There are {', '.join(known)}"
+    if kind in {"model_type", "model_attributes_type"}:
+        return f"this is a section of its own: [{path[-1]}], with its keys in the lines below"
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{message[0].lower()}{message[1:]}"
 
 
 def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
-    kinds = {"synthetic": Synthetic, "table": Table, "history": History, "tfrecord": TfRecord}
     model: Any = StudyModel
     if parents[:1] == ["people"]:
-        model = kinds[next(str(part) for part in loc if part in kinds)]
+        model = _PEOPLE[next(str(part) for part in loc if part in _PEOPLE)]
     elif parents:
         model = {"release": Release, "per_user": PerUser}[str(parents[0])]
     return sorted(model.model_fields)
@@ -311,7 +328,7 @@ def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
 
 def _meant(name: str, known: Any) -> str:  # noqa: ANN401  any names
     close = difflib.get_close_matches(name, list(known), 1)
-    return f"; did you mean {close[0]}?" if close else ""
+    return f": did you mean {close[0]}?" if close else "."
 
 
 def line_of(text: str, path: list[Any]) -> int:
@@ -328,6 +345,7 @@ def line_of(text: str, path: list[Any]) -> int:
             here = table + [part.strip(" \"'") for part in key[1].split(".")]
         else:
             continue
-        if here == [str(part) for part in path[: len(here)]] and len(here) > depth:
-            best, depth = number, len(here)
+        common = min(len(here), len(path))
+        if here[:common] == [str(part) for part in path[:common]] and common > depth:
+            best, depth = number, common
     return best

@@ -60,7 +60,7 @@ def run_in(
     description = {"study": study.describe(people), "inputs": inputs or {}}
     if fresh and (place / "run.json").exists():
         shutil.rmtree(place / "steps", ignore_errors=True)
-        for name in ("run.json", "result.json"):
+        for name in ("result.json", "run.json"):  # so that no old result outlives its note
             (place / name).unlink(missing_ok=True)
     _claim(place, description)
     engine = LocalEngine() if engine is None else engine
@@ -90,7 +90,12 @@ def _claim(folder: Path, description: dict[str, Any]) -> None:
     }
     file = folder / "run.json"
     if file.exists():
-        before = _read_json(file) or {}
+        before = _read_json(file)
+        if not isinstance(before, dict):
+            raise InvalidInput(
+                f"{file} is damaged, so nobody knows what was run here; use another folder, or "
+                "begin anew with --fresh"
+            )
         for part, what in (("schema", "schema"), ("version", "version of reidrisk")):
             if before.get(part) != mine[part]:
                 raise InvalidInput(

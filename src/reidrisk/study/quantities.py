@@ -1,6 +1,7 @@
 """Numbers as people write them: 10M users, 1 % noise."""
 
 import re
+from fractions import Fraction
 
 from reidrisk.errors import InvalidInput
 
@@ -13,9 +14,10 @@ def size(text: str | float, name: str = "a size") -> int:
     found = _SIZE.fullmatch(str(text).strip()) if not isinstance(text, bool) else None
     number = None
     if found:
+        # A fraction, since 1.001 times a thousand is no whole number in floats.
         plain = found[1].replace("_", "").replace(",", "")
-        number = float(plain) * _UNITS[found[2].lower()]
-    if number is None or number != int(number):
+        number = Fraction(plain) * _UNITS[found[2].lower()]
+    if number is None or number.denominator != 1:
         raise InvalidInput(f"{name} is a whole number such as 10000, 10k or 10M; got {text!r}")
     return int(number)
 

@@ -18,6 +18,10 @@ from reidrisk.guests import frame, html_table, risk_chart
 
 SCHEMA = "reidrisk/1"
 
+_SCALARS: dict[type, tuple[type, ...]] = {
+    int: (int,), float: (float, int), str: (str,), bool: (bool,),
+}  # fmt: skip
+
 Side = Literal["lower", "estimate", "upper"]
 Setting = Mapping[str, float | int | str]
 """Parameters of a sweep in which a record differs from the study; empty for the study itself."""
@@ -212,7 +216,7 @@ class Result:
     def from_json(cls, text: str, name: str = "result.json") -> Self:
         """Read what `to_json` wrote; `name` is for messages."""
         try:
-            body = json.loads(text)
+            body = json.loads(text, parse_constant=_refuse)
         except ValueError as wrong:
             raise InvalidInput(f"{name} is not JSON: {wrong}; run the study again") from wrong
         schema = body.pop("schema", None) if isinstance(body, dict) else None
@@ -259,7 +263,11 @@ class Result:
         file = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
         if not file.is_file():
             raise InvalidInput(f"{file}: there is no such file; run a study first")
-        return cls.from_json(file.read_text(encoding="utf-8"), str(file))
+        try:
+            text = file.read_text(encoding="utf-8")
+        except UnicodeDecodeError as wrong:
+            raise InvalidInput(f"{file} is damaged ({wrong}); run the study again") from wrong
+        return cls.from_json(text, str(file))
 
 
 def plain(value: Any) -> Any:  # noqa: ANN401  anything that JSON knows
@@ -286,4 +294,12 @@ def typed(kind: Any, value: Any) -> Any:  # noqa: ANN401  any annotation, anythi
     if get_origin(kind) is UnionType:
         records = [one for one in get_args(kind) if is_dataclass(one)]
         return typed(records[0], value) if records and value is not None else value
+    if kind in _SCALARS and (
+        not isinstance(value, _SCALARS[kind]) or (isinstance(value, bool) and kind is not bool)
+    ):
+        raise TypeError(f"{value!r} instead of a value of type {kind.__name__}")
     return value
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number")

@@ -84,6 +84,8 @@ class Study:
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
             raise InvalidInput("a study has at least one attack; add Hamming()")
+        if self.slots is not None and not self.slots:
+            raise InvalidInput("slots is empty; name at least one number of slots, or leave it out")
         for name in ("slots", "sizes", "beyond"):
             for number in getattr(self, name) or ():
                 whole_number(name, number, least=1)
@@ -99,10 +101,13 @@ class Study:
                 f"beyond needs sizes to extrapolate from, {_FEWEST_SIZES} at least; add smaller "
                 "crowds, each about three times the one before"
             )
+        self._check_sweep()
+
+    def _check_sweep(self) -> None:
         known = {part.name for part in dataclasses.fields(self.release)} | {"users"}
         if unknown := sorted(set(self.sweep) - known):
             close = difflib.get_close_matches(unknown[0], known, 1)
-            hint = f"; did you mean {close[0]}?" if close else ""
+            hint = f": did you mean {close[0]}?" if close else "."
             raise InvalidInput(
                 f"sweep: {unknown[0]!r} is no parameter of the release{hint} There are "
                 f"{', '.join(sorted(known))}"

@@ -1,0 +1,71 @@
+"""The demo, and the study file it runs."""
+
+import pytest
+from tests.cli.tools import TINY, call, run
+
+from reidrisk.cli.studies import starter
+from reidrisk.errors import MissingExtra
+from reidrisk.study import Result
+from reidrisk.study.files import parse
+
+
+def test_the_starter_is_written_once_and_says_all(tmp_path):
+    file = tmp_path / "mine.toml"
+    assert call("study", "new", file).returncode == 0
+    assert file.read_text() == starter()
+    parse(file.read_text())
+    again = call("study", "new", file)
+    assert (again.returncode, "is left alone" in again.stderr) == (2, True)
+    assert "cannot be written" in call("study", "new", tmp_path / "absent" / "mine.toml").stderr
+
+
+SMALL = {
+    '"100k"': '"2k"',
+    'targets = "1k"': "targets = 100",
+    '["1k", "3k", "10k", "30k"]': "[50, 100, 300, 1000]",
+    "users = 100": "users = 5",
+    "repeats = 20": "repeats = 2",
+}
+
+
+def small_starter():
+    """The starter with fewer people."""
+    text = starter()
+    for large, small in SMALL.items():
+        assert large in text
+        text = text.replace(large, small)
+    return text
+
+
+def test_the_demo_ends_with_a_verdict_and_a_page(tmp_path, monkeypatch):
+    pytest.importorskip("altair")
+    monkeypatch.setattr("reidrisk.cli.demo.starter", small_starter)
+    done = call("demo", "-o", tmp_path / "demo")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(f"The report: {tmp_path / 'demo' / 'report.html'}\n")
+    assert "After 8 weeks, the strongest attack found" in done.stdout
+    result = Result.load(tmp_path / "demo")
+    for name in ("bounds", "sizes", "extrapolations", "selections", "per_user", "information"):
+        assert getattr(result, name), name
+    assert {risk.attack for risk in result.risks if risk.setting} == {
+        "hamming", "weighted-hamming", "type-aware",
+    }  # fmt: skip
+
+
+def test_the_demo_without_the_extra_shows_the_figures_and_what_to_install(tmp_path, monkeypatch):
+    def missing(*_):
+        raise MissingExtra("pip install 'reidrisk[plots]'")
+
+    monkeypatch.setattr("reidrisk.report.html", missing)
+    monkeypatch.setattr("reidrisk.cli.demo.starter", lambda: TINY)
+    done = call("demo", "-o", tmp_path / "demo")
+    assert done.returncode == 0
+    assert "After 4 weeks" in done.stdout
+    assert "pip install 'reidrisk[plots]'" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_starter_runs_as_it_is(tmp_path):
+    (tmp_path / "study.toml").write_text(starter())
+    done = run("study", tmp_path / "study.toml", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,165 @@
+"""From people to a result, by hand: synth, release, attack, link."""
+
+import json
+
+import numpy as np
+import pytest
+from tests.cli.tools import call, run
+
+from reidrisk import data
+from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.releases import TopicsApi
+from reidrisk.risk import measure
+from reidrisk.study import Result
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("story")
+    people = folder / "people.parquet"
+    assert call("synth", "topics", "--users", "2k", "--epochs", "4", "-o", people).returncode == 0
+    done = call(
+        "release", "topics", people, "--noise", "10%", "--top", "4", "--targets", "300",
+        "--seed", "7", "-o", folder / "seen",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return folder / "seen"
+
+
+def test_the_real_executable_tells_the_story(tmp_path):
+    people, seen, result = tmp_path / "people.csv", tmp_path / "seen", tmp_path / "result.json"
+    for words in (
+        ("synth", "topics", "--users", "1k", "--epochs", "2", "--seed", "1", "-o", people),
+        ("release", "topics", people, "--targets", "200", "-o", seen),
+        ("attack", seen, "--attack", "hamming", "--attack", "weighted-hamming", "-o", result),
+        ("gate", result, "--max-risk", "100%"),
+    ):
+        done = run(*words)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    assert run("gate", result, "--max-risk", "0").returncode == 3
+
+
+def test_synth_writes_the_embedded_population(tmp_path):
+    path = tmp_path / "people.parquet"
+    assert call("synth", "topics", "--users", "50", "--seed", "3", "-o", path, "-q").stdout == ""
+    read = data.read_profiles(path, taxonomy=range(349))
+    made = data.synthetic_topics(50, seed=3).top_sets(0, 50, top=5, seed=0)
+    found = read.top_sets(0, 50, top=5, seed=0)
+    assert (np.sort(found) == np.sort(made)).all()
+
+
+def test_release_notes_what_attacks_must_know(seen):
+    note = json.loads((seen / "release.json").read_text())
+    assert (note["noise"], note["top"], note["seed"]) == (0.1, 4, 7)
+    linked = data.read_observations(seen / "known.parquet", seen / "anonymous.parquet")
+    assert note["topics"] == linked.tokens
+    assert (len(linked.known), len(linked.anonymous), linked.known.shape[1]) == (2000, 300, 4)
+
+
+def test_attack_gives_what_the_package_gives(seen, tmp_path):
+    file = tmp_path / "result.json"
+    done = call(
+        "attack", seen, "--attack", "hamming", "--attack", "weighted-hamming", "--slots", "1,4",
+        "-o", file, "--json",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == file.read_text()
+    result = Result.load(file)
+    linked = data.read_observations(seen / "known.parquet", seen / "anonymous.parquet")
+    api = TopicsApi(topics=linked.tokens, top=4, noise=0.1)
+    for curve in measure(linked.observations, [Hamming(), WeightedHamming(api)], slots=(1, 4)):
+        for slots, found in curve.items():
+            (risk,) = [
+                one for one in result.risks if (one.attack, one.slots) == (curve.attack, slots)
+            ]
+            assert (risk.value, risk.low, risk.high) == (found.value, found.low, found.high)
+    assert result.bounds[0].name == "guessing"
+    assert result.bounds[-1].name == "local privacy allows"
+    assert set(result.inputs) == {"known.parquet", "anonymous.parquet"}
+    assert result.seed == 7
+
+
+def test_noise_and_top_of_the_command_go_before_those_of_the_folder(seen):
+    shown = json.loads(
+        call("attack", seen, "--attack", "weighted-hamming", "--noise", "50%", "--json").stdout
+    )
+    assert (shown["study"]["release"]["noise"], shown["study"]["release"]["top"]) == (0.5, 4)
+
+
+@pytest.fixture
+def own(tmp_path):
+    """Four users with text tokens: two are alike, one is seen by one side only."""
+    known, anonymous = tmp_path / "known.csv", tmp_path / "anonymous.csv"
+    known.write_text("user,tokens\nsecret-a,x;y\nsecret-b,x;z\nsecret-c,x;y\nsecret-d,x;x\n")
+    anonymous.write_text("user,tokens\nsecret-a,x;y\nsecret-b,x;z\nsecret-d,;\n")
+    return known, anonymous
+
+
+def test_link_reads_any_tokens_and_names_nobody(own, tmp_path):
+    done = call("link", *own, "--slots", "1,2", "-o", tmp_path / "result.json")
+    assert done.returncode == 0, done.stderr
+    assert "secret" not in done.stdout + done.stderr + (tmp_path / "result.json").read_text()
+    assert "Up to 1 targets are in no figure" in done.stdout
+    first, second = Result.load(tmp_path / "result.json").risks
+    assert (first.value, first.targets, first.not_assessed) == (1 / 4, 2, 1)
+    assert second.value == (1 / 2 + 1) / 2
+
+
+def test_link_is_quiet_on_request(own):
+    assert call("link", *own, "--quiet") == call("link", *own, "-q")
+    assert call("link", *own, "-q").stdout == ""
+
+
+@pytest.mark.parametrize("given", [(), ("--noise", "5%"), ("--top", "2")])
+def test_an_attack_that_weighs_tokens_needs_the_release(own, given):
+    done = call("link", *own, "--attack", "weighted-hamming", *given)
+    assert done.returncode == 2
+    assert "must know what showed the tokens" in done.stderr
+
+
+def test_link_with_the_release_weighs_tokens(own):
+    done = call("link", *own, "--attack", "weighted-hamming", "--noise", "5%", "--top", "2")
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("attack", "{}/absent"), "there is no such folder"),
+        (("attack", "{}/empty"), "known.parquet: there is no such file"),
+        (("attack", "{}/damaged"), "release.json is damaged"),
+        (("attack", "{}/listed"), "release.json is damaged"),
+        (("attack", "{}/empty", "--attack", "haming"), "'haming' is not one of"),
+        (("attack", "{}/empty", "--slots", "1,x"), "whole number"),
+        (("link", "{}/known.csv", "{}/empty"), "no file of type"),
+        (("link", "{}/known.csv", "{}/known.txt"), "unknown file type"),
+        (("link", "{}/known.csv", "{}/binary.csv"), "binary.csv"),
+        (("link", "{}/known.csv", "{}/stranger.csv"), "row 1: the user of this row"),
+        (("link", "{}/known.csv", "{}/known.csv", "--slots", "9"), "numbers from 1 to 2"),
+        (("link", "{}/known.csv", "{}/known.csv", "-o", "{}/absent/r.json"), "cannot be written"),
+        (("link", "{}/known.csv", "{}/known.csv", "-o", "/proc/result.json"), "cannot be written"),
+        (("release", "topics", "{}/absent.csv", "-o", "{}/seen"), "there is no such file"),
+        (("release", "topics", "{}/people.csv", "-o", "{}/known.csv"), "cannot be made"),
+        (("release", "topics", "{}/people.csv", "--top", "9", "-o", "{}/s"), "top is at most"),
+        (("release", "topics", "{}/people.csv", "--targets", "9", "-o", "{}/s"), "targets is at"),
+        (("release", "topics", "{}/people.csv", "--noise", "7", "-o", "{}/s"), "between 0 and 1"),
+        (("synth", "topics", "--users", "10", "-o", "{}/people.txt"), ".parquet or .csv"),
+        (("synth", "topics", "--users", "10", "-o", "/proc/people.csv"), "cannot be written"),
+    ],
+)  # fmt: skip
+def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
+    (tmp_path / "known.csv").write_text("user,tokens\nsecret,x;y\n")
+    (tmp_path / "stranger.csv").write_text("user,tokens\nsecret-2,x;y\n")
+    (tmp_path / "binary.csv").write_bytes(b"\x00\xff\xfe\x80user")
+    (tmp_path / "people.csv").write_text(
+        "user,epoch,token\na,1,x\nb,1,y\n" + "".join(f"b,1,{t}\n" for t in "stuv")
+    )
+    for name, note in (("empty", None), ("damaged", "{"), ("listed", "[]")):
+        (tmp_path / name).mkdir()
+        if note:
+            (tmp_path / name / "release.json").write_text(note)
+    done = call(*(word.format(tmp_path) for word in words))
+    assert done.returncode == 2, done
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "secret" not in done.stderr

@@ -1,0 +1,58 @@
+"""`reidrisk calibrate`."""
+
+import json
+
+import pytest
+from tests.cli.tools import TINY, call
+
+
+def calibrate(tmp_path, *words):
+    (tmp_path / "study.toml").write_text(TINY.replace("targets = 200", "targets = 500"))
+    return call("calibrate", tmp_path / "study.toml", *words)
+
+
+def test_calibrate_finds_a_bracket_of_neighbours(tmp_path):
+    done = calibrate(tmp_path, "--max-risk", "5%", "--low", "0.1", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    enough, not_enough = found["enough"], found["not_enough"]
+    assert enough["value"] - not_enough["value"] == pytest.approx(0.01)
+    assert enough["risk"]["high"] <= 0.05 < not_enough["risk"]["high"]
+    assert len(found["trials"]) <= 8
+    values = [one["value"] for one in found["trials"]]
+    assert values == sorted(values)
+    levels = {one["risk"]["level"] for one in found["trials"]}
+    assert levels == {1 - 0.05 / 8}
+    said = " ".join(calibrate(tmp_path, "--max-risk", "5%", "--low", "0.1").stdout.split())
+    assert f"noise {enough['value']:g} suffices" in said
+    assert "together hold the truth with probability 95%" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--max-risk", "0.001%"), "No noise in the range suffices"),
+        (("--max-risk", "90%"), "The smallest noise of the range, 0.01, suffices"),
+        (("--vary", "top", "--high", "20", "--max-risk", "5%"), "suffices: the risk is at most"),
+        (("--vary", "users", "--low", "500", "--high", "8k", "--max-risk", "14%"), "suffices: the"),
+    ],
+)
+def test_calibrate_says_what_suffices(tmp_path, words, message):
+    done = calibrate(tmp_path, *words)
+    assert done.returncode == 0, done.stderr
+    assert message in " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--max-risk", "200%"), "between 0 and 1"),
+        (("--max-risk", "1%", "--low", "0.5", "--high", "0.2"), "from a positive number up"),
+        (("--max-risk", "1%", "--low", "x"), "low is between 0 and 1"),
+        (("--max-risk", "1%", "--vary", "epochs"), "'epochs' is not one of"),
+    ],
+)
+def test_calibrate_refuses_bad_ranges(tmp_path, words, message):
+    done = calibrate(tmp_path, *words)
+    assert done.returncode == 2
+    assert message in done.stderr

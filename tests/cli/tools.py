@@ -1,0 +1,64 @@
+"""Ways to run the command line."""
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from unittest import mock
+
+from reidrisk import cli
+
+SCRIPT = Path(sys.executable).parent / "reidrisk"
+
+TINY = """
+title = "tiny"
+unit = "weeks"
+slots = [2, 4]
+targets = 200
+seed = 3
+attacks = ["hamming", "weighted-hamming"]
+models = ["weighted-hamming"]
+
+[people]
+kind = "synthetic"
+users = "2k"
+epochs = 4
+
+[sweep]
+noise = ["20%", "50%"]
+"""
+
+
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def run(*arguments, **environment):
+    """The real executable."""
+    return subprocess.run(
+        [SCRIPT, *map(str, arguments)],
+        capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **environment},
+    )  # fmt: skip
+
+
+def call(*arguments):
+    """The same in this process, which is quicker."""
+    out, err = io.StringIO(), io.StringIO()
+    code = 0
+    with (
+        mock.patch.object(sys, "argv", ["reidrisk", *map(str, arguments)]),
+        mock.patch.dict(os.environ, {"COLUMNS": "120"}),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
+        try:
+            cli.main()
+        except SystemExit as left:
+            code = left.code or 0
+    return Done(code, out.getvalue(), err.getvalue())

@@ -1,0 +1,81 @@
+"""Runs in folders: what is kept, found, refused."""
+
+from dataclasses import replace
+
+import pytest
+
+from reidrisk import data
+from reidrisk.attacks import Hamming
+from reidrisk.errors import InvalidInput
+from reidrisk.releases import TopicsApi
+from reidrisk.study import Result, Study, run_in
+
+PEOPLE = data.synthetic_topics(300, epochs=2)
+STUDY = Study(
+    release=TopicsApi(), attacks=(Hamming(),), targets=50, sweep={"noise": (0.1, 0.2)}, title="a/b"
+)
+
+
+class Watcher:
+    def __init__(self, stop_at=None):
+        self.seen, self.stop_at = [], stop_at
+
+    def __call__(self, step, place, steps, *, found):
+        assert (place, steps) == (len(self.seen), 4)
+        self.seen.append(found)
+        if step == self.stop_at:
+            raise KeyboardInterrupt
+
+
+def test_a_run_in_a_folder_gives_the_result_and_finds_it_again(tmp_path):
+    first, again = Watcher(), Watcher()
+    result = run_in(tmp_path, STUDY, PEOPLE, watch=first)
+    assert result == STUDY.run(PEOPLE)
+    assert Result.load(tmp_path) == result
+    assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == result
+    assert (first.seen, again.seen) == ([False] * 4, [True] * 4)
+
+
+def test_inputs_are_noted(tmp_path):
+    result = run_in(tmp_path, STUDY, PEOPLE, inputs={"a.csv": "0" * 64})
+    assert Result.load(tmp_path).inputs == result.inputs == {"a.csv": "0" * 64}
+    with pytest.raises(InvalidInput, match=r"inputs\.a\.csv differs"):
+        run_in(tmp_path, STUDY, PEOPLE, inputs={"a.csv": "1" * 64})
+
+
+def test_a_stopped_run_goes_on_after_the_last_step_that_was_done(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run_in(tmp_path, STUDY, PEOPLE, watch=Watcher("sweep-noise-0.1"))
+    assert not (tmp_path / "result.json").exists()
+    again = Watcher()
+    assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == STUDY.run(PEOPLE)
+    assert again.seen == [True, True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("study", "people", "place"),
+    [
+        (replace(STUDY, seed=1), PEOPLE, "study.seed"),
+        (replace(STUDY, release=TopicsApi(noise=0.2)), PEOPLE, "study.release.noise"),
+        (STUDY, replace(PEOPLE, users=301), "study.people.users"),
+        (replace(STUDY, attacks=(Hamming(), Hamming())), PEOPLE, "study.attacks"),
+    ],
+)
+def test_what_changed_is_named(tmp_path, study, people, place):
+    run_in(tmp_path, STUDY, PEOPLE)
+    with pytest.raises(InvalidInput, match=f"{place} differs"):
+        run_in(tmp_path, study, people)
+    assert run_in(tmp_path, study, people, fresh=True) == study.run(people)
+
+
+def test_fresh_touches_nothing_but_its_own_files(tmp_path):
+    (tmp_path / "mine.txt").write_text("mine")
+    run_in(tmp_path, STUDY, PEOPLE, fresh=True)
+    run_in(tmp_path, STUDY, PEOPLE, fresh=True)
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_steps_with_odd_names_have_files_of_their_own(tmp_path):
+    run_in(tmp_path, replace(STUDY, sweep={"noise": (0.1, 1e-1 + 1e-17, 0.10000001)}), PEOPLE)
+    names = {file.name for file in (tmp_path / "steps").iterdir()}
+    assert all("/" not in name and not name.startswith(".") for name in names)

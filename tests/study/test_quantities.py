@@ -1,0 +1,57 @@
+"""Numbers as people write them."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reidrisk.errors import InvalidInput
+from reidrisk.study.quantities import share, size, sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("10000", 10_000), ("10k", 10_000), ("10 K", 10_000), ("10M", 10_000_000), ("1.5k", 1_500),
+        ("10_000", 10_000), ("10,000", 10_000), ("1B", 10**9), ("1G", 10**9), (7, 7), (1e6, 10**6),
+        ("1.001k", 1_001), ("9007199254740993", 9_007_199_254_740_993), ("0", 0),
+    ],
+)  # fmt: skip
+def test_sizes(text, number):
+    assert size(text) == number
+    assert isinstance(size(text), int)
+
+
+@given(st.integers(0, 10**15), st.sampled_from("kMBG"))
+def test_a_size_with_a_unit_is_exact(number, unit):
+    factor = {"k": 3, "M": 6, "B": 9, "G": 9}[unit]
+    digits = str(number).rjust(factor + 1, "0")
+    assert size(f"{digits[:-factor]}.{digits[-factor:]}{unit}") == number
+    assert size(f"{number}{unit}") == number * 10**factor
+
+
+@pytest.mark.parametrize(
+    "text", ["", "k", "-1", -1, "1.5", 1.5, "10q", "1e6", True, None, "1%", "1 0"]
+)
+def test_what_is_no_size_is_refused(text):
+    with pytest.raises(InvalidInput, match="users is a whole number such as 10000, 10k or 10M"):
+        size(text, "users")
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [("1%", 0.01), ("0.01", 0.01), (0.5, 0.5), ("100%", 1.0), (0, 0.0), (" 5 %", 0.05)],
+)  # fmt: skip
+def test_shares(text, number):
+    assert share(text) == number
+
+
+@pytest.mark.parametrize("text", ["", "%", "101%", "1.5", "-1%", "nan", "x", True, None, "1%%"])
+def test_what_is_no_share_is_refused(text):
+    with pytest.raises(InvalidInput, match="noise is between 0 and 1"):
+        share(text, "noise")
+
+
+def test_lists_of_sizes():
+    assert sizes("1,2, 4,1k") == (1, 2, 4, 1000)
+    with pytest.raises(InvalidInput, match="slots is a whole number"):
+        sizes("1,x", "slots")

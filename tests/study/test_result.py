@@ -1,0 +1,116 @@
+"""Results: records, `result.json`, and its schema."""
+
+import json
+from dataclasses import is_dataclass
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.cli.tools import TINY
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Estimate
+from reidrisk.study.files import study_file
+from reidrisk.study.result import Figure, Result
+from reidrisk.study.schema import FILE, schema_text
+
+jsonschema = pytest.importorskip("jsonschema")
+
+PLAIN = {
+    int: st.integers(-(2**53), 2**53),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    str: st.text(st.characters(exclude_categories=["Cs"])),
+    bool: st.booleans(),
+    type(None): st.none(),
+}
+
+
+def things(kind):  # noqa: PLR0911  kind by kind
+    """Anything that an annotation allows."""
+    if kind in PLAIN:
+        return PLAIN[kind]
+    if kind is Any:
+        return st.one_of(*PLAIN.values(), st.lists(st.integers()))
+    if is_dataclass(kind):
+        return records(kind)
+    arguments = get_args(kind)
+    if get_origin(kind) is Literal:
+        return st.sampled_from(arguments)
+    if get_origin(kind) is UnionType:
+        return st.one_of(*(things(one) for one in arguments))
+    if get_origin(kind) is tuple and arguments[-1] is Ellipsis:
+        return st.lists(things(arguments[0]), max_size=2).map(tuple)
+    if get_origin(kind) is tuple:
+        return st.tuples(*(things(one) for one in arguments))
+    return st.dictionaries(PLAIN[str], things(arguments[1]), max_size=2)
+
+
+def records(kind):
+    return st.builds(kind, **{name: things(hint) for name, hint in get_type_hints(kind).items()})
+
+
+@settings(max_examples=60)
+@given(records(Result))
+def test_any_result_comes_back_from_json_and_fits_the_schema(result):
+    text = result.to_json()
+    again = Result.from_json(text)
+    assert again == result
+    assert again.to_json() == text
+    jsonschema.validate(json.loads(text), json.loads(schema_text()))
+
+
+def test_the_schema_beside_the_code_is_current():
+    hint = "the records have changed: python -m reidrisk.study.schema"
+    assert FILE.read_text(encoding="utf-8") == schema_text(), hint
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+
+
+@pytest.fixture(scope="module")
+def result():
+    file = study_file(TINY)
+    return file.study.run(file.people)
+
+
+def test_a_real_result_fits_the_schema(result):
+    jsonschema.validate(json.loads(result.to_json()), json.loads(schema_text()))
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda body: body.pop("risks"),
+        lambda body: body.update(schema="reidrisk/2"),
+        lambda body: body.update(more=1),
+        lambda body: body["risks"][0].pop("high"),
+        lambda body: body["risks"][0].update(high="1"),
+        lambda body: body["bounds"][0].update(side="left"),
+        lambda body: body["slots"].append(1.5),
+    ],
+)
+def test_the_schema_refuses_what_is_no_result(result, spoil):
+    body = json.loads(result.to_json())
+    spoil(body)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate(body, json.loads(schema_text()))
+
+
+def test_save_and_load(result, tmp_path):
+    file = result.save(tmp_path / "deep" / "run")
+    assert Result.load(file) == Result.load(file.parent) == result
+
+
+def test_results_without_a_number_are_not_written(result):
+    with pytest.raises(ValueError, match="Out of range float"):
+        Result(**{**vars(result), "level": float("nan")}).to_json()
+
+
+def test_a_figure_is_an_estimate():
+    estimate = Estimate(0.1, 0.05, 0.2, 0.95, 100, "made up")
+    assert Figure.of(estimate) == Figure(0.1, 0.05, 0.2, 0.95, 100, "made up")
+
+
+def test_a_missing_result_says_what_to_do(tmp_path):
+    with pytest.raises(InvalidInput, match="run a study first"):
+        Result.load(tmp_path)
