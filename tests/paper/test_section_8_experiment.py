@@ -62,12 +62,12 @@ def test_every_attack_is_below_who_knows_the_types_and_that_below_full_informati
     table = TokenTable(API, pairs=people.interests.pairs)
     attacks = [Hamming(), WeightedHamming(API), table]
     for curve in measure(few, attacks, slots=8):
-        assert curve[8].low <= types.optimum.high
+        assert curve[8].low <= types.mean_claim.high
     assert types.risk.value > 1.6 * measure(few, WeightedHamming(API))[8].value
     revealed = API.reveal(people, targets=2_000, seed=7)
     full = posterior(revealed, FullInformation(API))
     assert full.calibration.fits
-    assert types.optimum.high <= full.optimum.low
+    assert types.mean_claim.high <= full.mean_claim.low
 
 
 @pytest.mark.slow

@@ -5,14 +5,26 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.risk.worlds import API, Nothing, conditional, outcomes, pair_table, rows_given
+from tests.risk.worlds import (
+    API,
+    Nothing,
+    conditional,
+    marginal,
+    outcomes,
+    pair_table,
+    rows_given,
+)
 
 from reidrisk import InvalidInput, Observations, ReferenceEngine, theory
 from reidrisk.attacks import Hamming, TokenTable, WeightedHamming
+from reidrisk.mixtures import TypeMixture
 from reidrisk.risk import optimum, posterior
+from reidrisk.risk.models import drawn, proper
 from reidrisk.scores import GRID
 
 MODEL = TokenTable(API, pairs=pair_table().astype(float))
+SHOWN = conditional().astype(float) * np.array([float(one) for one in marginal()])
+MIXTURE = TypeMixture([0.5, 0.5], [SHOWN.sum(axis=0)] * 2, [SHOWN, SHOWN])
 
 
 def world(known):
@@ -70,7 +82,7 @@ def test_the_full_theorem_is_the_conditional_of_all_sets():
 def test_over_all_known_rows_the_optimum_is_the_expected_one():
     """Two users, one slot: the expectation over W of the best over o, in fractions."""
     table, total = conditional(), Fraction(0)
-    shown = rows_marginal()
+    shown = marginal()
     for one, other in product(range(4), repeat=2):
         best = sum(max(table[token, one], table[token, other]) for token in range(4)) / 2
         total += shown[one] * shown[other] * best
@@ -81,14 +93,42 @@ def test_over_all_known_rows_the_optimum_is_the_expected_one():
     assert found == pytest.approx(float(total), rel=1e-9)
 
 
-def rows_marginal():
-    pairs = pair_table()
-    return [Fraction(5, 100) + Fraction(40, 100) * pairs[token, token] for token in range(4)]
-
-
-def test_simplified_weights_are_no_distribution_and_use_the_posterior():
+def test_simplified_weights_are_made_a_distribution():
+    score = proper(WeightedHamming(API).fit(world(WORLDS[1])))
+    np.testing.assert_allclose(np.exp(score.gain / GRID).sum(axis=1), 1, rtol=1e-9)
     found = optimum(world(WORLDS[0]), WeightedHamming(API))
-    assert found.method != "exact, all outcomes"
+    assert found.method == "exact, all outcomes"
+
+
+def many(attack_world, targets=4_000):
+    """The same known rows, with random users of them as targets."""
+    known = np.array(attack_world)
+    truth = np.random.default_rng(5).integers(0, len(known), targets)
+    return Observations(known, known[truth], truth, tokens=4)
+
+
+@pytest.mark.parametrize("known", WORLDS)
+def test_rows_drawn_from_a_model_follow_it(known):
+    """Chi-square over all outcomes of one user; the seed is fixed."""
+    seen = many([known[0]])
+    rows = np.array(rows_given([known[0]])).astype(float)[0]
+    for score in (proper(MODEL.fit(seen)), MIXTURE):
+        shown = drawn(score, seen, seed=3).anonymous.astype(np.int64)
+        codes = shown @ 4 ** np.arange(len(known[0]))[::-1]
+        counts = np.bincount(codes, minlength=len(rows))
+        assert ((counts - 4_000 * rows) ** 2 / (4_000 * rows)).sum() < 2 * len(rows) + 20
+
+
+def test_long_rows_are_drawn_and_give_the_optimum(monkeypatch):
+    """Where outcomes are not gone through, the mean over draws is the same within its interval."""
+    for known in WORLDS:
+        exact = optimum(world(known), MODEL).value
+        with monkeypatch.context() as patch:
+            patch.setattr("reidrisk.risk.ceilings.MOST_OUTCOMES", 0)
+            found = optimum(many(known), MODEL)
+        assert found.method == "betting, mean posterior"
+        assert found.low <= exact <= found.high
+        assert found.high - found.low < 0.05
 
 
 def test_hamming_cannot_say_how_sure_it_is():

@@ -34,14 +34,14 @@ def test_who_knows_the_types_claims_what_is_right():
     """The model is the truth, so mean claim and mean credit agree; the seed is fixed."""
     found = posterior(SEEN, TYPES)
     assert found.calibration.fits
-    assert found.optimum.value == pytest.approx(found.risk.value, abs=0.03)
+    assert found.mean_claim.value == pytest.approx(found.risk.value, abs=0.03)
     assert found.risk == measure(SEEN, TYPES)[6]
 
 
 def test_full_information_claims_what_is_right_and_knows_more():
     found = posterior(REVEALED, FullInformation(API))
     assert found.calibration.fits
-    assert found.optimum.low > posterior(SEEN, TYPES).optimum.high
+    assert found.mean_claim.low > posterior(SEEN, TYPES).mean_claim.high
 
 
 def test_independent_weeks_are_not_what_people_are():

@@ -67,3 +67,9 @@ def rows_given(known):
 
 def outcomes(slots):
     return np.array(list(product(range(4), repeat=slots)))
+
+
+def marginal():
+    """Chance that a site shows each token."""
+    pairs = pair_table()
+    return [Q_OUT + (Q_IN - Q_OUT) * pairs[token, token] for token in range(4)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, TokenTable, WeightedHamming
+from reidrisk.attacks import Hamming, TokenTable, TypeAware, WeightedHamming
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import TopicsApi
@@ -117,3 +117,18 @@ def test_sizes_and_users_at_risk():
     (spread,) = result.per_user
     assert (spread.users, spread.repeats) == (4, 3)
     assert np.isclose(sum(spread.shares), 1)
+
+
+def test_what_a_sweep_cannot_attack_is_refused_before_anything_runs():
+    people = data.synthetic_topics(users=30, epochs=1, seed=1)
+    api = TopicsApi()
+    study = Study(
+        release=api, attacks=(TypeAware(api, people.interests),), sweep={"top": (3,)}
+    )
+    with pytest.raises(InvalidInput, match="they must agree"):
+        study.steps(people, LocalEngine())
+
+
+def test_a_model_must_be_a_likelihood():
+    with pytest.raises(InvalidInput, match="cannot say how sure"):
+        Study(release=TopicsApi(), attacks=(Hamming(),), models=(Hamming(),))

@@ -1,6 +1,6 @@
 """What every attack promises, ours and those of others."""
 
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from reidrisk.observations import Observations
 from reidrisk.scores import Score
@@ -19,10 +19,17 @@ class Attack(Protocol):
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one.
     """
 
-    name: ClassVar[str]
-    knows: ClassVar[str]
-    assumes: ClassVar[str]
-    likelihood: ClassVar[bool]
+    @property
+    def name(self) -> str: ...  # noqa: D102  explained above
+
+    @property
+    def knows(self) -> str: ...  # noqa: D102
+
+    @property
+    def assumes(self) -> str: ...  # noqa: D102
+
+    @property
+    def likelihood(self) -> bool: ...  # noqa: D102
 
     def fit(self, seen: Observations) -> Score:
         """The score, from what an attacker sees: never from `seen.truth`."""

@@ -21,12 +21,16 @@ class ProfileOverlap:
         release: What showed the tokens, to denoise; without it every token counts.
     """
 
-    name: ClassVar[str] = "profile-overlap"
     knows: ClassVar[str] = "nothing but the rows; the release if profiles are denoised"
     assumes: ClassVar[str] = "Makes no use of the week in which a token was shown."
     likelihood: ClassVar[bool] = False
 
     release: Release | None = None
+
+    @property
+    def name(self) -> str:
+        """Denoised or not, these are two attacks."""
+        return "profile-overlap" if self.release is None else "denoised-profile-overlap"
 
     def fit(self, seen: Observations) -> ProfileWeights:
         """One for each common token that counts."""

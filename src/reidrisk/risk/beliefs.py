@@ -19,7 +19,7 @@ from reidrisk.estimates import (
 )
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, Floats, assessable, one_length
-from reidrisk.scores import GRID
+from reidrisk.scores import GRID, Score
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +51,11 @@ class Posterior:
         return mean_of_credits(self.credits, level=self.level)
 
     @cached_property
-    def optimum(self) -> Estimate:
-        """How often any attacker with this knowledge can be right, if the model is true.
+    def mean_claim(self) -> Estimate:
+        """How often the attacker expects to be right.
 
-        The chance of what the best guess has is what anyone could reach for this target, so its
-        mean over random targets is an unbiased estimate of `sum_o max_i E[P[i,o] given W] / n`.
+        If the model is true this is also how often it is, and how often anyone could be who knows
+        as much: see `optimum`.
         """
         return mean_of_numbers(self.claimed, level=self.level)
 
@@ -87,20 +87,31 @@ def posterior(
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
+    check_likelihood(attack)
+    length = one_length(seen, slots)
+    engine = LocalEngine() if engine is None else engine
+    return believed(attack.name, seen.prefix(length), attack.fit(seen), engine, level)
+
+
+def check_likelihood(attack: Attack) -> None:
+    """Refuse an attack that cannot say how sure it is."""
     if not attack.likelihood:
         raise InvalidInput(
             f"{attack.name} rates users without saying how likely they are, so it cannot say how "
             "sure it is; use an attack that is a likelihood, such as WeightedHamming"
         )
-    length = one_length(seen, slots)
-    engine = LocalEngine() if engine is None else engine
-    score, seen = attack.fit(seen), seen.prefix(length)
+
+
+def believed(
+    name: str, seen: Observations, score: Score, engine: Engine, level: float
+) -> Posterior:
+    """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
     matches, evidence = engine.search(seen, score), engine.evidence(seen, score)
     claimed = np.minimum(np.exp(matches.best / GRID - evidence), 1.0)
     return Posterior(
-        attack.name,
-        length,
+        name,
+        seen.slots,
         seen.users,
         claimed[assessed],
         matches.credit[assessed],

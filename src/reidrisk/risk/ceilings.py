@@ -1,6 +1,7 @@
 """The best that any attacker with this knowledge can do, under a model.  Paper: section 2."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,9 +9,11 @@ from numpy.typing import NDArray
 from reidrisk.attacks import Attack
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
+from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import SETS, Observations
-from reidrisk.risk.beliefs import posterior
+from reidrisk.risk.beliefs import believed, check_likelihood
 from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.models import drawn, proper
 from reidrisk.scores import GRID, Score
 
 MOST_OUTCOMES = 250_000
@@ -29,8 +32,10 @@ def optimum(
     """How often the best attacker is right who knows the known rows, if the model is true.
 
     This is `sum_o max_i E[P[i,o] given W] / n`, W the known rows. Where the outcomes o can be gone
-    through (one or two slots of a few hundred tokens), it is exact. Beyond, it is the mean over
-    the targets of the posterior of the best guess, which is unbiased.
+    through (one or two slots of a few hundred tokens), it is exact. Beyond, outcomes are drawn
+    from the model, each for the user of one target; the mean of the posterior of the best guess
+    is unbiased. Models that cannot be drawn from (full information, scores of others) take the
+    targets' own rows, which is the same if the model is true.
 
     It is a ceiling only within the model: an attacker who knows more of the population may exceed
     it. `posterior(...).calibration` tells whether the model fits.
@@ -42,28 +47,20 @@ def optimum(
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
-    exact = exact_optimum(seen, model, slots=slots, engine=engine)
-    if exact is not None:
-        return exact
-    return posterior(seen, model, slots=slots, engine=engine, level=level).optimum
-
-
-def exact_optimum(
-    seen: Observations,
-    model: Attack,
-    *,
-    slots: int | None = None,
-    engine: Engine | None = None,
-) -> Estimate | None:
-    """The optimum by going through all outcomes; None where that cannot be done."""
+    check_likelihood(model)
     length = one_length(seen, slots)
-    if not model.likelihood or not seen.complete or seen.tokens**length > MOST_OUTCOMES:
-        return None
     engine = LocalEngine() if engine is None else engine
-    value = _by_enumeration(seen.prefix(length), model.fit(seen), engine)
-    if value is None:
-        return None
-    return Estimate(value, value, value, 1.0, seen.tokens**length, "exact, all outcomes")
+    score, short = model.fit(seen), seen.prefix(length)
+    if seen.complete or isinstance(score, TypeMixture):
+        score = proper(score)
+        if seen.complete and seen.tokens**length <= MOST_OUTCOMES:
+            value = _by_enumeration(short, score, engine)
+            if value is not None:
+                trials = seen.tokens**length
+                return Estimate(value, value, value, 1.0, trials, "exact, all outcomes")
+        short = drawn(score, short) or short
+    found = believed(model.name, short, score, engine, level)
+    return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
 
 
 def _by_enumeration(seen: Observations, score: Score, engine: Engine) -> float | None:

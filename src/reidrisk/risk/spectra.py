@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.observations import Observations
 from reidrisk.risk.beliefs import posterior
-from reidrisk.risk.ceilings import exact_optimum, optimum
+from reidrisk.risk.ceilings import optimum
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.measuring import measure
 from reidrisk.theory import upper_from_local_dp, upper_from_mutual_information
@@ -178,8 +178,7 @@ def model_level(
 ) -> Level:
     """The optimum under a model, and whether the model fits."""
     belief = posterior(seen, model, slots=slots, engine=engine, level=level)
-    exact = exact_optimum(seen, model, slots=slots, engine=engine)
-    best = belief.optimum if exact is None else exact
+    best = optimum(seen, model, slots=slots, engine=engine, level=level)
     sentence = (
         f"No attacker can exceed this who knows {model.knows}, if users and weeks are as the model "
         f"says. {belief.calibration}"

@@ -63,6 +63,9 @@ def run_in(
         for name in ("result.json", "run.json"):  # so that no old result outlives its note
             (place / name).unlink(missing_ok=True)
     _claim(place, description)
+    for part in (place, place / "steps"):
+        for left_over in part.glob(".*.json.*"):  # of a write that was killed
+            left_over.unlink(missing_ok=True)
     engine = LocalEngine() if engine is None else engine
     names = [step.name for step in study.steps(people, engine)]
     keeper = _Keeper(place / "steps", fingerprint(description))

@@ -119,15 +119,19 @@ class Scene:
         most = self.release.slots(self.people.epochs)
         return (most,) if self.study.slots is None else tuple(sorted(set(self.study.slots)))
 
+    def on_release(self, attack: Attack) -> Attack:
+        """The same attack on this scene's release."""
+        if self.setting and getattr(attack, "release", None) == self.study.release:
+            return replace(attack, release=self.release)  # type: ignore[type-var]
+        return attack
+
     def attack(self, attack: Attack) -> Attack:
         """The same attack on this scene's release; if it can learn from training users, it does."""
-        changes: dict[str, Any] = {}
-        if self.setting and getattr(attack, "release", None) == self.study.release:
-            changes["release"] = self.release
+        attack = self.on_release(attack)
         taught = any(getattr(attack, name, None) is not None for name in ("pairs", "interests"))
         if self.study.training and hasattr(attack, "panel") and not taught:
-            changes["panel"] = self.panel
-        return replace(attack, **changes) if changes else attack  # type: ignore[type-var]
+            return replace(attack, panel=self.panel)  # type: ignore[type-var]
+        return attack
 
 
 def _part_of(
@@ -169,6 +173,8 @@ def steps_of(study: "Study", people: People, engine: Engine) -> Iterator[Step]:
         yield Step("information", _alone(_information, people, study, headline))
     for name, value in ((name, value) for name, values in study.sweep.items() for value in values):
         changed = _changed(scene, name, value)
+        for attack in study.attacks:
+            changed.on_release(attack)  # refuses, before anything is run, what cannot be attacked
         yield Step(f"sweep-{name}-{value}", _alone(_risks, changed, (headline,)))
 
 

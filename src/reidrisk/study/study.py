@@ -13,6 +13,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
 from reidrisk.releases import TopicsApi
+from reidrisk.risk.beliefs import check_likelihood
 from reidrisk.risk.engine import Engine
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Result
@@ -86,6 +87,12 @@ class Study:
             raise InvalidInput("a study has at least one attack; add Hamming()")
         if self.slots is not None and not self.slots:
             raise InvalidInput("slots is empty; name at least one number of slots, or leave it out")
+        for model in self.models:
+            check_likelihood(model)
+        self._check_numbers()
+        self._check_sweep()
+
+    def _check_numbers(self) -> None:
         for name in ("slots", "sizes", "beyond"):
             for number in getattr(self, name) or ():
                 whole_number(name, number, least=1)
@@ -101,7 +108,6 @@ class Study:
                 f"beyond needs sizes to extrapolate from, {_FEWEST_SIZES} at least; add smaller "
                 "crowds, each about three times the one before"
             )
-        self._check_sweep()
 
     def _check_sweep(self) -> None:
         known = {part.name for part in dataclasses.fields(self.release)} | {"users"}
