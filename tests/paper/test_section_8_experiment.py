@@ -10,7 +10,7 @@ import pytest
 
 from reidrisk import TopicsApi, data
 from reidrisk.attacks import FullInformation, Hamming, TokenTable, TypeAware, WeightedHamming
-from reidrisk.risk import measure, posterior
+from reidrisk.risk import measure, optimum, posterior
 
 API = TopicsApi(topics=349, top=5, noise=0.05)
 SLOTS = (1, 2, 4, 6, 8)
@@ -72,10 +72,10 @@ def test_every_attack_is_below_who_knows_the_types_and_that_below_full_informati
 
 @pytest.mark.slow
 def test_types_exceed_the_ceiling_of_independent_weeks(world):
-    """The optimum under independent weeks binds only those who take weeks for independent."""
+    """The optimum under the paper's model binds only those who share it."""
     people, seen, _ = world
     few = seen.only(slice(0, 2_000))
-    weeks = posterior(few, TokenTable(API, pairs=people.interests.pairs))
-    types = posterior(few, TypeAware(API, people.interests))
-    assert not weeks.calibration.fits
-    assert types.risk.low > weeks.risk.value
+    weeks = optimum(few, WeightedHamming(API))
+    assert measure(few, TypeAware(API, people.interests))[8].value > weeks.high
+    assert measure(few, WeightedHamming(API))[8].low <= weeks.high
+    assert not posterior(few, WeightedHamming(API)).calibration.fits

@@ -122,9 +122,7 @@ def test_sizes_and_users_at_risk():
 def test_what_a_sweep_cannot_attack_is_refused_before_anything_runs():
     people = data.synthetic_topics(users=30, epochs=1, seed=1)
     api = TopicsApi()
-    study = Study(
-        release=api, attacks=(TypeAware(api, people.interests),), sweep={"top": (3,)}
-    )
+    study = Study(release=api, attacks=(TypeAware(api, people.interests),), sweep={"top": (3,)})
     with pytest.raises(InvalidInput, match="they must agree"):
         study.steps(people, LocalEngine())
 
