@@ -2,7 +2,7 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
@@ -118,14 +118,14 @@ def attacks(*, as_json: bool) -> None:
       reidrisk attacks
       reidrisk attacks --json
     """  # noqa: D301  click wants this backspace
-    from reidrisk import attacks as all_of  # noqa: PLC0415  keeps --help quick
+    from reidrisk.attacks import FullInformation  # noqa: PLC0415  keeps --help quick
+    from reidrisk.releases import TopicsApi  # noqa: PLC0415
+    from reidrisk.study.files import AttackName, make_attack  # noqa: PLC0415
 
-    kinds: tuple[Any, ...] = (
-        all_of.Hamming, all_of.WeightedHamming, all_of.TokenTable, all_of.TypeAware,
-        all_of.ProfileOverlap,
-    )  # fmt: skip
-    best = all_of.FullInformation
-    rows = [(kind.name, "lower", kind.knows, kind.assumes) for kind in kinds]
+    release = TopicsApi()
+    known = [make_attack(name, release) for name in get_args(AttackName)]
+    best = FullInformation(release)
+    rows = [(one.name, "lower", one.knows, one.assumes) for one in known]
     rows = [_BOUNDS[0], *rows, *_BOUNDS[1:], (best.name, "upper", best.knows, best.assumes)]
     names = ("name", "side", "knows", "assumes")
     if as_json:

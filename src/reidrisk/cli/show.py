@@ -24,10 +24,11 @@ def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table."""
     from rich.box import SIMPLE_HEAD  # noqa: PLC0415  keeps --help quick
     from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
+    from rich.table import Column, Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
-    body = Table(*headings, box=SIMPLE_HEAD, pad_edge=False)
+    first, *others = headings
+    body = Table(Column(first, no_wrap=True), *others, box=SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         # Text, since square brackets would be markup.
         body.add_row(*(Text(cell) for cell in row))
