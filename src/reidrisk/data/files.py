@@ -33,6 +33,18 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
             part.unlink(missing_ok=True)
 
 
+def made_folder(path: str | os.PathLike[str]) -> Path:
+    """The folder, made if it is not there."""
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise InvalidInput(
+            f"{folder}: cannot be made ({wrong.strerror}); choose a folder that may be written to"
+        ) from wrong
+    return folder
+
+
 def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)

@@ -3,8 +3,7 @@
 import os
 from pathlib import Path
 
-from reidrisk.data.files import written_whole
-from reidrisk.errors import InvalidInput
+from reidrisk.data.files import made_folder, written_whole
 from reidrisk.report import charts, page
 from reidrisk.report.drawing import FILE
 from reidrisk.report.sections import sections
@@ -26,7 +25,7 @@ def files(result: Result, folder: str | os.PathLike[str]) -> tuple[Path, ...]:
 
     The folder is made if it is not there.
     """
-    place = _folder(Path(folder))
+    place = made_folder(Path(folder))
     made: dict[Path, bytes] = {}
     for section in sections(cleaned(result)):
         for exhibit in section.exhibits:
@@ -49,13 +48,3 @@ def text(result: Result) -> str:
     return "\n\n".join(
         [known.title, *(statement.text for statement in verdict(known)), basis(known)]
     )
-
-
-def _folder(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise InvalidInput(
-            f"{folder}: cannot be made ({wrong.strerror}); name a folder that may be written to"
-        ) from wrong
-    return folder

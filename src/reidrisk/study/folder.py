@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, get_type_hints
 
-from reidrisk.data.files import written_whole
+from reidrisk.data.files import made_folder, written_whole
 from reidrisk.data.people import People
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
@@ -112,18 +112,9 @@ def _claim(folder: Path, description: dict[str, Any]) -> None:
                 "another folder, or begin anew with --fresh"
             )
         return
-    _make(folder / "steps")
+    made_folder(folder / "steps")
     with written_whole(file) as (temporary,):
         temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise InvalidInput(
-            f"{folder}: cannot be made ({wrong.strerror}); choose a folder that may be written to"
-        ) from wrong
 
 
 def _first_difference(before: Any, now: Any, path: str = "") -> str:  # noqa: ANN401  JSON
@@ -158,7 +149,7 @@ class _Keeper:
         """Keep what a step gave."""
         records = {name: plain(values) for name, values in part.items()}
         body = {"study": self.study, "checksum": fingerprint(records), "records": records}
-        _make(self.folder)
+        made_folder(self.folder)
         with written_whole(self._file(step)) as (file,):
             file.write_text(json.dumps(body) + "\n", encoding="utf-8")
         return part

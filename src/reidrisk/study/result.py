@@ -11,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
-from reidrisk.data.files import written_whole
+from reidrisk.data.files import made_folder, written_whole
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.guests import frame, html_table, risk_chart
@@ -251,8 +251,7 @@ class Result:
 
     def save(self, folder: str | Path) -> Path:
         """Write `result.json` into a folder, which is made if it is not there."""
-        file = Path(folder) / "result.json"
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file = made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
             part.write_text(self.to_json(), encoding="utf-8")
         return file
