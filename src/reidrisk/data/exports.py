@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from reidrisk.data.files import written_whole
+from reidrisk.data.files import made_folder, written_whole
 from reidrisk.data.linked import TAXONOMY, Linked
 from reidrisk.data.people import People
 from reidrisk.data.profiles import Profiles
@@ -43,7 +43,7 @@ def write_observations(
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
     place = Path(folder)
-    _make_folder(place)
+    made_folder(place)
     note = {TAXONOMY: json.dumps(words.tolist())}
     parts = (names, seen.known), (names[seen.truth], seen.anonymous)
     with written_whole(place / "known.parquet", place / "anonymous.parquet") as files:
@@ -243,10 +243,3 @@ def _write_csv(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) 
     with csv.CSVWriter(file, schema) as writer:
         for columns in pieces:
             writer.write_batch(pa.record_batch(columns, schema=schema))
-
-
-def _make_folder(place: Path) -> None:
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise InvalidInput(f"{place}: the folder cannot be made ({wrong.strerror})") from wrong
