@@ -132,7 +132,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
         write_profiles(people, tmp_path / "p.xlsx")
     (tmp_path / "file").touch()
     seen = Observations([[0]], [[0]], [0], tokens=1)
-    with pytest.raises(InvalidInput, match="folder cannot be made"):
+    with pytest.raises(InvalidInput, match="cannot be made"):
         write_observations(seen, tmp_path / "file")
     with pytest.raises(InvalidInput, match="must be whole numbers"):
         write_tfrecord_profiles(make_profiles([1], [1], ["a"]), tmp_path / "p.tfrecord")
