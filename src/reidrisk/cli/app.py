@@ -9,7 +9,7 @@ from reidrisk import __version__
 from reidrisk.cli.completion import completion
 from reidrisk.cli.data import release, synth
 from reidrisk.cli.demo import demo
-from reidrisk.cli.linking import attack, attacks, link
+from reidrisk.cli.linking import attack, attacks, information, link
 from reidrisk.cli.results import gate, report
 from reidrisk.cli.studies import study, sweep
 from reidrisk.cli.theory import bounds
@@ -31,8 +31,8 @@ def cli() -> None:
 
 
 for command in (
-    demo, synth, release, attack, link, attacks, bounds, study, sweep, calibrate, report, gate,
-    completion,
+    demo, synth, release, attack, link, information, attacks, bounds, study, sweep, calibrate,
+    report, gate, completion,
 ):  # fmt: skip
     cli.add_command(command)
 

@@ -1,6 +1,7 @@
 """Attacks on what two sites saw."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -48,9 +49,7 @@ def attack(
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
       reidrisk attack seen/ --attack type-aware -o result.json
     """  # noqa: D301  click wants this backspace
-    folder = Path(seen)
-    if not folder.is_dir():
-        raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
+    folder = _folder(seen)
     note = _note(folder / "release.json")
     found = _measure(
         (folder / "known.parquet", folder / "anonymous.parquet"),
@@ -104,6 +103,46 @@ def link(
     _give(found, output, as_json=as_json, quiet=quiet)
 
 
+@click.command()
+@click.argument("seen", type=click.Path())
+@options.as_json()
+def information(seen: str, *, as_json: bool) -> None:
+    """Show how many bits two sites share about a user.
+
+    SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts. With few pairs
+    the counts look more alike than they are; so two ends are given, one too high on average, the
+    other, less what unrelated users seem to share, rather too low.
+
+    \b
+    Examples:
+      reidrisk information seen/
+      reidrisk information seen/ --json
+    """  # noqa: D301  click wants this backspace
+    from reidrisk import data  # noqa: PLC0415  keeps --help quick
+    from reidrisk.information import pair_information  # noqa: PLC0415
+
+    folder = _folder(seen)
+    linked = data.read_observations(folder / "known.parquet", folder / "anonymous.parquet")
+    found = pair_information(linked.observations)
+    if as_json:
+        click.echo(json.dumps(asdict(found), indent=2))
+        return
+    show.table(
+        ("bits per slot", "value", "meaning"),
+        [
+            ("entropy", f"{found.entropy:.3f}", "of what the known site is shown"),
+            ("shared, as counted", f"{found.shared_as_counted:.3f}", "too high on average"),
+            ("unrelated users", f"{found.unrelated:.3f}", "the same counts, of different users"),
+            (
+                "shared, corrected",
+                f"{found.shared_corrected:.3f}",
+                "the difference of the two: rather too low",
+            ),
+        ],
+    )
+    show.say(f"From {found.pairs:,} pairs of tokens.")
+
+
 @click.command("attacks")
 @options.as_json()
 def attacks(*, as_json: bool) -> None:
@@ -132,6 +171,12 @@ def attacks(*, as_json: bool) -> None:
         click.echo(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=2))
     else:
         show.table(names, rows)
+
+
+def _folder(seen: str) -> Path:
+    if not Path(seen).is_dir():
+        raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
+    return Path(seen)
 
 
 def _note(file: Path) -> dict[str, Any]:
