@@ -130,3 +130,26 @@ def test_what_a_sweep_cannot_attack_is_refused_before_anything_runs():
 def test_a_model_must_be_a_likelihood():
     with pytest.raises(InvalidInput, match="cannot say how sure"):
         Study(release=TopicsApi(), attacks=(Hamming(),), models=(Hamming(),))
+
+
+def test_an_attack_is_fitted_once_for_all_steps_of_a_setting():
+    fits = []
+
+    class Counted(WeightedHamming):
+        def fit(self, seen):
+            fits.append(seen)
+            return super().fit(seen)
+
+    attack = Counted(API)
+    study = replace(STUDY, attacks=(attack,), models=(attack,), sizes=(50, 200))
+    study.run(PEOPLE)
+    assert len(fits) == 1
+
+
+def test_attacks_of_the_same_name_keep_their_own_figures():
+    pooled, by_slot = WeightedHamming(API), WeightedHamming(API, pooled=False)
+    result = replace(STUDY, attacks=(pooled, by_slot)).run(PEOPLE)
+    measured = [risk.value for risk in risks(result) if risk.slots == 3]
+    shown = [bound.value for bound in result.bounds if bound.name == "weighted-hamming"]
+    assert sorted(measured) == shown
+    assert measured[0] != measured[1]

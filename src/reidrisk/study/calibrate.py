@@ -115,5 +115,5 @@ def risk_at(
         raise InvalidInput(f"{name} cannot be searched; there are {', '.join(SEARCHED)}")
     changed = replace(study, sweep={name: (value,)}, level=level)
     risks = changed.steps(people, engine)[-1].run({})["risks"]
-    found = max(risks, key=lambda risk: risk.high)
-    return Estimate(found.value, found.low, found.high, found.level, found.targets, found.method)
+    found: Estimate = max(risks, key=lambda risk: risk.high).estimate
+    return found

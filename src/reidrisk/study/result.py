@@ -61,6 +61,11 @@ class Risk:
     guessing: float
     setting: Setting = field(default_factory=dict)
 
+    @property
+    def estimate(self) -> Estimate:
+        """The number with its interval."""
+        return Estimate(self.value, self.low, self.high, self.level, self.targets, self.method)
+
 
 @dataclass(frozen=True)
 class Bound:
@@ -78,6 +83,11 @@ class Bound:
     assumes: str
     fits: bool | None = None
     setting: Setting = field(default_factory=dict)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The number with its interval."""
+        return Estimate(self.value, self.low, self.high, self.level, self.trials, self.method)
 
 
 @dataclass(frozen=True)

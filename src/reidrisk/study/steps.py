@@ -5,7 +5,7 @@ study, the people and the records of earlier steps, so that it may be run again 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ from reidrisk.risk.beliefs import Posterior
 from reidrisk.risk.curves import RiskCurve
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.spectra import Level, full_information_level, model_level
+from reidrisk.scores import Score
 from reidrisk.study.result import (
     Bits,
     Bound,
@@ -64,6 +65,38 @@ class Step:
     run: Callable[[Part], Part]
 
 
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """An attack whose score is known: fitting it again, on the same rows, costs nothing."""
+
+    attack: Attack
+    score: Score
+
+    @property
+    def name(self) -> str:
+        """That of the attack."""
+        return self.attack.name
+
+    @property
+    def knows(self) -> str:
+        """What the attack knows."""
+        return self.attack.knows
+
+    @property
+    def assumes(self) -> str:
+        """What the attack assumes."""
+        return self.attack.assumes
+
+    @property
+    def likelihood(self) -> bool:
+        """Whether the score is a likelihood."""
+        return self.attack.likelihood
+
+    def fit(self, _seen: Observations) -> Score:
+        """The score."""
+        return self.score
+
+
 @dataclass(frozen=True)
 class Scene:
     """The study with one setting of its parameters: who is seen by whom, made when first needed."""
@@ -73,6 +106,7 @@ class Scene:
     release: TopicsApi
     engine: Engine
     setting: Setting
+    _fitted: dict[int, Attack] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @cached_property
     def seen(self) -> Observations:
@@ -126,6 +160,13 @@ class Scene:
         return attack
 
     def attack(self, attack: Attack) -> Attack:
+        """The attack on what this scene shows, fitted once for all steps."""
+        if id(attack) not in self._fitted:
+            taught = self._taught(attack)
+            self._fitted[id(attack)] = Fitted(taught, taught.fit(self.seen))
+        return self._fitted[id(attack)]
+
+    def _taught(self, attack: Attack) -> Attack:
         """The same attack on this scene's release; if it can learn from training users, it does."""
         attack = self.on_release(attack)
         taught = any(getattr(attack, name, None) is not None for name in ("pairs", "interests"))
@@ -172,10 +213,9 @@ def steps_of(study: "Study", people: People, engine: Engine) -> Iterator[Step]:
     if isinstance(people, SyntheticTopics) and people.interests.size == study.release.top:
         yield Step("information", _alone(_information, people, study, headline))
     for name, value in ((name, value) for name, values in study.sweep.items() for value in values):
-        changed = _changed(scene, name, value)
-        for attack in study.attacks:
-            changed.on_release(attack)  # refuses, before anything is run, what cannot be attacked
-        yield Step(f"sweep-{name}-{value}", _alone(_risks, changed, (headline,)))
+        for attack in study.attacks:  # refuses, before anything is run, what cannot be attacked
+            _changed(scene, name, value).on_release(attack)
+        yield Step(f"sweep-{name}-{value}", _alone(_swept, scene, name, value))
 
 
 def _alone(function: Callable[..., Part], *arguments: object) -> Callable[[Part], Part]:
@@ -194,6 +234,11 @@ def _changed(scene: Scene, name: str, value: Any) -> Scene:  # noqa: ANN401  of 
             )
         return replace(scene, people=replace(scene.people, users=int(value)), setting=setting)
     return replace(scene, release=replace(scene.release, **{name: value}), setting=setting)
+
+
+def _swept(scene: Scene, name: str, value: Any) -> Part:  # noqa: ANN401  of any parameter
+    """The headline with one parameter changed; what was seen there is forgotten afterwards."""
+    return _risks(_changed(scene, name, value), scene.slots[-1:])
 
 
 def _risks(scene: Scene, slots: tuple[int, ...]) -> Part:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from reidrisk.attacks import Attack
 from reidrisk.data import SyntheticTopics
 from reidrisk.data.people import People
-from reidrisk.estimates import Estimate
 from reidrisk.risk.spectra import (
     Level,
     arranged,
@@ -57,25 +56,18 @@ def versions() -> dict[str, str]:
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
     """All figures at a number of slots, weakest first."""
     users = parts["risks"][0].users
-    found = {
-        risk.attack: risk for risk in parts["risks"] if risk.slots == slots and not risk.setting
-    }
+    # One risk for each attack, in their order: names need not differ.
+    risks = [risk for risk in parts["risks"] if risk.slots == slots and not risk.setting]
     levels = [
-        attack_level(
-            attack,
-            Estimate(risk.value, risk.low, risk.high, risk.level, risk.targets, risk.method),
-        )
-        for attack in study.attacks
-        for risk in [found[attack.name]]
+        attack_level(attack, risk.estimate)
+        for attack, risk in zip(study.attacks, risks, strict=True)
     ]
-    levels += [_level(bound) for bound in parts.get("bounds", ())]
+    levels += [
+        Level(bound.name, bound.side, bound.estimate, bound.assumes, bound.fits)
+        for bound in parts.get("bounds", ())
+    ]
     for bits in parts.get("information", ()):
         if bits.name == "mutual information" and bits.slots == slots:
             levels.append(shared_bits_level(bits.value * slots, users))
     levels.append(local_privacy_level(study.release, users, slots=slots))
     return tuple(bound_of(level, slots) for level in arranged(levels, users))
-
-
-def _level(bound: Bound) -> Level:
-    found = Estimate(bound.value, bound.low, bound.high, bound.level, bound.trials, bound.method)
-    return Level(bound.name, bound.side, found, bound.assumes, bound.fits)
