@@ -14,11 +14,11 @@ import numpy as np
 from benchmarks.tools import seconds, table
 from reidrisk.data import SequenceChances, synthetic_topics
 from reidrisk.engines import LocalEngine
-from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.releases import TopicsApi
 from reidrisk.scores import GRID, ProfileWeights, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores.type_mixture import TypeMixture
 
 USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
 SHORT = (1, 2, 4, 6, 8)

@@ -14,7 +14,7 @@ from pyarrow import csv, parquet
 
 from benchmarks.tools import table
 from reidrisk.data import read_profiles, read_tfrecord_profiles, write_tfrecord_profiles
-from reidrisk.data.profiles import Counts, Profiles
+from reidrisk.people.profiles import Counts, Profiles
 
 USERS, EPOCHS, PER_CELL, TOKENS = 500_000, 8, 5, 469
 LIMIT_SECONDS, LIMIT_MEBIBYTES = 10, 4096

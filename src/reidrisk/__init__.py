@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
     from reidrisk.matches import Matches
-    from reidrisk.mixtures import TypeMixture
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
     from reidrisk.releases import TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
+    from reidrisk.scores.type_mixture import TypeMixture
     from reidrisk.study import Result, Study
     from reidrisk.theory import RepresentationMatrix
 
@@ -79,7 +79,7 @@ _PARTS = {
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
     "matches": ("Matches",),
-    "mixtures": ("TypeMixture",),
+    "scores.type_mixture": ("TypeMixture",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
     "releases": ("TopicsApi", "popularity"),
@@ -91,7 +91,7 @@ _PARTS = {
 _HOME = {name: part for part, names in _PARTS.items() for name in names}
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401  any of the public names
+def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
     if name in {"attacks", "data", "estimates", "report", "risk", "study", "testing", "theory"}:
         return importlib.import_module(f"reidrisk.{name}")

@@ -19,7 +19,7 @@ def guest(module: str, extra: str = "plots") -> ModuleType:
         ) from missing
 
 
-def frame(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401  of a library that may be absent
+def frame(rows: list[dict[str, Any]]) -> Any:
     """Rows as a data frame of pandas, or else of polars."""
     for module in ("pandas", "polars"):
         try:
@@ -29,7 +29,7 @@ def frame(rows: list[dict[str, Any]]) -> Any:  # noqa: ANN401  of a library that
     raise MissingExtra("a data frame needs pandas or polars: pip install pandas")
 
 
-def risk_chart(rows: list[dict[str, Any]], along: str, *, title: str, scale: str) -> Any:  # noqa: ANN401
+def risk_chart(rows: list[dict[str, Any]], along: str, *, title: str, scale: str) -> Any:
     """A chart of altair: risk with its interval along something, one line per attack."""
     altair = guest("altair")
     base = altair.Chart(altair.Data(values=rows)).encode(

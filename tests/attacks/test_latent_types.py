@@ -11,13 +11,13 @@ from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
 from reidrisk import InvalidInput, TopicsApi, parallel
-from reidrisk.attacks.latent_types import (
+from reidrisk.attacks.type_aware.latent_types import (
     LatentTypes,
     choose_types,
     fit_types,
     mean_log_likelihood,
 )
-from reidrisk.attacks.type_model import NEARLY, TypeModel, expect
+from reidrisk.attacks.type_aware.type_model import NEARLY, TypeModel, expect
 from reidrisk.data import synthetic_topics
 
 TOKENS, TOP, NOISE = 12, 3, 0.1

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.data.sets import chances_of_sets
+from tests.people.sets import chances_of_sets
 from tests.shared_data import DATA, needs_data
 
 from reidrisk import InvalidInput, Observations, ReferenceEngine, TokenWeights, TooLarge, TopicsApi
-from reidrisk.attacks.latent_types import fit_types
-from reidrisk.attacks.type_aware import TypeAware, pairs_of, set_weights
-from reidrisk.attacks.type_model import NEARLY
+from reidrisk.attacks.type_aware.attack import TypeAware, pairs_of, set_weights
+from reidrisk.attacks.type_aware.latent_types import fit_types
+from reidrisk.attacks.type_aware.type_model import NEARLY
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, read_profiles, synthetic_topics
-from reidrisk.data.interests import inclusion
+from reidrisk.people.interests import inclusion
 from reidrisk.scores import GRID
 
 TINY = Interests(topics=5, types=3, size=2, sigma=1.5)

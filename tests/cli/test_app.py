@@ -13,7 +13,7 @@ from tests.cli.tools import SCRIPT, call, run
 import reidrisk
 from reidrisk.cli import cli
 from reidrisk.cli.options import ATTACKS
-from reidrisk.study.files import AttackName, make_attack
+from reidrisk.study.toml import AttackName, make_attack
 
 
 def _commands(command=cli, path=()):

@@ -6,7 +6,7 @@ from tests.cli.tools import TINY, call, run
 from reidrisk.cli.studies import starter
 from reidrisk.errors import MissingExtra
 from reidrisk.study import Result
-from reidrisk.study.files import parse
+from reidrisk.study.toml import parse
 
 
 def test_the_starter_is_written_once_and_says_all(tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from tests.cli.tools import TINY, call, run
 
 from reidrisk.study import Result
-from reidrisk.study.files import study_file
+from reidrisk.study.toml import study_file
 
 
 @pytest.fixture(scope="module")

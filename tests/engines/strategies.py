@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
 from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores.type_mixture import TypeMixture
 
 # Few different values, so that sums are often equal, and some that cancel.
 AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]

@@ -24,7 +24,7 @@ from tests.engines.strategies import (
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.plan import Way
-from reidrisk.engines.profiles import as_sets
+from reidrisk.engines.ways.profiles import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
@@ -277,7 +277,7 @@ PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import Observations
-from reidrisk.mixtures import TypeMixture
+from reidrisk.scores.type_mixture import TypeMixture
 from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
 
 assert numba.config.DISABLE_JIT

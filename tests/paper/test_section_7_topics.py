@@ -1,4 +1,4 @@
-"""Published figures of the Topics API.  Paper: section 7; constants of section 3."""
+"""Published figures of the Topics API.  Paper: section 7."""
 
 import math
 

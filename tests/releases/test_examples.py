@@ -4,12 +4,13 @@ import doctest
 
 import pytest
 
-from reidrisk.data import calibration, population, sequences
+from reidrisk.information import fit, sequences
+from reidrisk.people import population
 from reidrisk.releases import TopicsApi
 from reidrisk.releases import popularity as function
 
 
-@pytest.mark.parametrize("module", [calibration, population, sequences])
+@pytest.mark.parametrize("module", [fit, population, sequences])
 def test_examples_of_modules(module):
     failed, tried = doctest.testmod(module)
     assert tried

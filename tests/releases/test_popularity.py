@@ -17,7 +17,7 @@ API = TopicsApi(topics=6, top=2, noise=0.2)
 
 
 def weights(api, p):
-    """The authors' distances: smaller means closer.  Paper: section 3."""
+    """The authors' distances: smaller means closer.  Paper: section 7."""
     rise = api.q_in - api.q_out
     also = 0 * p if api.top == 1 else (api.top - 1) * p / (api.top - p)
     with np.errstate(divide="ignore", invalid="ignore"):

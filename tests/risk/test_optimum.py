@@ -17,10 +17,10 @@ from tests.risk.worlds import (
 
 from reidrisk import InvalidInput, Observations, ReferenceEngine, theory
 from reidrisk.attacks import Hamming, TokenTable, WeightedHamming
-from reidrisk.mixtures import TypeMixture
 from reidrisk.risk import optimum, posterior
 from reidrisk.risk.models import drawn, proper
 from reidrisk.scores import GRID
+from reidrisk.scores.type_mixture import TypeMixture
 
 MODEL = TokenTable(API, pairs=pair_table().astype(float))
 SHOWN = conditional().astype(float) * np.array([float(one) for one in marginal()])
@@ -124,7 +124,7 @@ def test_long_rows_are_drawn_and_give_the_optimum(monkeypatch):
     for known in WORLDS:
         exact = optimum(world(known), MODEL).value
         with monkeypatch.context() as patch:
-            patch.setattr("reidrisk.risk.ceilings.MOST_OUTCOMES", 0)
+            patch.setattr("reidrisk.risk.optima.MOST_OUTCOMES", 0)
             found = optimum(many(known), MODEL)
         assert found.method == "betting, mean posterior"
         assert found.low <= exact <= found.high

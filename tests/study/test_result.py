@@ -12,9 +12,9 @@ from tests.cli.tools import TINY
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.study.files import study_file
 from reidrisk.study.result import Figure, Result
 from reidrisk.study.schema import FILE, schema_text
+from reidrisk.study.toml import study_file
 
 jsonschema = pytest.importorskip("jsonschema")
 

@@ -1,4 +1,4 @@
-"""The closed world: everyone's top sets are known.  Paper: section 3, full information."""
+"""The closed world: everyone's top sets are known.  Paper: section 7, full information."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Count the slots that agree.  Paper: section 3, Hamming attack."""
+"""Count the slots that agree.  Paper: section 8.2.1."""
 
 from dataclasses import dataclass
 from typing import ClassVar

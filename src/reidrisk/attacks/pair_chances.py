@@ -71,7 +71,7 @@ class PairChances:
         return np.divide(self.shown(), alone, where=alone > 0, out=chances)
 
     def uncorrected(self) -> Floats:
-        """The same as if w were known to be in the set, unless o is w.  Paper: section 3."""
+        """The same as if w were known to be in the set, unless o is w.  Paper: section 7."""
         out, rise = self.release.q_out, self.release.q_in - self.release.q_out
         p = np.clip(self.popularity, 0, 1)
         pairs = np.clip(self.pairs, 0, np.minimum(p[:, None], p))

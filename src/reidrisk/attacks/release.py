@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.mechanisms import ShowsOneOfTop
 from reidrisk.observations import SETS, Observations
+from reidrisk.releases.release import ShowsOneOfTop
 
 Floats = NDArray[np.float64]
 

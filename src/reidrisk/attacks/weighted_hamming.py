@@ -1,4 +1,4 @@
-"""Agreement on a rare token says more.  Paper: section 3, asymmetric weighted Hamming attack."""
+"""Agreement on a rare token says more.  Paper: section 8.2.2."""
 
 import math
 from dataclasses import dataclass, field

@@ -27,7 +27,7 @@ def cli() -> None:
       reidrisk demo                    the whole story, in under a minute
       reidrisk study new               a study file to begin with
       reidrisk link --help             your own data
-    """  # noqa: D301  click wants this backspace
+    """
 
 
 for command in (

@@ -15,7 +15,7 @@ def completion(context: click.Context, shell: str) -> None:
       reidrisk completion bash >> ~/.bashrc
       reidrisk completion zsh >> ~/.zshrc
       reidrisk completion fish > ~/.config/fish/completions/reidrisk.fish
-    """  # noqa: D301  click wants this backspace
+    """
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101  the choices above are those click knows
     click.echo(kind(context.find_root().command, {}, "reidrisk", "_REIDRISK_COMPLETE").source())

@@ -15,7 +15,7 @@ def synth() -> None:
     \b
     Examples:
       reidrisk synth topics --users 1M --epochs 8 --seed 1 -o people.parquet
-    """  # noqa: D301  click wants this backspace
+    """
 
 
 @synth.command("topics")
@@ -33,8 +33,8 @@ def synth_topics(users: int, epochs: int, seed: int, output: str, *, quiet: bool
     Examples:
       reidrisk synth topics --users 1M --epochs 8 --seed 1 -o people.parquet
       reidrisk synth topics --users 10k -o people.csv
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import data  # noqa: PLC0415  keeps --help quick
+    """
+    from reidrisk import data
 
     people = data.synthetic_topics(users, epochs=epochs, seed=seed)
     with show.Progress(quiet=quiet) as progress:
@@ -51,7 +51,7 @@ def release() -> None:
     \b
     Examples:
       reidrisk release topics people.parquet --noise 5% --targets 10k --seed 7 -o seen/
-    """  # noqa: D301  click wants this backspace
+    """
 
 
 @release.command("topics")
@@ -86,10 +86,10 @@ def release_topics(
     Examples:
       reidrisk release topics people.parquet --noise 5% --targets 10k --seed 7 -o seen/
       reidrisk release topics people.csv --top 3 --taxonomy topics.csv -o seen/
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import data  # noqa: PLC0415  keeps --help quick
-    from reidrisk.data.files import written_whole  # noqa: PLC0415
-    from reidrisk.releases import TopicsApi  # noqa: PLC0415
+    """
+    from reidrisk import data
+    from reidrisk.files import written_whole
+    from reidrisk.releases import TopicsApi
 
     words = None if taxonomy is None else data.read_taxonomy(taxonomy)
     crowd = data.read_profiles(people, taxonomy=words)

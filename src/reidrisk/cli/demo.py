@@ -23,9 +23,9 @@ def demo(output: str, *, quiet: bool) -> None:
     Examples:
       reidrisk demo
       reidrisk demo -o /tmp/demo
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import report  # noqa: PLC0415  keeps --help quick
-    from reidrisk.study.files import study_file  # noqa: PLC0415
+    """
+    from reidrisk import report
+    from reidrisk.study.toml import study_file
 
     file, page = study_file(starter(), "the demo"), Path(output) / "report.html"
     if not quiet:

@@ -48,7 +48,7 @@ def attack(
     Examples:
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
       reidrisk attack seen/ --attack type-aware -o result.json
-    """  # noqa: D301  click wants this backspace
+    """
     folder = _folder(seen)
     note = _note(folder / "release.json")
     found = _measure(
@@ -97,7 +97,7 @@ def link(
     Examples:
       reidrisk link known.parquet anonymous.parquet --attack hamming --slots 1,2,4,8
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
-    """  # noqa: D301  click wants this backspace
+    """
     paths = (Path(known), Path(anonymous))
     found = _measure(paths, attacks, slots, (noise, top), seed=0, quiet=quiet)
     _give(found, output, as_json=as_json, quiet=quiet)
@@ -117,9 +117,9 @@ def information(seen: str, *, as_json: bool) -> None:
     Examples:
       reidrisk information seen/
       reidrisk information seen/ --json
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import data  # noqa: PLC0415  keeps --help quick
-    from reidrisk.information import pair_information  # noqa: PLC0415
+    """
+    from reidrisk import data
+    from reidrisk.information import pair_information
 
     folder = _folder(seen)
     linked = data.read_observations(folder / "known.parquet", folder / "anonymous.parquet")
@@ -156,10 +156,10 @@ def attacks(*, as_json: bool) -> None:
     Examples:
       reidrisk attacks
       reidrisk attacks --json
-    """  # noqa: D301  click wants this backspace
-    from reidrisk.attacks import FullInformation  # noqa: PLC0415  keeps --help quick
-    from reidrisk.releases import TopicsApi  # noqa: PLC0415
-    from reidrisk.study.files import AttackName, make_attack  # noqa: PLC0415
+    """
+    from reidrisk.attacks import FullInformation
+    from reidrisk.releases import TopicsApi
+    from reidrisk.study.toml import AttackName, make_attack
 
     release = TopicsApi()
     known = [make_attack(name, release) for name in get_args(AttackName)]
@@ -201,11 +201,11 @@ def _measure(
     seed: int,
     quiet: bool,
 ) -> "Result":
-    from reidrisk import data  # noqa: PLC0415  keeps --help quick
-    from reidrisk.engines import LocalEngine  # noqa: PLC0415
-    from reidrisk.releases import TopicsApi  # noqa: PLC0415
-    from reidrisk.study.files import make_attack  # noqa: PLC0415
-    from reidrisk.study.given import measure_given  # noqa: PLC0415
+    from reidrisk import data
+    from reidrisk.engines import LocalEngine
+    from reidrisk.releases import TopicsApi
+    from reidrisk.study.given import measure_given
+    from reidrisk.study.toml import make_attack
 
     linked = data.read_observations(*paths)
     noise, top = shown
@@ -226,7 +226,7 @@ def _measure(
 
 def _give(found: "Result", output: str | None, *, as_json: bool, quiet: bool) -> None:
     if output is not None:
-        from reidrisk.data.files import written_whole  # noqa: PLC0415  keeps --help quick
+        from reidrisk.files import written_whole
 
         with written_whole(output) as (part,):
             part.write_text(found.to_json(), encoding="utf-8")

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def _quantity(reader: str) -> "Callable[[str], Any]":
     """A number as people write it, read by a function of `reidrisk.study.quantities`."""
 
-    def read(text: str) -> Any:  # noqa: ANN401  whatever the reader gives
-        from reidrisk.study import quantities  # noqa: PLC0415  keeps --help quick
+    def read(text: str) -> Any:
+        from reidrisk.study import quantities
 
         try:
             return getattr(quantities, reader)(text)
@@ -43,7 +43,7 @@ def quiet() -> "Callable[..., Any]":
     return click.option("-q", "--quiet", is_flag=True, help="Print nothing but what goes wrong.")
 
 
-def output(kind: str, **more: Any) -> "Callable[..., Any]":  # noqa: ANN401  as click has it
+def output(kind: str, **more: Any) -> "Callable[..., Any]":
     """Where to."""
     return click.option("-o", "--output", type=click.Path(), metavar=kind, **more)
 

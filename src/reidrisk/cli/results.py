@@ -32,9 +32,9 @@ def report(run: str, output: str, files: str | None, *, quiet: bool) -> None:
     Examples:
       reidrisk report run/ -o report.html
       reidrisk report result.json --files charts/
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import report as reports  # noqa: PLC0415  keeps --help quick
-    from reidrisk.study import Result  # noqa: PLC0415
+    """
+    from reidrisk import report as reports
+    from reidrisk.study import Result
 
     result = Result.load(run)
     reports.html(result, output)
@@ -73,9 +73,9 @@ def gate(
     Examples:
       reidrisk gate run/ --max-risk 1%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
-    """  # noqa: D301  click wants this backspace
-    from reidrisk.study import Result  # noqa: PLC0415  keeps --help quick
-    from reidrisk.study.result import SCHEMA, plain  # noqa: PLC0415
+    """
+    from reidrisk.study import Result
+    from reidrisk.study.result import SCHEMA, plain
 
     checked = _chosen(Result.load(run).risks, slots, attack)
     failing = [risk for risk in checked if not risk.high <= max_risk]

@@ -13,7 +13,7 @@ from reidrisk.cli import show
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
-    from reidrisk.study.files import StudyFile
+    from reidrisk.study.toml import StudyFile
 
 INTERRUPTED = 130
 
@@ -30,7 +30,7 @@ class Journal:
 
     def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
         """A step begins, or was found done."""
-        from reidrisk.data.files import written_whole  # noqa: PLC0415  keeps --help quick
+        from reidrisk.files import written_whole
 
         if not self.begun:
             # Not sooner: a folder that holds another run has been refused by now.
@@ -62,8 +62,8 @@ def run_file(
     Returns:
         The result, and whether anything had to be run for it.
     """
-    from reidrisk.engines import LocalEngine  # noqa: PLC0415  keeps --help quick
-    from reidrisk.study import run_in  # noqa: PLC0415
+    from reidrisk.engines import LocalEngine
+    from reidrisk.study import run_in
 
     study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
     if sweep is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import click
 
 if TYPE_CHECKING:
-    from reidrisk.data import People
+    from reidrisk.people.people import People
     from reidrisk.study.result import Risk
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -22,10 +22,10 @@ def say(text: str) -> None:
 
 def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415  keeps --help quick
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Column, Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
 
     first, *others = headings
     body = Table(Column(first, no_wrap=True), *others, box=SIMPLE_HEAD, pad_edge=False)
@@ -106,9 +106,9 @@ class Progress:
         )
 
 
-def _bars() -> Any:  # noqa: ANN401  rich is loaded late
-    from rich.console import Console  # noqa: PLC0415  keeps --help quick
-    from rich.progress import (  # noqa: PLC0415
+def _bars() -> Any:
+    from rich.console import Console
+    from rich.progress import (
         BarColumn,
         Progress,
         ProgressColumn,
@@ -116,7 +116,7 @@ def _bars() -> Any:  # noqa: ANN401  rich is loaded late
         TextColumn,
         TimeRemainingColumn,
     )
-    from rich.text import Text  # noqa: PLC0415
+    from rich.text import Text
 
     class Rate(ProgressColumn):
         """How many a second, or how many of how many."""
@@ -149,7 +149,7 @@ class Watched:
         self._people, self._progress = people, progress
         self._made, self._lock = 0, threading.Lock()
 
-    def top_sets(self, start: int, stop: int, **how: Any) -> Any:  # noqa: ANN401  as `People`
+    def top_sets(self, start: int, stop: int, **how: Any) -> Any:
         """Those of the people themselves."""
         sets = self._people.top_sets(start, stop, **how)
         with self._lock:

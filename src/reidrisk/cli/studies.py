@@ -35,7 +35,7 @@ def study() -> None:
       reidrisk study new                       writes study.toml, to be changed
       reidrisk study study.toml -o run/
       reidrisk study run --help
-    """  # noqa: D301  click wants this backspace
+    """
 
 
 @study.command("new")
@@ -48,8 +48,8 @@ def study_new(file: str, *, quiet: bool) -> None:
     Examples:
       reidrisk study new
       reidrisk study new assessments/topics.toml
-    """  # noqa: D301  click wants this backspace
-    from reidrisk.data.files import written_whole  # noqa: PLC0415  keeps --help quick
+    """
+    from reidrisk.files import written_whole
 
     if Path(file).exists():
         raise InvalidInput(f"{file} is there already and is left alone; choose another name")
@@ -85,8 +85,8 @@ def study_run(
       reidrisk study study.toml -o run/
       reidrisk study study.toml -o run/ --fresh
       reidrisk study study.toml -o run/ --json
-    """  # noqa: D301  click wants this backspace
-    from reidrisk.study.files import read_study  # noqa: PLC0415  keeps --help quick
+    """
+    from reidrisk.study.toml import read_study
 
     assert engine == "local"  # noqa: S101  the only choice so far
     result, ran = run_file(
@@ -115,8 +115,8 @@ def sweep(
     Examples:
       reidrisk sweep study.toml --vary noise=1%,5%,10% -o run/
       reidrisk sweep study.toml --vary noise=0.05,0.1 --vary users=10k,100k -o run/
-    """  # noqa: D301  click wants this backspace
-    from reidrisk.study.files import read_study  # noqa: PLC0415  keeps --help quick
+    """
+    from reidrisk.study.toml import read_study
 
     command = ["sweep", file]
     for one in varied:
@@ -134,7 +134,7 @@ def sweep(
 
 def _values(text: str) -> tuple[str, tuple[Any, ...]]:
     """A name and its values, from NAME=A,B,C."""
-    from reidrisk.study import quantities  # noqa: PLC0415  keeps --help quick
+    from reidrisk.study import quantities
 
     name, _, listed = text.partition("=")
     parts = [part.strip() for part in listed.split(",") if part.strip()]
@@ -151,7 +151,7 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
     if as_json:
         click.echo(result.to_json(), nl=False)
     elif not quiet:
-        from reidrisk import report  # noqa: PLC0415  keeps --help quick
+        from reidrisk import report
 
         show.say(report.text(result))
         if swept := [risk for risk in result.risks if risk.setting]:

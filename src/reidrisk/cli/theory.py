@@ -22,8 +22,8 @@ def bounds(matrix: str, *, as_json: bool) -> None:
     Examples:
       reidrisk bounds release.csv
       reidrisk bounds release.npz --json
-    """  # noqa: D301  click wants this backspace
-    from reidrisk import theory  # noqa: PLC0415  keeps --help quick
+    """
+    from reidrisk import theory
 
     statements = theory.bounds(theory.read_matrix(matrix))
     if as_json:

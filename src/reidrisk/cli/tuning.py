@@ -10,7 +10,7 @@ from reidrisk.cli import options, show
 
 if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
-    from reidrisk.study.calibrate import Calibration
+    from reidrisk.study.search import Calibration
 
 _RANGES = {"noise": ("0.01", "0.99"), "top": ("1", "50"), "users": ("1k", "1M")}
 
@@ -39,11 +39,10 @@ def calibrate(
     Examples:
       reidrisk calibrate study.toml --vary noise --max-risk 1%
       reidrisk calibrate study.toml --vary users --max-risk 1% --low 10k --high 10M --json
-    """  # fmt: skip  # noqa: D301  click wants this backspace
-    from reidrisk.engines import LocalEngine  # noqa: PLC0415  keeps --help quick
-    from reidrisk.study import calibrate as search  # noqa: PLC0415
-    from reidrisk.study import quantities  # noqa: PLC0415
-    from reidrisk.study.files import read_study  # noqa: PLC0415
+    """  # fmt: skip
+    from reidrisk.engines import LocalEngine
+    from reidrisk.study import quantities, search
+    from reidrisk.study.toml import read_study
 
     read = quantities.share if vary == "noise" else quantities.size
     ends = [read(given or usual, name) for given, usual, name in

@@ -18,10 +18,17 @@ from reidrisk.engines.kernels_search import (
     threshold,
     unmark,
 )
-from reidrisk.mixtures import IMPOSSIBLE, Chances, infer_types, log_chance, on_grid, sum_of
 from reidrisk.observations import MISSING
 from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
+from reidrisk.scores.type_mixture import (
+    IMPOSSIBLE,
+    Chances,
+    infer_types,
+    log_chance,
+    on_grid,
+    sum_of,
+)
 
 # Nats below and above which a chance is not told from 0 or infinity: lifted products that were lost
 # in rounding to 0 stay below.

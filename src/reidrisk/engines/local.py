@@ -7,26 +7,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.codes import codes_of, target_blocks
-from reidrisk.engines.counting import bytes_to_count, count, missing_groups
 from reidrisk.engines.crew import Crew, Progress, free_memory
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, check_slots
-from reidrisk.engines.mixing import bytes_to_search_types, search_types
 from reidrisk.engines.plan import Way, cheapest_count, cheapest_search
-from reidrisk.engines.profiles import as_sets
-from reidrisk.engines.searching import (
+from reidrisk.engines.truth import true_scores
+from reidrisk.engines.ways.counting import bytes_to_count, count, missing_groups
+from reidrisk.engines.ways.mixture import bytes_to_search_types, search_types
+from reidrisk.engines.ways.profiles import as_sets
+from reidrisk.engines.ways.searching import (
     bytes_to_sift,
     bytes_to_sweep,
     search_by_sift,
     search_by_sweep,
 )
-from reidrisk.engines.summing import bytes_to_sum, table_evidence, type_evidence
-from reidrisk.engines.truth import true_scores
+from reidrisk.engines.ways.sums import bytes_to_sum, table_evidence, type_evidence
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches, check_top, join_targets
-from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.scores import ProfileWeights, Score, TokenTable, TokenWeights
+from reidrisk.scores.type_mixture import TypeMixture
 
 # How many known rows to search for all targets before asking which of them are still open, and how
 # many times more with each further round.

@@ -1,7 +1,7 @@
 """How sure a measured number is."""
 
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
-from reidrisk.estimates.calibration import Calibration, CalibrationBin, calibration
+from reidrisk.estimates.claims import Calibration, CalibrationBin, calibration
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.extrapolation import Extrapolation, extrapolate

@@ -56,7 +56,7 @@ FILE = Look(
 )
 
 
-def chart(rows: Sequence[Any]) -> Any:  # noqa: ANN401  altair is a guest
+def chart(rows: Sequence[Any]) -> Any:
     """A chart of rows."""
     alt = guest("altair")
     return alt.Chart(alt.Data(values=list(rows)))
@@ -67,7 +67,7 @@ def by_attack(attacks: Sequence[str], look: Look, *, dashed: bool = False) -> di
     alt, places = guest("altair"), range(len(attacks))
     legend = alt.Legend(title=None, orient="top", symbolOpacity=1) if look.legend else None
 
-    def scale(values: Iterable[Any]) -> Any:  # noqa: ANN401
+    def scale(values: Iterable[Any]) -> Any:
         return alt.Scale(domain=list(attacks), range=list(values))
 
     return {
@@ -91,7 +91,7 @@ def by_attack(attacks: Sequence[str], look: Look, *, dashed: bool = False) -> di
     }
 
 
-def switchable(layers: Any, attacks: Sequence[str]) -> Any:  # noqa: ANN401
+def switchable(layers: Any, attacks: Sequence[str]) -> Any:
     """Let the page choose the attacks shown."""
     return layers.add_params(guest("altair").param(name="shown", value=list(attacks)))
 

@@ -64,7 +64,7 @@ def _rise(result: Result, risks: list[Risk]) -> str:
     )
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:  # noqa: ANN401
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
     alt = guest("altair")
     data = [{**row, "said": share_with_interval(span(row))} for row in rows]
     ticks = sorted({int(row["slots"] or 0) for row in rows})

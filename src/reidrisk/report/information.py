@@ -60,7 +60,7 @@ def _slots(result: Result, row: Row) -> str:
     return units(result, int(row["slots"] or 0))
 
 
-def _draw(result: Result, rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altair is a guest
+def _draw(result: Result, rows: Sequence[Row], look: Look) -> Any:
     alt = guest("altair")
     data = [
         {

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from reidrisk.data.files import made_folder, written_whole
+from reidrisk.files import made_folder, written_whole
 from reidrisk.report import charts, page
 from reidrisk.report.drawing import FILE
 from reidrisk.report.sections import sections

@@ -41,7 +41,7 @@ def render(result: Result) -> str:
     return page
 
 
-def _drawings(parts: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401  markup is a guest
+def _drawings(parts: Any) -> dict[str, dict[str, Any]]:
     """For each chart its specification as JSON, and a still picture until it is drawn."""
     made = {}
     for section in parts:
@@ -56,7 +56,7 @@ def _drawings(parts: Any) -> dict[str, dict[str, Any]]:  # noqa: ANN401  markup 
     return made
 
 
-def _template() -> Any:  # noqa: ANN401  jinja2 is a guest
+def _template() -> Any:
     """Everything is escaped unless it is ours."""
     jinja2 = guest("jinja2")
     environment = jinja2.Environment(
@@ -69,16 +69,16 @@ def _template() -> Any:  # noqa: ANN401  jinja2 is a guest
     return environment.from_string(_resource("page.html"))
 
 
-def _tied(value: Any) -> Any:  # noqa: ANN401  whatever a template prints
+def _tied(value: Any) -> Any:
     """A percent sign stays with its number."""
     return value.replace(" %", f"{_SPACE}%") if type(value) is str else value
 
 
-def _trusted(text: str) -> Any:  # noqa: ANN401
+def _trusted(text: str) -> Any:
     return guest("markupsafe").Markup(text)
 
 
-def _json(value: Any) -> str:  # noqa: ANN401
+def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return "".join(_ESCAPES.get(character, character) for character in text)
 

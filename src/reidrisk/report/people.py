@@ -153,7 +153,7 @@ def _calibration(result: Result, claims: Claims, place: int) -> Exhibit:
     )  # fmt: skip
 
 
-def _draw_spread(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altair is a guest
+def _draw_spread(rows: Sequence[Row], look: Look) -> Any:
     """Bars carry their numbers, because most people stand in the first one."""
     alt = guest("altair")
     data = [
@@ -176,7 +176,7 @@ def _draw_spread(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altai
     ).properties(height=26 * len(rows))
 
 
-def _draw_claims(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401
+def _draw_claims(rows: Sequence[Row], look: Look) -> Any:
     alt = guest("altair")
     data = [
         {

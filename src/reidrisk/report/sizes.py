@@ -131,11 +131,11 @@ def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
     )
 
 
-def _meet(one: Any, other: Any) -> bool:  # noqa: ANN401  anything with two ends
+def _meet(one: Any, other: Any) -> bool:
     return bool(one.low <= other.high and other.low <= one.high)
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:  # noqa: ANN401
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     """Both axes logarithmic; the band of the law begins where its fit ends."""
     alt = guest("altair")
     floor = floor_of(float(row["value"] or 0) for row in rows)
@@ -183,7 +183,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:  # no
     return switchable(alt.layer(*layers), attacks).properties(height=360)
 
 
-def _edge(rows: Sequence[Row], look: Look, x: Any) -> tuple[Any, ...]:  # noqa: ANN401
+def _edge(rows: Sequence[Row], look: Look, x: Any) -> tuple[Any, ...]:
     """A line where measurement ends."""
     if all(row["kind"] != "extrapolated" for row in rows):
         return ()

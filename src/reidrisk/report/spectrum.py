@@ -86,7 +86,7 @@ def _sentence(levels: Sequence[Bound]) -> str:
     return f"Share of people named rightly, weakest first: {named}."
 
 
-def _draw(rows: Sequence[Row], look: Look) -> Any:  # noqa: ANN401  altair is a guest
+def _draw(rows: Sequence[Row], look: Look) -> Any:
     """Names stand above their marks, so that a narrow screen keeps its width for the axis."""
     alt = guest("altair")
     floor = floor_of(float(row["value"] or 0) for row in rows)

@@ -92,7 +92,7 @@ def _ends(risks: list[Risk], name: str) -> tuple[Risk, Risk]:
     return ordered[0], ordered[-1]
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:  # noqa: ANN401
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
     alt = guest("altair")
     slots = max(int(row["slots"] or 0) for row in rows)
     data = [

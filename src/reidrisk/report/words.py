@@ -21,7 +21,7 @@ def cleaned(value: Anything) -> Anything:
     return _cleaned(value)  # type: ignore[no-any-return]
 
 
-def _cleaned(value: Any) -> Any:  # noqa: ANN401  anything that a record holds
+def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return "".join(_visible(character) for character in value)
     if is_dataclass(value) and not isinstance(value, type):

@@ -1,11 +1,11 @@
 """Attacks, engines and estimates together: what a release risks."""
 
-from reidrisk.risk.beliefs import Posterior, posterior
-from reidrisk.risk.ceilings import optimum
+from reidrisk.risk.crowds import measure_sizes
 from reidrisk.risk.curves import RiskCurve, SizeCurve
 from reidrisk.risk.measuring import measure
+from reidrisk.risk.optima import optimum
+from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
-from reidrisk.risk.sizes import measure_sizes
 from reidrisk.risk.spectra import Level, Spectrum, spectrum
 
 __all__ = [

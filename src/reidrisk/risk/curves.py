@@ -45,11 +45,11 @@ class _Curve(Mapping[int, Estimate]):
             for point, found in self.items()
         ]
 
-    def to_frame(self) -> Any:  # noqa: ANN401  of a library that may be absent
+    def to_frame(self) -> Any:
         """A data frame of pandas, or else of polars."""
         return frame(self.rows)
 
-    def plot(self) -> Any:  # noqa: ANN401  of a library that may be absent
+    def plot(self) -> Any:
         """A chart of altair: risk with its interval along the curve."""
         scale = "log" if self._along == "users" else "linear"
         return risk_chart(self.rows, self._along, title=self.attack, scale=scale)

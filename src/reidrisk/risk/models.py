@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.mixtures import TypeMixture
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.randomness import uniforms
 from reidrisk.scores import GRID, Score, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores.type_mixture import TypeMixture
 
 Floats = NDArray[np.float64]
 

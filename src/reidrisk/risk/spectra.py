@@ -8,10 +8,10 @@ from reidrisk.attacks import Attack, FullInformation, Release
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.observations import Observations
-from reidrisk.risk.beliefs import posterior
-from reidrisk.risk.ceilings import optimum
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.measuring import measure
+from reidrisk.risk.optima import optimum
+from reidrisk.risk.posteriors import posterior
 from reidrisk.theory import upper_from_local_dp, upper_from_mutual_information
 
 Side = Literal["lower", "estimate", "upper"]

@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.observations import Observations
 
 
-def describe(thing: object) -> Any:  # noqa: ANN401, PLR0911  whatever JSON knows, kind by kind
+def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
     """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
     if thing is None or isinstance(thing, bool | int | float | str):
         return thing
@@ -37,7 +37,7 @@ def describe(thing: object) -> Any:  # noqa: ANN401, PLR0911  whatever JSON know
     return {"kind": type(thing).__name__}
 
 
-def fingerprint(description: Any) -> str:  # noqa: ANN401  whatever JSON knows
+def fingerprint(description: Any) -> str:
     """A short name for a description: the same for the same, on every machine."""
     text = json.dumps(description, sort_keys=True, ensure_ascii=True, allow_nan=True)
     return hashlib.sha256(text.encode()).hexdigest()

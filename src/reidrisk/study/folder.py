@@ -13,14 +13,14 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, get_type_hints
 
-from reidrisk.data.files import made_folder, written_whole
-from reidrisk.data.people import People
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
+from reidrisk.files import made_folder, written_whole
+from reidrisk.people.people import People
 from reidrisk.risk.engine import Engine
+from reidrisk.study.analyses.steps import Part, Step
 from reidrisk.study.describe import fingerprint
 from reidrisk.study.result import SCHEMA, Result, plain, typed
-from reidrisk.study.steps import Part, Step
 from reidrisk.study.study import Study
 
 
@@ -117,7 +117,7 @@ def _claim(folder: Path, description: dict[str, Any]) -> None:
         temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
 
 
-def _first_difference(before: Any, now: Any, path: str = "") -> str:  # noqa: ANN401  JSON
+def _first_difference(before: Any, now: Any, path: str = "") -> str:
     """Where two descriptions differ first, as a path of keys."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted({*before, *now} - {"fingerprint"}):
@@ -160,7 +160,7 @@ class _Keeper:
         return self.folder / f"{safe[:80]}-{short}.json"
 
 
-def _read_json(file: Path) -> Any:  # noqa: ANN401  JSON
+def _read_json(file: Path) -> Any:
     """The content of a file; None if there is none or it is damaged."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))

@@ -9,9 +9,9 @@ from reidrisk.releases import TopicsApi
 from reidrisk.risk import measure
 from reidrisk.risk.engine import Engine, Slots
 from reidrisk.risk.spectra import arranged, attack_level, local_privacy_level
+from reidrisk.study.analyses.steps import bound_of, records_of
 from reidrisk.study.describe import describe, hash_of_file
 from reidrisk.study.result import Result
-from reidrisk.study.steps import bound_of, records_of
 from reidrisk.study.words import NOT_COVERED, assumptions, versions
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
 
-from reidrisk.data.files import made_folder, written_whole
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table, risk_chart
 
 SCHEMA = "reidrisk/1"
@@ -240,12 +240,12 @@ class Result:
         except (KeyError, TypeError, ValueError, AttributeError) as wrong:
             raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from wrong
 
-    def to_frame(self) -> Any:  # noqa: ANN401  of a library that may be absent
+    def to_frame(self) -> Any:
         """All risks, sweeps included, as a data frame of pandas, or else of polars."""
         rows = [{**plain(risk), **risk.setting} for risk in self.risks]
         return frame([{key: row[key] for key in row if key != "setting"} for row in rows])
 
-    def plot(self) -> Any:  # noqa: ANN401  of a library that may be absent
+    def plot(self) -> Any:
         """A chart of altair: risk over slots with intervals, one line per attack."""
         rows = [plain(risk) for risk in self.risks if not risk.setting]
         return risk_chart(rows, "slots", title=self.title, scale="linear")
@@ -279,7 +279,7 @@ class Result:
         return cls.from_json(text, str(file))
 
 
-def plain(value: Any) -> Any:  # noqa: ANN401  anything that JSON knows
+def plain(value: Any) -> Any:
     """Records as dictionaries, tuples as lists."""
     if is_dataclass(value):
         return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
@@ -290,7 +290,7 @@ def plain(value: Any) -> Any:  # noqa: ANN401  anything that JSON knows
     return value
 
 
-def typed(kind: Any, value: Any) -> Any:  # noqa: ANN401  any annotation, anything that JSON knows
+def typed(kind: Any, value: Any) -> Any:
     """The reverse, following the annotations of records."""
     if is_dataclass(kind):
         hints = get_type_hints(kind)

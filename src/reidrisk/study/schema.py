@@ -35,7 +35,7 @@ def schema_text() -> str:
     return json.dumps({**head, **body, "$defs": kinds}, indent=1) + "\n"
 
 
-def _record(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401  a record
+def _record(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:
     hints = get_type_hints(kind)
     names = [part.name for part in fields(kind)]
     return {
@@ -47,7 +47,7 @@ def _record(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401
     }
 
 
-def _schema(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:  # noqa: ANN401, PLR0911  any
+def _schema(kind: Any, kinds: dict[str, Any]) -> dict[str, Any]:  # noqa: PLR0911  any
     """The schema of an annotation; records it mentions are added to `kinds`."""
     if kind in _PLAIN:
         return _PLAIN[kind]

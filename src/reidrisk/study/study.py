@@ -8,16 +8,16 @@ from typing import Any
 
 from reidrisk.attacks import Attack
 from reidrisk.checks import probability, real_number, whole_number
-from reidrisk.data.people import People
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
+from reidrisk.people.people import People
 from reidrisk.releases import TopicsApi
-from reidrisk.risk.beliefs import check_likelihood
 from reidrisk.risk.engine import Engine
+from reidrisk.risk.posteriors import check_likelihood
+from reidrisk.study.analyses.steps import Part, Step, steps_of
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Result
-from reidrisk.study.steps import Part, Step, steps_of
 from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of, versions
 
 Keep = Callable[[Step, Part], Part]

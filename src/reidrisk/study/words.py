@@ -5,8 +5,8 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
-from reidrisk.data import SyntheticTopics
-from reidrisk.data.people import People
+from reidrisk.people.people import People
+from reidrisk.people.population import SyntheticTopics
 from reidrisk.risk.spectra import (
     Level,
     arranged,
@@ -14,8 +14,8 @@ from reidrisk.risk.spectra import (
     local_privacy_level,
     shared_bits_level,
 )
+from reidrisk.study.analyses.steps import Part, bound_of
 from reidrisk.study.result import Bound
-from reidrisk.study.steps import Part, bound_of
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -3,7 +3,6 @@
 Everywhere a matrix is expected, anything that makes a `RepresentationMatrix` will do.
 """
 
-from reidrisk.theory.attack import MatchingAttack, matching_attack
 from reidrisk.theory.audits import anonymity, local_dp_epsilon
 from reidrisk.theory.examples import (
     listeners,
@@ -19,6 +18,7 @@ from reidrisk.theory.matching import (
     optimal_matching,
     upper_matching,
 )
+from reidrisk.theory.matching_attack import MatchingAttack, matching_attack
 from reidrisk.theory.matrix import RepresentationMatrix
 from reidrisk.theory.numerics import UpperBound
 from reidrisk.theory.optimum import (

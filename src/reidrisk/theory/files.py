@@ -42,7 +42,7 @@ def _sparse(path: Path) -> RepresentationMatrix:
     return RepresentationMatrix(_loaded(sp.load_npz, path))
 
 
-def _loaded(load: Callable[..., Any], path: Path, **settings: bool) -> Any:  # noqa: ANN401
+def _loaded(load: Callable[..., Any], path: Path, **settings: bool) -> Any:
     """What numpy or scipy makes of a file."""
     try:
         with path.open("rb") as file:

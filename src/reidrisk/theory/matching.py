@@ -99,7 +99,7 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
     return float(right / math.factorial(matrix.users) / matrix.users)
 
 
-def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:  # noqa: ANN401  as in rule_accuracy
+def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
     """Use a rule for one random user for matching: each position is answered on its own.
 
     The accuracy is the same.  Paper: lemma 4.
@@ -170,7 +170,7 @@ def _joint(chances: Floats) -> Floats:
     return joint
 
 
-def _hits(joint: Floats, answer: Any) -> float:  # noqa: ANN401  whatever the rule gave
+def _hits(joint: Floats, answer: Any) -> float:
     """Chance of naming rightly, summed over positions."""
     users = len(joint)
     try:

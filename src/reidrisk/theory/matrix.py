@@ -83,7 +83,7 @@ class RepresentationMatrix:
         )
 
     @classmethod
-    def from_table(cls, table: Any) -> Self:  # noqa: ANN401  whatever Arrow can read
+    def from_table(cls, table: Any) -> Self:
         """Build from long rows with columns `user`, `representation`, `probability`.
 
         Args:
@@ -174,7 +174,7 @@ def _why_ragged(rows: object) -> str | None:
     return None
 
 
-def _sparse(matrix: Any, names: _Names) -> sp.csc_array:  # noqa: ANN401  any class of scipy's
+def _sparse(matrix: Any, names: _Names) -> sp.csc_array:
     """Sorted compressed sparse columns without stored zeros; the input is left alone."""
     if matrix.dtype.kind not in NUMBERS:
         raise InvalidInput(f"a representation matrix holds numbers, got dtype {matrix.dtype}")
@@ -194,7 +194,7 @@ def _sparse(matrix: Any, names: _Names) -> sp.csc_array:  # noqa: ANN401  any cl
     return sp.csc_array(tuple(map(_read_only, parts)), shape=columns.shape)
 
 
-def _check_structure(matrix: Any) -> None:  # noqa: ANN401  of compressed rows or columns
+def _check_structure(matrix: Any) -> None:
     """Refuse indices that point outside: scipy's loops would follow them."""
     indices, starts = matrix.indices, matrix.indptr
     block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
@@ -207,7 +207,7 @@ def _check_structure(matrix: Any) -> None:  # noqa: ANN401  of compressed rows o
         raise InvalidInput("the sparse matrix is damaged: its indices point outside of it")
 
 
-def _check_shape(array: Any) -> None:  # noqa: ANN401  dense or sparse
+def _check_shape(array: Any) -> None:
     if array.ndim != 2:  # noqa: PLR2004  users x representations
         raise InvalidInput(
             f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}"
@@ -298,7 +298,7 @@ def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | N
     return _read_only(array)
 
 
-def as_array(what: str, given: Any) -> NDArray[Any]:  # noqa: ANN401  whatever numpy understands
+def as_array(what: str, given: Any) -> NDArray[Any]:
     """Numbers as an array of the shape and type they have; `what` begins the message if not."""
     if np.ma.is_masked(given):
         raise InvalidInput(f"{what} has masked entries; fill them, with 0 for what is never shown")

@@ -22,7 +22,7 @@ from reidrisk.theory.matrix import (
 from reidrisk.theory.numerics import chance, exact_sum
 
 
-def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:  # noqa: ANN401  array, list or sparse
+def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:
     """Chance that a rule names the right user, `tr(P A^T) / n`.  Paper: lemma 1.
 
     Args:
@@ -115,7 +115,7 @@ def partial_information_optimum(expected: MatrixLike) -> float:
     return random_user_optimum(expected)
 
 
-def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:  # noqa: ANN401
+def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:
     """Check a rule; whole numbers (m,) or chances (n, m), dense or sparse columns."""
     shape = (matrix.users, matrix.representations)
     if not sp.issparse(rule):

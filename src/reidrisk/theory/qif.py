@@ -206,7 +206,7 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
         yield _checked_gain(these, (these.shape[0], users))
 
 
-def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:  # noqa: ANN401  dense or sparse
+def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:
     if gains.shape != shape or gains.dtype.kind not in "fiub":
         raise InvalidInput(
             f"a gain has one number per guess and user, shape {shape} here; "

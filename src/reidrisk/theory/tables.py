@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 
 
-def long_columns(table: Any, labels: tuple[str, ...], number: str) -> dict[str, pa.Array]:  # noqa: ANN401
+def long_columns(table: Any, labels: tuple[str, ...], number: str) -> dict[str, pa.Array]:
     """Pick label columns and one column of numbers, complete and each in one piece."""
     try:
         arrow = table if isinstance(table, pa.Table) else pa.table(table)

@@ -1,0 +1,190 @@
+"""Types of users, learned from what one site was shown: a mixture fitted by EM.
+
+A user has a type z, for good. In each slot a site is shown token o with chance
+`noise/N + (1 - noise) phi[z, o]`, where `phi[z, o]` is the chance that o is in the user's top set,
+over the size of the set. Slots are independent given the type.  Decision 0061 says why it is fitted
+as it is.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.type_aware.type_model import Mixture, TypeModel, expect
+from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING
+from reidrisk.randomness import uniforms
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int32]
+
+SURPLUS = 3
+"""Times as many types as wanted are begun with; the most alike are then merged."""
+
+START_USERS, START_ITERATIONS = 50_000, 30
+"""Users and steps of the first, rough fit of all these."""
+
+LEAST_SIGHTINGS = 0.5
+"""A token that was never seen counts as seen half a time, as in popularity."""
+
+HELD_OUT = 0.2
+"""Share of users on whom numbers of types are compared."""
+
+ROWS = 2
+"""Dimensions of rows."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LatentTypes:
+    """A mixture of types of users.
+
+    Attributes:
+        weights: Share of each type.
+        inclusion: Chance that a token is in the top set of a user of a type, types x tokens;
+            each row sums to the size of the set.
+        history: What each step of the fit reached: mean log-likelihood of a user, in nats, and
+            the smoothing's part in it. It never falls.
+    """
+
+    weights: Floats
+    inclusion: Floats
+    history: Floats
+
+
+def fit_types(
+    rows: NDArray[np.integer],
+    *,
+    tokens: int,
+    top: int,
+    noise: float,
+    types: int,
+    seed: int = 0,
+    users: int = 200_000,
+    iterations: int = 500,
+    tolerance: float = 1e-5,
+    smoothing: float = 64.0,
+) -> LatentTypes:
+    """Fit a mixture of types to what one site was shown.
+
+    Args:
+        rows: Tokens, users x slots, `MISSING` where nothing was shown.
+        tokens: Size of the alphabet.
+        top: Size of a top set.
+        noise: Chance that a random token is shown.
+        types: How many.
+        seed: Chooses the users to fit on and those to begin with.
+        users: The most users to fit on.
+        iterations: The most steps of the fit.
+        tolerance: Stop when a step gains less than this many nats per user.
+        smoothing: Slots added to those of each type, spread as everyone's are: a token that no
+            user of a type was shown keeps a chance, and a type of few users stays near everyone.
+    """
+    rows = _sample(_checked(rows, tokens), whole_number("users", users, least=1), seed)
+    types = whole_number("types", types, least=1)
+    if types > len(rows):
+        raise InvalidInput(
+            f"{types} types cannot be told from {len(rows)} users with something shown; "
+            "ask for fewer types or give more users"
+        )
+    model = _model(rows, tokens, top, noise, smoothing)
+    tolerance = real_number("tolerance", tolerance, least=0)
+    steps = whole_number("iterations", iterations, least=1)
+    first = rows[:START_USERS]
+    many = min(SURPLUS * types, len(first))
+    weights, phi, _ = model.climb(first, _begin(first, model, many), START_ITERATIONS, tolerance)
+    merged = model.merge((weights, phi), types)
+    weights, phi, history = model.climb(rows, merged, steps, tolerance)
+    return LatentTypes(weights, np.ascontiguousarray(phi.T) * model.top, np.array(history))
+
+
+def choose_types(
+    rows: NDArray[np.integer],
+    candidates: tuple[int, ...],
+    *,
+    tokens: int,
+    top: int,
+    noise: float,
+    seed: int = 0,
+    users: int = 200_000,
+) -> int:
+    """The number of types that best predicts users on whom they were not fitted.
+
+    Of equally good candidates the first wins; more types than users are no candidate. Everything
+    else is as for `fit_types`.
+    """
+    rows = _sample(_checked(rows, tokens), whole_number("users", users, least=2), seed)
+    held = max(1, int(HELD_OUT * len(rows)))
+
+    def reached(types: int) -> float:
+        fit = fit_types(
+            rows[held:], tokens=tokens, top=top, noise=noise, types=types, seed=seed, users=users
+        )
+        return mean_log_likelihood(fit, rows[:held], noise=noise)
+
+    possible = [types for types in candidates if types <= len(rows) - held]
+    return max(possible or [min(candidates)], key=reached)
+
+
+def mean_log_likelihood(fit: LatentTypes, rows: NDArray[np.integer], *, noise: float) -> float:
+    """Mean log-likelihood of users under a mixture, in nats: of others than it was fitted on."""
+    top, tokens = fit.inclusion[0].sum(), fit.inclusion.shape[1]
+    chances = noise / tokens + (1 - noise) / top * fit.inclusion.T
+    seen = _checked(rows, tokens).astype(np.int32)
+    return expect(seen, fit.weights, np.ascontiguousarray(chances))[2] / len(seen)
+
+
+def _checked(rows: NDArray[np.integer], tokens: int) -> NDArray[np.integer]:
+    """Rows of users of whom anything was seen."""
+    rows = np.asarray(rows)
+    if rows.ndim != ROWS or not np.issubdtype(rows.dtype, np.integer):
+        raise InvalidInput(
+            "types are learned from one row of tokens per user and one column per slot; "
+            f"got {rows.dtype} of shape {rows.shape}: take what one site was shown"
+        )
+    seen = (rows != MISSING).any(axis=1)
+    rows = rows if seen.all() else rows[seen]
+    if not rows.size:
+        raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
+    if rows.min() < MISSING or rows.max() >= tokens:
+        raise InvalidInput(
+            f"rows hold tokens from {rows.min()} to {rows.max()}; they are numbered from 0 to "
+            f"{tokens - 1}, and -1 where nothing was shown"
+        )
+    return rows
+
+
+def _sample(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
+    """Rows of some users in random order, so that the first few are a sample too."""
+    draws = uniforms(seed=seed, purpose="types/users", users=np.arange(len(rows)), count=1)
+    return rows[np.argsort(draws[:, 0], kind="stable")[:users]].astype(np.int32)
+
+
+def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:
+    tokens, top = whole_number("tokens", tokens, least=1), whole_number("top", top, least=1)
+    if top >= tokens:
+        raise InvalidInput(
+            f"a top set of {top} of {tokens} tokens holds all of them, so it tells no types apart"
+        )
+    if probability("noise", noise) == 1:
+        raise InvalidInput("with noise 1 what is shown says nothing about types; lower the noise")
+    if not 0 < real_number("smoothing", smoothing) < np.inf:
+        raise InvalidInput(f"smoothing is a number of slots above 0, got {smoothing}")
+    counts = _count(rows, tokens)
+    real = np.maximum(counts - noise / tokens * counts.sum(), LEAST_SIGHTINGS)
+    everyone = TypeModel(top, noise, real).best(real[:, None])[:, 0]
+    return TypeModel(top, noise, smoothing * everyone)
+
+
+def _count(tokens: NDArray[np.integer], size: int) -> Floats:
+    """Times each token occurs."""
+    return np.bincount(tokens[tokens != MISSING], minlength=size).astype(np.float64)
+
+
+def _begin(rows: Rows, model: TypeModel, types: int) -> Mixture:
+    """Types around one user each: half what that user was shown, half what everyone is."""
+    everyone = model.pseudo / model.pseudo.sum()
+    counts = np.column_stack([_count(row, everyone.size) for row in rows[:types]])
+    phi = model.best(counts + counts.sum(axis=0) * everyone[:, None])
+    return np.full(types, 1 / types), phi

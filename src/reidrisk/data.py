@@ -1,0 +1,62 @@
+"""People and what sites saw of them: synthetic ones, and the border to files."""
+
+from reidrisk.information.fit import Calibration, SequenceTarget, calibrate
+from reidrisk.information.sequences import (
+    SequenceChances,
+    SequenceInformation,
+    sequence_information,
+)
+from reidrisk.inputs.assembly import Choices, make_profiles
+from reidrisk.inputs.authors.simulator import read_tfrecord_observations, read_tfrecord_profiles
+from reidrisk.inputs.authors.weights import TokenDistances, read_token_weights, write_token_weights
+from reidrisk.inputs.exports import (
+    write_observations,
+    write_profiles,
+    write_tfrecord_observations,
+    write_tfrecord_profiles,
+    write_top_sets,
+)
+from reidrisk.inputs.histories import Epochs, read_histories
+from reidrisk.inputs.linked import Linked, read_observations
+from reidrisk.inputs.tables import read_profiles, read_taxonomy
+from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
+from reidrisk.people.interests import Information, Interests
+from reidrisk.people.people import People
+from reidrisk.people.population import SyntheticTopics, synthetic_topics
+from reidrisk.people.profiles import Counts, Profiles
+
+__all__ = [
+    "Calibration",
+    "Choices",
+    "Counts",
+    "Epochs",
+    "Information",
+    "Interests",
+    "Linked",
+    "People",
+    "Profiles",
+    "SequenceChances",
+    "SequenceInformation",
+    "SequenceTarget",
+    "SyntheticTopics",
+    "TokenDistances",
+    "TopicTree",
+    "calibrate",
+    "make_profiles",
+    "read_histories",
+    "read_observations",
+    "read_profiles",
+    "read_taxonomy",
+    "read_tfrecord_observations",
+    "read_tfrecord_profiles",
+    "read_token_weights",
+    "read_topic_tree",
+    "sequence_information",
+    "synthetic_topics",
+    "write_observations",
+    "write_profiles",
+    "write_tfrecord_observations",
+    "write_tfrecord_profiles",
+    "write_token_weights",
+    "write_top_sets",
+]

@@ -1,0 +1,183 @@
+"""The evidence of a target: the logarithm of the sum over everyone of exp(score).
+
+A product over slots is worth at most its peak, the product of the largest factors; sums are kept
+relative to it. Should nobody come near the peak, so that a sum leaves the range of numbers, the
+target is summed again, slowly.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.crew import Crew
+from reidrisk.engines.kernels_sums import LANES, add_products, fill_factors
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.scores import GRID, Score, TokenTable, by_slot
+from reidrisk.scores.type_mixture import TypeMixture
+
+# A term below this share of the evidence may be left out: a type with little chance given the known
+# row times little chance given the anonymous one. Under the mixture, at most this is left out of
+# the evidence in expectation.
+_LEFT_OUT = 1e-4
+_FEW = 1 << 32  # products; so few that nothing is left out
+
+_PAIRS_PER_STEP, _FEWEST_ROWS = 1 << 29, 1 << 12
+_MOST_CELLS = 1 << 22
+_LEAST_SUM, _TINY = 1e-200, np.finfo(float).tiny
+_ROWS_AT_A_TIME = 1 << 18
+
+Floats = NDArray[np.float64]
+
+
+def bytes_to_sum(observations: Observations, score: TokenTable | TypeMixture, crew: Crew) -> int:
+    """Memory of a sum."""
+    targets, places = len(observations.anonymous), observations.slots * (observations.tokens + 1)
+    factors = 8 * LANES * (places + 1)
+    if isinstance(score, TokenTable):
+        return 3 * score.gain.nbytes + factors * -(-targets // LANES)
+    types = len(score.chances.weights)
+    per_row = 8 * (2 * types + observations.slots + 4)
+    table = 3 * 8 * (observations.tokens + 1) ** 2
+    per_thread = _step(len(observations.known), targets) * per_row + table + factors + 16 * targets
+    return (
+        crew.threads * per_thread + 16 * types * (targets + observations.tokens) + 16 * _MOST_CELLS
+    )
+
+
+def slow_evidence(observations: Observations, score: Score) -> Floats:
+    """The evidence by definition, some known rows at a time."""
+    evidence = np.full(len(observations.anonymous), -np.inf)
+    for target, shown in enumerate(observations.anonymous):
+        for start in range(0, len(observations.known), _ROWS_AT_A_TIME):
+            rows = observations.known[start : start + _ROWS_AT_A_TIME]
+            nats = score.of(rows, shown) / GRID
+            part = nats.max() + np.log(np.exp(nats - nats.max()).sum())
+            evidence[target] = np.logaddexp(evidence[target], part)
+    return evidence
+
+
+def table_evidence(observations: Observations, score: TokenTable, crew: Crew) -> Floats:
+    """The evidence under a token table."""
+    gain = by_slot(score.gain, len(score.gain))
+    nats = np.pad(gain / GRID, ((0, 0), (1, 0), (1, 0)))  # a missing token gains nothing
+    peaks = nats.max(axis=2)
+    tables = np.exp(nats - peaks[:, :, None])
+    shown = observations.anonymous.astype(np.int64)
+    scale = by_slot(peaks, observations.slots)[np.arange(observations.slots), shown + 1].sum(axis=1)
+    factors = [
+        _factors(tables, shown[start : start + LANES]) for start in range(0, len(shown), LANES)
+    ]
+
+    def work(rows: Tokens, counts: Floats) -> Floats:
+        sums, order = np.zeros((len(factors), LANES)), np.arange(len(rows))
+        for lanes, part in zip(factors, sums, strict=True):
+            add_products(rows, order, counts, lanes, part)
+        return sums.ravel()[: len(shown)]
+
+    return _logarithm(_sum(observations, crew, work), scale, observations, score)
+
+
+def type_evidence(observations: Observations, score: TypeMixture, crew: Crew) -> Floats:
+    """The evidence under a type mixture.
+
+    Type by type, the products of users and targets who may both be of it, the likeliest first.
+    """
+    weights, shown = score.chances.weights, observations.anonymous.astype(np.int64)
+    likely = np.maximum(score.types_of(shown).T, _TINY)
+    order = np.argsort(-likely, axis=1, kind="stable")
+    peaks = np.array([_type_table(score, kind).max(axis=1) for kind in range(len(weights))])
+    peaks = np.maximum(peaks, _TINY)
+    scales = np.log(peaks)[:, shown + 1].sum(axis=2)
+    scale = scales.max(axis=0)
+    few = len(observations.known) * shown.size * len(weights) <= _FEW
+    least = weights * (0.0 if few else _LEFT_OUT / len(weights))
+
+    def add_type(kind: int, rows: Tokens, held: Floats, counts: Floats, sums: Floats) -> None:
+        table = _type_table(score, kind) / peaks[kind][:, None]
+        lowest = np.maximum(least[kind] / likely[kind, order[kind, ::LANES]], _TINY)
+        users = np.flatnonzero(held >= lowest[0])
+        users = users[np.argsort(-held[users], kind="stable")]
+        chance = held[users]
+        ends = np.searchsorted(-chance, -lowest, side="right")
+        for block, end in enumerate(ends[ends > 0].tolist()):
+            some = order[kind, block * LANES : (block + 1) * LANES]
+            part, factors = np.zeros(LANES), _factors(table[None], shown[some])
+            add_products(rows, users[:end], (chance * counts[users])[:end], factors, part)
+            sums[some] += part[: len(some)] * np.exp(scales[kind, some] - scale[some])
+
+    def work(rows: Tokens, counts: Floats) -> Floats:
+        sums = np.zeros(len(shown))
+        for kind, held in enumerate(np.ascontiguousarray(score.types_of(rows).T)):
+            add_type(kind, rows, held, counts, sums)
+        return sums
+
+    return _logarithm(_sum(observations, crew, work), scale, observations, score)
+
+
+def _type_table(score: TypeMixture, kind: int) -> Floats:
+    """Chance of the token shown given the one known, (tokens + 1) squared, missing tokens first."""
+    single, joint = score.chances.single[:, kind], score.chances.joint[:, :, kind]
+    table = np.ones((len(single) + 1, len(single) + 1))
+    table[1:, 0] = single
+    table[1:, 1:] = joint / np.where(single > 0, single, 1.0)
+    return table
+
+
+def _factors(tables: Floats, shown: NDArray[np.int64]) -> Floats:
+    factors = np.empty((shown.shape[1] * tables.shape[1] + 1, LANES))
+    fill_factors(tables, shown, factors)
+    return factors
+
+
+def _sum(
+    observations: Observations, crew: Crew, work: Callable[[Tokens, Floats], Floats]
+) -> Floats:
+    """Add up what `work` gives for some rows and how often each occurs, over all rows."""
+    targets = len(observations.anonymous)
+    cells = (observations.tokens + 1) ** observations.slots
+    if cells <= _MOST_CELLS and cells < len(observations.known):
+        rows, counts = _distinct(observations, cells)
+        parts = crew.in_steps(
+            lambda start, stop: work(rows[start:stop], counts[start:stop]),
+            len(rows),
+            _step(len(rows), targets),
+            targets,
+        )
+    else:
+        users = len(observations.known)
+        parts = crew.in_steps(
+            lambda start, stop: work(observations.rows(start, stop), np.ones(stop - start)),
+            users,
+            _step(users, targets),
+            targets,
+        )
+    crew.finish()
+    return np.asarray(np.sum(parts, axis=0))
+
+
+def _step(rows: int, targets: int) -> int:
+    """Known rows at a time: an eighth of them, unless that takes long or is not worth the start."""
+    return min(max(_PAIRS_PER_STEP // targets, _FEWEST_ROWS), max(rows // 8, _FEWEST_ROWS))
+
+
+def _distinct(observations: Observations, cells: int) -> tuple[Tokens, Floats]:
+    """The different known rows, and how often each occurs: short rows are often equal."""
+    size, users = observations.tokens + 1, len(observations.known)
+    units = size ** np.arange(observations.slots)
+    counts = np.zeros(cells)
+    for start in range(0, users, _ROWS_AT_A_TIME):
+        rows = observations.rows(start, min(start + _ROWS_AT_A_TIME, users))
+        counts += np.bincount((rows.astype(np.int64) - MISSING) @ units, minlength=cells)
+    numbers = np.flatnonzero(counts)
+    rows = numbers[:, None] // units % size + MISSING
+    return rows.astype(observations.known.dtype), counts[numbers]
+
+
+def _logarithm(sums: Floats, scale: Floats, observations: Observations, score: Score) -> Floats:
+    """Scale sums back; sums that nearly vanished are made again."""
+    evidence = scale + np.log(np.maximum(sums, _LEAST_SUM))
+    lost = np.flatnonzero(sums < _LEAST_SUM)
+    if len(lost):
+        evidence[lost] = slow_evidence(observations.only(lost), score)
+    return evidence

@@ -1,0 +1,1 @@
+"""The border to files: what people have, read and written."""

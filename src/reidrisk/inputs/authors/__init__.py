@@ -1,0 +1,1 @@
+"""The paper authors' formats; nothing else knows them."""

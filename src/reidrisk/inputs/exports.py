@@ -1,0 +1,245 @@
+"""People and observations to files that others can read, each written whole or not at all."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.files import made_folder, written_whole
+from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
+from reidrisk.inputs.linked import TAXONOMY, Linked
+from reidrisk.inputs.tables import AnyPath
+from reidrisk.observations import MISSING, Observations
+from reidrisk.people.people import People
+from reidrisk.people.profiles import Profiles
+
+# Users per piece of a file.
+CHUNK = 1 << 17
+
+
+Seen = Observations | Linked
+
+
+def write_observations(
+    seen: Seen,
+    folder: AnyPath,
+    *,
+    ids: Any = None,
+    labels: Any = None,
+) -> None:
+    """Write `known.parquet` and `anonymous.parquet`, with columns `user` and `tokens`.
+
+    Args:
+        seen: What the two sites saw.
+        folder: Where to; it is made if need be.
+        ids: The user of each known row, such as `people.ids`; by default its number.
+        labels: The name of each token, such as `people.labels`; by default its number. All of them
+            are noted in the files, so that reading gives back the same alphabet.
+    """
+    names, words = _ids(seen, ids), _labels(seen, labels)
+    place = Path(folder)
+    made_folder(place)
+    note = {TAXONOMY: json.dumps(words.tolist())}
+    parts = (names, seen.known), (names[seen.truth], seen.anonymous)
+    with written_whole(place / "known.parquet", place / "anonymous.parquet") as files:
+        for file, (users, rows) in zip(files, parts, strict=True):
+            schema = pa.schema(
+                {"user": pa.array(users[:1]).type, "tokens": pa.list_(pa.array(words[:1]).type)},
+                note,
+            )
+            _write_parquet(file, schema, (
+                [pa.array(users[start : start + CHUNK]), _lists(rows[start : start + CHUNK], words)]
+                for start in range(0, len(rows), CHUNK)
+            ))  # fmt: skip
+
+
+def write_tfrecord_observations(
+    seen: Seen,
+    path: AnyPath,
+    *,
+    ids: Any = None,
+    labels: Any = None,
+    top_sets: NDArray[np.int32] | None = None,
+) -> None:
+    """Write `user_id`, `client_1_tokens`, `client_2_tokens` and perhaps `epoch_{t}_tokens`.
+
+    The authors' attack draws its targets from all records and compares lists of equal length, so
+    everyone must be a target, once, and every slot must have been seen.
+
+    Args:
+        seen: What the two sites saw.
+        path: The TFRecord file.
+        ids: The user of each known row; by default its number.
+        labels: The whole number that names each token; by default its number from 0 on.
+        top_sets: Users x slots x top, as `people.top_sets` gives them.
+    """
+    names, words = _ids(seen, ids), _labels(seen, labels)
+    if words.dtype.kind not in "iu":
+        raise InvalidInput("labels must be whole numbers in a TFRecord file; number the tokens")
+    everyone = np.sort(seen.truth)
+    if len(everyone) != len(names) or (everyone != np.arange(len(names))).any():
+        raise InvalidInput(
+            f"{len(np.unique(everyone))} of {len(names)} users are targets, but the authors' "
+            "attack draws targets from all records; observe with all users as targets"
+        )
+    if seen.known.min() < 0 or seen.anonymous.min() < 0:
+        raise InvalidInput(
+            "some slots were not seen, and the authors' attack would count them as equal; "
+            'observe people without gaps: absent="pad" or "drop"'
+        )
+    anonymous = np.empty_like(seen.anonymous)
+    anonymous[seen.truth] = seen.anonymous
+    features: dict[str, Any] = {
+        "user_id": pa.array(names.astype(str).astype(object)),
+        "client_1_tokens": _rectangle(words[seen.known]),
+        "client_2_tokens": _rectangle(words[anonymous]),
+    }
+    for epoch in range(0 if top_sets is None else top_sets.shape[1]):
+        features[f"epoch_{epoch}_tokens"] = _rectangle(words[top_sets[:, epoch]])  # type: ignore[index]
+    with written_whole(path) as (part,):
+        tfrecord_bytes(features).tofile(part)
+
+
+def write_profiles(people: Profiles, path: AnyPath) -> None:
+    """Write `user, epoch, token, weight` as `.parquet` or `.csv`.
+
+    An epoch in which a user was present without any interest is one row of weight zero.
+    """
+    _write_long(path, (_long(people, start) for start in range(0, people.users, CHUNK)))
+
+
+def write_top_sets(
+    people: People,
+    path: AnyPath,
+    *,
+    top: int,
+    seed: int,
+    labels: Any = None,
+) -> None:
+    """Write the top tokens of any people as `user, epoch, token, weight`, each of weight 1."""
+    words = np.arange(people.tokens) if labels is None else np.asarray(labels)
+    _write_long(path, (
+        _long_sets(people, start, min(start + CHUNK, people.users), top, seed, words)
+        for start in range(0, people.users, CHUNK)
+    ))  # fmt: skip
+
+
+def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
+    """Write `user_id`, `epoch_{t}_topics`, `epoch_{t}_weights`, which the authors' simulator reads.
+
+    Weights are rounded to single precision, and epochs are numbered from 0 on.
+    """
+    if people.labels.dtype.kind not in "iu":
+        raise InvalidInput("tokens must be whole numbers in a TFRecord file; number them")
+    features: dict[str, Any] = {"user_id": pa.array(people.ids.astype(str).astype(object))}
+    for epoch in range(people.epochs):
+        starts = people.starts[:-1].reshape(people.present.shape)[:, epoch]
+        counts = np.diff(people.starts).reshape(people.present.shape)[:, epoch]
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        places = np.arange(ends[-1]) + np.repeat(starts - ends[:-1], counts)
+        features[f"epoch_{epoch}_topics"] = Lists(people.labels[people.members[places]], ends)
+        weights = people.weights[places].astype(np.float32)
+        features[f"epoch_{epoch}_weights"] = Lists(weights, ends)
+    with written_whole(path) as (part,):
+        tfrecord_bytes(features).tofile(part)
+
+
+def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
+    if seen.known.ndim != seen.anonymous.ndim:
+        raise InvalidInput(
+            "known holds sets of tokens, which no file format has; keep one per slot"
+        )
+    names = np.arange(len(seen.known)) if ids is None else np.asarray(ids)
+    if names.shape != (len(seen.known),):
+        raise InvalidInput(
+            f"ids must name each of the {len(seen.known)} known rows, in their order"
+        )
+    return names.astype(object) if names.dtype.kind == "U" else names
+
+
+def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
+    words = np.arange(seen.tokens) if labels is None else np.asarray(labels)
+    if words.shape != (seen.tokens,):
+        raise InvalidInput(f"labels must name each of the {seen.tokens} tokens, in their order")
+    return words.astype(object) if words.dtype.kind == "U" else words
+
+
+def _lists(rows: NDArray[Any], words: NDArray[Any]) -> pa.Array:
+    """Rows as lists of labels, null where nothing was seen."""
+    missing = (rows == MISSING).ravel()
+    values = pa.array(words[rows.ravel()], mask=missing)
+    ends = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
+    return pa.ListArray.from_arrays(ends, values)
+
+
+def _rectangle(rows: NDArray[Any]) -> Lists:
+    return Lists(rows.ravel(), np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int64))
+
+
+def _long(people: Profiles, start: int) -> list[Any]:
+    """Columns of some users; a cell without tokens has one of weight zero."""
+    stop = min(start + CHUNK, people.users)
+    epochs = people.epochs
+    bounds = people.starts[start * epochs : stop * epochs + 1]
+    cells = np.arange(len(bounds) - 1)
+    empty = cells[(np.diff(bounds) == 0) & people.present[start:stop].ravel()]
+    owner = np.concatenate([np.repeat(cells, np.diff(bounds)), empty])
+    tokens = np.concatenate(
+        [people.members[bounds[0] : bounds[-1]], np.zeros(len(empty), np.int16)]
+    )
+    weights = np.concatenate([people.weights[bounds[0] : bounds[-1]], np.zeros(len(empty))])
+    order = np.argsort(owner, kind="stable")
+    users, which = np.divmod(owner[order], epochs)
+    return [
+        people.ids[start + users], people.epoch_labels[which],
+        people.labels[tokens[order]], weights[order],
+    ]  # fmt: skip
+
+
+def _long_sets(
+    people: People, start: int, stop: int, top: int, seed: int, words: NDArray[Any]
+) -> list[Any]:
+    sets = people.top_sets(start, stop, top=top, seed=seed)
+    users, epochs, places = np.nonzero(sets != MISSING)
+    tokens = words[sets[users, epochs, places]]
+    return [people.ids[start:stop][users], epochs, tokens, np.ones(len(tokens))]
+
+
+def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
+    """Write columns piece by piece."""
+    place = Path(path)
+    if place.suffix.lower() not in (".parquet", ".csv"):
+        raise InvalidInput(f"{place}: people are written as .parquet or .csv; name it so")
+    first = [pa.array(column) for column in next(pieces)]
+    names = ("user", "epoch", "token", "weight")
+    schema = pa.schema(list(zip(names, (column.type for column in first), strict=True)))
+    write = _write_parquet if place.suffix.lower() == ".parquet" else _write_csv
+
+    def columns() -> Iterator[list[pa.Array]]:
+        yield first
+        for piece in pieces:
+            yield [pa.array(column) for column in piece]
+
+    with written_whole(place) as (part,):
+        write(part, schema, columns())
+
+
+def _write_parquet(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
+    from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
+
+    with parquet.ParquetWriter(file, schema) as writer:
+        for columns in pieces:
+            writer.write_batch(pa.record_batch(columns, schema=schema))
+
+
+def _write_csv(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
+    from pyarrow import csv  # noqa: PLC0415  as above
+
+    with csv.CSVWriter(file, schema) as writer:
+        for columns in pieces:
+            writer.write_batch(pa.record_batch(columns, schema=schema))

@@ -1,0 +1,261 @@
+"""Columns of names or numbers, turned into numbered labels.
+
+Labels are numbered in sorted order, so the order of rows cannot matter. Text in which every entry
+is a plain whole number is read as numbers, whatever the file type: user 7 is the same user in CSV,
+Parquet and TFRecord. "007" is not plain, and keeps its column text.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.sources import Source
+from reidrisk.parallel import kernel, over_blocks
+
+Numbers = NDArray[Any]
+
+MINUS, ZERO, NINE = 45, 48, 57
+# Any number of 18 digits fits into 64 bits.
+DIGITS = 18
+# A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
+SPAN_PER_ROW = 4
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Coded:
+    """A column as numbers into its distinct labels, which are sorted."""
+
+    codes: NDArray[np.int32]
+    labels: NDArray[Any]
+
+
+def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    """Number the labels of a column, all whole numbers or all text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    refuse_nulls(column, name, source)
+    if pa.types.is_integer(kind):
+        return encode_numbers(_whole(column, name, source))
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        column, kind = _decode(column, name, source), pa.large_string()
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        raise InvalidInput(
+            f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
+            "write the column as one of the two"
+        )
+    return _encode_text(column.cast(pa.large_string()), name, source)
+
+
+def refuse_nulls(column: pa.ChunkedArray, name: str, source: Source) -> None:
+    """Name the first row in which the column is empty."""
+    if column.null_count:
+        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
+        raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+
+
+def one_piece(column: pa.ChunkedArray) -> pa.Array:
+    """A column without its chunks."""
+    whole = column.combine_chunks()
+    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+
+
+def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each label stands in `among`, which is sorted; -1 if nowhere."""
+    if not len(labels) or not len(among):
+        return np.full(len(labels), -1, dtype=np.int64)
+    order = None
+    if is_text(labels) != is_text(among):
+        labels, among = as_text(labels), as_text(among)
+        order = np.argsort(among)
+    places = np.searchsorted(among, labels, sorter=order)
+    places = np.minimum(places, len(among) - 1)
+    places = places if order is None else order[places]
+    return np.where(among[places] == labels, places, -1)
+
+
+def is_text(labels: NDArray[Any]) -> bool:
+    """Whether labels are text."""
+    return labels.dtype.kind == "O"
+
+
+def as_text(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as text; plain numbers lose nothing."""
+    return labels if is_text(labels) else labels.astype(str).astype(object)
+
+
+def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """All labels of both, sorted; as text if one of them is text."""
+    if is_text(one) != is_text(other):
+        one, other = as_text(one), as_text(other)
+    return np.unique(np.concatenate([one, other]))
+
+
+def label_array(name: str, values: Any) -> NDArray[Any]:
+    """Distinct labels, sorted."""
+    try:
+        column = pa.chunked_array([pa.array(values)])
+    except (TypeError, ValueError, OverflowError) as wrong:  # Arrow's errors are ValueErrors
+        raise InvalidInput(
+            f"{name} must be a list of whole numbers or a list of texts: {wrong}"
+        ) from wrong
+    if not len(column):
+        raise InvalidInput(f"{name} is empty; it needs at least one label")
+    coded = encode(column, name, Source.memory(len(column)))
+    if len(coded.labels) < len(column):
+        count = np.bincount(coded.codes)
+        raise InvalidInput(f"{name} names {coded.labels[count.argmax()]} twice; name each once")
+    return coded.labels
+
+
+def _whole(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[np.int64]:
+    try:
+        return np.asarray(one_piece(column.cast(pa.int64())).to_numpy(), dtype=np.int64)
+    except pa.ArrowInvalid as wrong:
+        raise InvalidInput(
+            f"{source}: column {name!r} holds numbers beyond 64 bits with sign; write them as text"
+        ) from wrong
+
+
+def _decode(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.large_binary()).cast(pa.large_string())
+    except pa.ArrowInvalid:
+        row = next(row for row, value in enumerate(column) if not is_utf8(value.as_py()))
+        raise InvalidInput(not_utf8(source.place(row), name)) from None
+
+
+def not_utf8(place: str, name: str) -> str:
+    """The message for bytes that are no text."""
+    return f"{place}: {name!r} is not UTF-8; convert the whole file to UTF-8, from one encoding"
+
+
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    numbers = _numbers(column)
+    if numbers is not None:
+        return encode_numbers(numbers)
+    whole = one_piece(column)
+    offsets, data = text_buffers(whole)
+    if not (lengths := np.diff(offsets)).all():
+        row = int(np.flatnonzero(lengths == 0)[0])
+        raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+    run_of_row = np.empty(len(whole), dtype=np.int32)
+    heads = mark_runs(data, offsets, run_of_row)
+    if 2 * len(heads) > len(whole):
+        return _encode_any(whole)
+    coded = _encode_any(whole.take(pa.array(heads)))
+    return Coded(coded.codes[run_of_row], coded.labels)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """The texts as whole numbers, if all of them are plain ones."""
+    numbers = np.empty(len(column), dtype=np.int64)
+    ends = np.cumsum([0, *map(len, column.chunks)])
+
+    def work(chunk: int, _: int) -> bool:
+        offsets, data = text_buffers(column.chunk(chunk))
+        return parse_numbers(data, offsets, numbers[ends[chunk] : ends[chunk + 1]])
+
+    # One chunk first: names fail at once.
+    if column.num_chunks and not work(0, 1):
+        return None
+    return numbers if all(over_blocks(work, column.num_chunks, 1)) else None
+
+
+def encode_numbers(values: NDArray[np.int64]) -> Coded:
+    """Number distinct whole numbers in sorted order."""
+    if not len(values):
+        return Coded(np.empty(0, np.int32), values)
+    low, high = int(values.min()), int(values.max())
+    if high - low > SPAN_PER_ROW * len(values):
+        return _encode_any(pa.array(values))
+    number = np.zeros(high - low + 1, dtype=np.int32)
+    codes = np.empty(len(values), dtype=np.int32)
+    labels = number_span(values, np.int64(low), number, codes)
+    return Coded(codes, labels)
+
+
+def _encode_any(column: pa.Array) -> Coded:
+    coded = column.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    labels = coded.dictionary.take(order).to_numpy(zero_copy_only=False)
+    return Coded(number[coded.indices.to_numpy()], labels)
+
+
+def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Offsets and bytes of a column of large strings."""
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)
+    text = np.frombuffer(data, dtype=np.uint8) if data else np.empty(0, np.uint8)
+    return ends[column.offset : column.offset + len(column) + 1], text
+
+
+@kernel
+def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
+    """Read every text as a whole number; False if one of them is not a plain one."""
+    for row in range(numbers.size):
+        at, stop = offsets[row], offsets[row + 1]
+        negative = at < stop and data[at] == MINUS
+        at += negative
+        if at == stop or stop - at > DIGITS or (data[at] == ZERO and (negative or stop - at > 1)):
+            return False
+        value = np.int64(0)
+        for place in range(at, stop):
+            if data[place] < ZERO or data[place] > NINE:
+                return False
+            value = 10 * value + (np.int64(data[place]) - ZERO)
+        numbers[row] = -value if negative else value
+    return True
+
+
+@kernel
+def mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
+    """Number runs of equal neighbours; returns the first row of each."""
+    heads = np.empty(run_of_row.size, np.int64)
+    runs = 0
+    for row in range(run_of_row.size):
+        start, length = offsets[row], offsets[row + 1] - offsets[row]
+        same = row > 0 and length == start - offsets[row - 1]
+        if same:
+            for place in range(length):
+                if data[start + place] != data[start - length + place]:
+                    same = False
+                    break
+        if not same:
+            heads[runs] = row
+            runs += 1
+        run_of_row[row] = runs - 1
+    return heads[:runs].copy()
+
+
+@kernel
+def number_span(values: Numbers, low: np.int64, number: Numbers, codes: Numbers) -> Numbers:
+    """Number the values in sorted order with a table of the whole span; returns the labels."""
+    for value in values:
+        number[value - low] = 1
+    labels = np.empty(number.sum(), np.int64)
+    found = 0
+    for place in range(number.size):
+        if number[place]:
+            labels[found] = place + low
+            number[place] = found
+            found += 1
+    for row in range(values.size):
+        codes[row] = number[values[row] - low]
+    return labels

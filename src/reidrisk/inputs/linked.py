@@ -1,0 +1,272 @@
+"""What two sites saw of users, from files: rows with a name, rows without, and the truth."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.labels import Coded, encode, find, label_array, one_piece, refuse_nulls, union
+from reidrisk.inputs.sources import Source
+from reidrisk.inputs.tables import (
+    TEXT,
+    TYPES,
+    AnyPath,
+    column_names,
+    files_of,
+    parquet_file,
+    read_table,
+)
+from reidrisk.observations import MISSING, Observations
+
+Strangers = Literal["refuse", "drop"]
+
+# In CSV files a list is text, with nothing between two of these where nothing was seen: 3;;7
+BETWEEN = ";"
+TAXONOMY = b"reidrisk:taxonomy"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Linked:
+    """What two sites saw, as files tell it: observations, and the names in them.
+
+    Args:
+        known: Users x slots, tokens from 0 on, -1 where nothing was seen.
+        anonymous: Targets x slots.
+        truth: The row of `known` of each target.
+        ids: The user of each row of `known`.
+        labels: `labels[token]` is the name of a token in the files.
+        strangers: Anonymous rows that were left out because their user is not known.
+        top_sets: Users x slots x top, -1 where absent, if the files had them.
+    """
+
+    known: NDArray[np.int32]
+    anonymous: NDArray[np.int32]
+    truth: NDArray[np.int64]
+    ids: NDArray[Any]
+    labels: NDArray[Any]
+    strangers: int = 0
+    top_sets: NDArray[np.int32] | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return len(self.labels)
+
+    @property
+    def observations(self) -> Observations:
+        """The rows without names, as engines want them."""
+        return Observations(self.known, self.anonymous, self.truth, tokens=self.tokens)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rows:
+    """The rows of one file: a user and a list of tokens each, as codes into labels."""
+
+    users: Coded
+    tokens: NDArray[np.int32]
+    labels: NDArray[Any]
+    epochs: NDArray[Any]
+    source: Source
+
+
+def read_observations(
+    known: AnyPath,
+    anonymous: AnyPath,
+    *,
+    columns: Mapping[str, str] | None = None,
+    taxonomy: Any = None,
+    strangers: Strangers = "refuse",
+) -> Linked:
+    """Read what two sites saw: `user` with `tokens`, or long `user, epoch, token`.
+
+    Args:
+        known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder.
+        anonymous: Rows whose user the attacker wants; the column `user` holds the truth.
+        columns: Names of columns that are called otherwise in the files.
+        taxonomy: All tokens there are. By default what `write_observations` noted, else those seen.
+        strangers: Whether anonymous rows of users who are not known are refused, the default, or
+            left out and counted.
+
+    Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
+    In long form a slot without a row was not seen, and a slot is an epoch of either file.
+    """
+    if strangers not in get_args(Strangers):
+        raise InvalidInput(
+            f"strangers is one of {', '.join(get_args(Strangers))}; got {strangers!r}"
+        )
+    here, there = _read_rows(known, columns), _read_rows(anonymous, columns)
+    if taxonomy is None:
+        taxonomy = _noted_taxonomy(files_of(known, TYPES)[0])
+    here, there = _same_slots(here, there)
+    return link(here, there, taxonomy=taxonomy, strangers=strangers)
+
+
+def link(here: Rows, there: Rows, *, taxonomy: Any, strangers: Strangers) -> Linked:
+    """Bring the tokens and users of two files together."""
+    labels = union(here.labels, there.labels)
+    labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
+    known, anonymous = _numbered(here, labels), _numbered(there, labels)
+    _refuse_twins(here)
+    ids = here.users.labels
+    place = np.empty(len(ids), dtype=np.int64)
+    place[here.users.codes] = np.arange(len(here.users.codes))
+    found = find(there.users.labels, ids)
+    truth = np.where(found < 0, MISSING, place[found])[there.users.codes]
+    strange = truth < 0
+    if strange.any() and (strangers == "refuse" or strange.all()):
+        row = int(np.flatnonzero(strange)[0])
+        raise InvalidInput(
+            f"{there.source.place(row)}: the user of this row, and of {int(strange.sum()) - 1} "
+            f"more rows, is not in {here.source}; add them there, or leave them out with "
+            'strangers="drop"'
+        )
+    return Linked(
+        known, anonymous[~strange], truth[~strange], ids[here.users.codes], labels,
+        strangers=int(strange.sum()),
+    )  # fmt: skip
+
+
+def _read_rows(path: AnyPath, columns: Mapping[str, str] | None) -> Rows:
+    renamed = columns or {}
+    if renamed.get("tokens", "tokens") in column_names(files_of(path, TYPES)[0]):
+        names = {name: renamed[name] for name in ("user", "tokens") if name in renamed}
+        table, source = read_table(path, {"user": TEXT, "tokens": TEXT}, names)
+        read = _wide
+    else:
+        names = {name: renamed[name] for name in ("user", "epoch", "token") if name in renamed}
+        table, source = read_table(path, dict.fromkeys(("user", "epoch", "token"), TEXT), names)
+        read = _long
+    if not table.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+    return read(table, source)
+
+
+def _wide(table: pa.Table, source: Source) -> Rows:
+    users = encode(table["user"], "user", source)
+    column = table["tokens"]
+    refuse_nulls(column, "tokens", source)
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        column = pc.split_pattern(column, BETWEEN)
+    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
+        raise InvalidInput(
+            f"{source}: column 'tokens' holds {column.type}, but must hold lists, one entry per "
+            "slot and null where nothing was seen; or use the columns user, epoch, token"
+        )
+    lists = one_piece(column)
+    sizes = lists.value_lengths().to_numpy()
+    if (wrong := sizes != sizes[0]).any() or not sizes[0]:
+        row = int(wrong.argmax())
+        raise InvalidInput(
+            f"{source.place(row)}: 'tokens' has {sizes[row]} entries and the first row {sizes[0]}; "
+            "give each row one entry per slot, and at least one, with null where nothing was seen"
+        )
+    tokens, labels = _entries(lists.flatten(), int(sizes[0]), source)
+    return Rows(users, tokens, labels, np.empty(0), source)
+
+
+def _entries(
+    values: pa.Array, slots: int, source: Source
+) -> tuple[NDArray[np.int32], NDArray[Any]]:
+    """Number the entries of all lists, with -1 for null and for empty text."""
+    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
+        values = pc.if_else(pc.equal(values, ""), None, values)
+    seen = values.is_valid().to_numpy(zero_copy_only=False)
+    tokens = np.full(len(values), MISSING, dtype=np.int32)
+    if not seen.any():
+        return tokens.reshape(-1, slots), np.empty(0, dtype=np.int64)
+    rows = np.flatnonzero(seen) // slots
+    origin = Source(source.files, source.rows, record=lambda entry: int(rows[entry]))
+    coded = encode(pa.chunked_array([values.drop_null()]), "tokens", origin)
+    tokens[seen] = coded.codes
+    return tokens.reshape(-1, slots), coded.labels
+
+
+def _long(table: pa.Table, source: Source) -> Rows:
+    users, epochs, tokens = (
+        encode(table[name], name, source) for name in ("user", "epoch", "token")
+    )
+    slots = len(epochs.labels)
+    cell = users.codes.astype(np.int64) * slots + epochs.codes
+    order = np.argsort(cell, kind="stable")
+    if (again := np.diff(cell[order]) == 0).any():
+        at = int(again.argmax())
+        raise InvalidInput(
+            f"{source.place(int(order[at + 1]))}: the same user and epoch as in "
+            f"{source.place(int(order[at]))}; a site sees one token per user and epoch: remove one"
+        )
+    rows = np.full((len(users.labels), slots), MISSING, dtype=np.int32)
+    rows[users.codes, epochs.codes] = tokens.codes
+    every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
+    first = order[np.searchsorted(users.codes[order], every.codes)]
+    origin = Source(source.files, source.rows, record=lambda row: int(first[row]))
+    return Rows(every, rows, tokens.labels, epochs.labels, origin)
+
+
+def _same_slots(here: Rows, there: Rows) -> tuple[Rows, Rows]:
+    """Give both files the same slots: those of either, if they are named."""
+    if bool(len(here.epochs)) != bool(len(there.epochs)):
+        raise InvalidInput(
+            f"{here.source} and {there.source}: one has lists of tokens and the other one row per "
+            "epoch, so slots cannot be compared; write both in the same form"
+        )
+    if not len(here.epochs):
+        if here.tokens.shape[1] != there.tokens.shape[1]:
+            raise InvalidInput(
+                f"{here.source} has {here.tokens.shape[1]} slots and {there.source} has "
+                f"{there.tokens.shape[1]}; give both the same slots, null where nothing was seen"
+            )
+        return here, there
+    epochs = union(here.epochs, there.epochs)
+    return _spread(here, epochs), _spread(there, epochs)
+
+
+def _spread(rows: Rows, epochs: NDArray[Any]) -> Rows:
+    tokens = np.full((len(rows.tokens), len(epochs)), MISSING, dtype=np.int32)
+    tokens[:, find(rows.epochs, epochs)] = rows.tokens
+    return Rows(rows.users, tokens, rows.labels, epochs, rows.source)
+
+
+def _numbered(rows: Rows, labels: NDArray[Any]) -> NDArray[np.int32]:
+    """The tokens as places in these labels."""
+    place = np.append(find(rows.labels, labels), MISSING).astype(np.int32)
+    if (place[:-1] < 0).any():
+        row, slot = np.argwhere((rows.tokens >= 0) & (place[rows.tokens] < 0))[0]
+        raise InvalidInput(
+            f"{rows.source.place(int(row))}: token {rows.labels[rows.tokens[row, slot]]} is not "
+            f"one of the {len(labels)} of the taxonomy; correct it or give the right taxonomy"
+        )
+    return place[rows.tokens]
+
+
+def _refuse_twins(rows: Rows) -> None:
+    if len(rows.users.labels) < len(rows.users.codes):
+        order = np.argsort(rows.users.codes, kind="stable")
+        at = int((np.diff(rows.users.codes[order]) == 0).argmax())
+        raise InvalidInput(
+            f"{rows.source.place(int(order[at + 1]))}: the same user as in "
+            f"{rows.source.place(int(order[at]))}; a known user has one row: remove one"
+        )
+
+
+def _noted_taxonomy(file: Path) -> list[Any] | None:
+    """The labels that `write_observations` noted in a Parquet file."""
+    if file.suffix.lower() != ".parquet":
+        return None
+    noted = (parquet_file(file).schema_arrow.metadata or {}).get(TAXONOMY)
+    try:
+        labels = json.loads(noted) if noted else None
+    except ValueError:
+        labels = ()
+    if labels is not None and not isinstance(labels, list):
+        raise InvalidInput(
+            f"{file}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
+            "taxonomy"
+        )
+    return labels

@@ -1,0 +1,239 @@
+"""CSV and Parquet files, read whole, checked, with the row of whatever is wrong.
+
+Columns of labels are read from CSV as text and numbered afterwards (see `labels`), so nothing is
+guessed from the first rows of a file.
+"""
+
+import csv as python_csv
+import gzip
+import os
+import re
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.assembly import Choices, from_table
+from reidrisk.inputs.labels import label_array, not_utf8
+from reidrisk.inputs.sources import Source
+from reidrisk.people.profiles import Profiles
+
+AnyPath = str | os.PathLike[str]
+
+TEXT = pa.large_string()
+TYPES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_profiles(
+    path: AnyPath,
+    *,
+    columns: Mapping[str, str] | None = None,
+    **choices: Any,
+) -> Profiles:
+    """Read people from a long table of `user`, `epoch`, `token` and perhaps `weight`.
+
+    Args:
+        path: A `.csv`, `.tsv` (both also `.gz`) or `.parquet` file, or a folder of them.
+        columns: The names in the file of the columns that are called otherwise there, such as
+            `{"user": "household_id"}`.
+        choices: `taxonomy`, `epochs`, `absent` and `duplicates`, as explained at `Choices`.
+
+    Without a column of weights every row weighs 1. Other columns are not read.
+    """
+    chosen = Choices(**choices)
+    types = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
+    table, source = read_table(path, types, columns, optional=("weight",))
+    return from_table(table, source, chosen)
+
+
+def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
+    """Labels of all tokens from a column of a table, by default its first."""
+    files = files_of(path, TYPES)
+    name = column or column_names(files[0])[0]
+    table, source = read_table(path, {"token": TEXT}, {"token": name})
+    if not table.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; a taxonomy names at least one token")
+    return label_array(f"{source}: the taxonomy", table["token"].combine_chunks())
+
+
+def read_table(
+    path: AnyPath,
+    types: Mapping[str, pa.DataType | None],
+    columns: Mapping[str, str] | None = None,
+    *,
+    optional: tuple[str, ...] = (),
+) -> tuple[pa.Table, Source]:
+    """Read some columns of one file, or of all files of a folder.
+
+    Args:
+        path: The file or folder.
+        types: The columns, with their types in CSV files; None leaves the type to the content.
+        columns: The names of columns that are called otherwise in the file.
+        optional: Columns that may be absent.
+
+    Returns:
+        The columns under the names of `types`, and where their rows came from.
+    """
+    names = {name: (columns or {}).get(name, name) for name in types}
+    if unknown := set(columns or {}) - set(types):
+        raise InvalidInput(
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}"
+        )
+    files = files_of(path, TYPES)
+    tables = [_read(file, types, names, optional) for file in files]
+    source = Source(tuple(map(str, files)), tuple(table.num_rows for table in tables))
+    if len({tuple(table.column_names) for table in tables}) > 1:
+        raise InvalidInput(
+            f"{source}: some of the files have a column {', '.join(optional)} and some have not; "
+            "write all of them with the same columns"
+        )
+    try:
+        return pa.concat_tables(tables, promote_options="permissive"), source
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
+        raise InvalidInput(
+            f"{source}: the columns of the files have different types; write them alike: {wrong}"
+        ) from wrong
+
+
+def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
+    """The file itself, or the files of these types in a folder, sorted by name."""
+    place = Path(path)
+    known = ", ".join(types)
+    if place.is_dir():
+        found = sorted(file for file in place.iterdir() if _has_type(file, types))
+        if not found:
+            raise InvalidInput(
+                f"{place}: the folder has no file of type {known}; give one that has"
+            )
+        return found
+    if not _has_type(place, types):
+        raise InvalidInput(
+            f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
+        )
+    if not place.is_file():
+        raise InvalidInput(f"{place}: there is no such file; check the path")
+    if not place.stat().st_size:
+        raise InvalidInput(f"{place}: the file is empty; write it again")
+    return [place]
+
+
+def _has_type(file: Path, types: tuple[str, ...]) -> bool:
+    # Spark marks success with _SUCCESS and checksums with .name.crc
+    return file.name.lower().endswith(types) and not file.name.startswith((".", "_"))
+
+
+def _read(
+    file: Path,
+    types: Mapping[str, pa.DataType | None],
+    names: Mapping[str, str],
+    optional: tuple[str, ...],
+) -> pa.Table:
+    """The columns of one file under our names."""
+    there = column_names(file)
+    missing = [name for name in types if names[name] not in there and name not in optional]
+    if missing:
+        raise InvalidInput(
+            f"{file}: there is no column {names[missing[0]]!r}, only {', '.join(there) or 'none'}; "
+            f'name it so in the file, or say columns={{"{missing[0]}": ...}}'
+        )
+    taken = {name: names[name] for name in types if names[name] in there}
+    if twice := [name for name in taken.values() if there.count(name) > 1]:
+        raise InvalidInput(f"{file}: there are two columns {twice[0]!r}; rename or remove one")
+    if file.suffix.lower() == ".parquet":
+        table = _read_parquet(file, list(taken.values()))
+    else:
+        kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
+        table = _read_csv(file, list(taken.values()), kinds)
+    return table.rename_columns(list(taken))
+
+
+def column_names(file: Path) -> list[str]:
+    """The names of the columns of a file."""
+    if file.suffix.lower() == ".parquet":
+        return list(parquet_file(file).schema_arrow.names)
+    try:
+        with gzip.open(file) if _is_packed(file) else file.open("rb") as stream:
+            line = stream.readline()
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise InvalidInput(f"{file}: the file cannot be read; copy it again: {wrong}") from wrong
+    if line.startswith(UTF_16):
+        raise InvalidInput(f"{file}: the file is UTF-16, not UTF-8; convert it to UTF-8")
+    try:
+        text = line.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(not_utf8(f"{file}, header", "header")) from None
+    return next(python_csv.reader([text], delimiter=_separator(file)), [])
+
+
+def _is_packed(file: Path) -> bool:
+    return file.name.lower().endswith(".gz")
+
+
+def _separator(file: Path) -> str:
+    return "\t" if ".tsv" in file.name.lower()[-len(".tsv.gz") :] else ","
+
+
+def parquet_file(file: Path) -> Any:
+    """An open Parquet file."""
+    from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
+
+    try:
+        return parquet.ParquetFile(file)
+    except (OSError, pa.ArrowException) as wrong:
+        raise InvalidInput(
+            f"{file}: this is no whole Parquet file; write it again: {wrong}"
+        ) from wrong
+
+
+def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
+    try:
+        return parquet_file(file).read(columns=columns).select(columns)
+    except (OSError, pa.ArrowException) as wrong:
+        raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
+
+
+def _read_csv(file: Path, columns: list[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+    try:
+        return _parse_csv(file, columns, kinds, threads=True)
+    except (OSError, pa.ArrowException):
+        pass
+    # Only one thread knows the number of a row.
+    try:
+        return _parse_csv(file, columns, kinds, threads=False)
+    except (OSError, pa.ArrowException) as wrong:
+        raise InvalidInput(_explain(file, columns, str(wrong))) from wrong
+
+
+def _parse_csv(
+    file: Path, columns: list[str], kinds: Mapping[str, pa.DataType], *, threads: bool
+) -> pa.Table:
+    from pyarrow import csv  # noqa: PLC0415  as above
+
+    return csv.read_csv(
+        pa.input_stream(file, compression="gzip" if _is_packed(file) else None),
+        read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 22),
+        parse_options=csv.ParseOptions(delimiter=_separator(file), newlines_in_values=False),
+        convert_options=csv.ConvertOptions(
+            include_columns=columns, column_types=dict(kinds), null_values=[""]
+        ),
+    )
+
+
+def _explain(file: Path, columns: list[str], wrong: str) -> str:
+    """Arrow's complaint in our words; its rows count the header."""
+    said = re.search(r"(?:In CSV column #(\d+): )?Row #(\d+): (.*)", wrong)
+    if not said:
+        return f"{file}: the file cannot be read as a table; write it again: {wrong}"
+    column, row, reason = said.groups()
+    place = f"{file}, row {int(row) - 1}"
+    if column is None:
+        return f"{place}: {reason.rsplit(':', 1)[0]}; give each row as many entries as the header"
+    name = columns[int(column)] if int(column) < len(columns) else f"column {column}"
+    if "UTF8" in reason:
+        return not_utf8(place, name)
+    return f"{place}: {name!r} must be a number ({reason}); correct the entry or remove the row"

@@ -1,0 +1,1 @@
+"""People: users before anything is shown."""

@@ -1,0 +1,195 @@
+"""How popular each topic is, estimated from what known users were shown.  Paper: section 7.
+
+The estimate is unbiased and may therefore leave [0, 1]. It is kept as it is; what is used for
+weights is smoothed, and the estimate says for how many topics that made a difference.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import probability
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations
+from reidrisk.parallel import kernel, over_blocks
+from reidrisk.releases.release import ShowsOneOfTop
+
+Floats = NDArray[np.float64]
+
+_ROWS_AT_A_TIME = 1 << 18
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Popularity:
+    """Chance that a topic is in a user's top set, as far as known users tell.
+
+    Attributes:
+        raw: Unbiased estimates, slots x topics; one row if pooled. Some may be below 0 or above 1.
+        band: Half width for each row: with probability `1 - delta` all estimates of a row are
+            within it of the truth.
+        delta: Chance that a band is too narrow.
+        floor: The least value in use for each row: half a user's worth of evidence.
+        users: Independent observations behind each row; pooled slots of a user are one, and users
+            seen in unequal numbers of slots count for less.
+        unseen: Topics never shown, for each row.
+        not_positive: Topics whose estimate is 0 or below; with it weights would have no logarithm
+            or the wrong sign.
+        above_one: Topics whose estimate is above 1.
+        inverted: Topics for which, by the estimate, a match would speak less for a user than a
+            mismatch, or have no logarithm.
+    """
+
+    raw: Floats
+    band: Floats
+    delta: float
+    floor: Floats
+    users: Floats
+    unseen: NDArray[np.int64]
+    not_positive: NDArray[np.int64]
+    above_one: NDArray[np.int64]
+    inverted: NDArray[np.int64]
+
+    @property
+    def in_use(self) -> Floats:
+        """Estimates for weights: raised to the floor, lowered to 1.
+
+        With chances in (0, 1] a match never speaks less for a user than a mismatch.
+        """
+        return np.clip(self.raw, np.minimum(self.floor, 1)[:, None], 1)
+
+    @property
+    def smoothed(self) -> NDArray[np.int64]:
+        """Topics whose value in use is not the estimate, for each row."""
+        changed: NDArray[np.int64] = np.count_nonzero(self.in_use != self.raw, axis=1)
+        return changed
+
+    def __str__(self) -> str:
+        return (
+            f"popularity of {self.raw.shape[1]} topics, {len(self.raw)} row(s), within "
+            f"{self.band.max():.2g} with probability {1 - self.delta:g}: {self.unseen.max()} never "
+            f"seen, {self.not_positive.max()} at or below zero, {self.above_one.max()} above one, "
+            f"{self.inverted.max()} with inverted weights; {self.smoothed.max()} smoothed (largest "
+            "of the rows)"
+        )
+
+
+def popularity(
+    known: NDArray[np.integer] | Observations,
+    release: ShowsOneOfTop,
+    *,
+    pooled: bool = False,
+    delta: float = 0.05,
+) -> Popularity:
+    """Estimate popularity as `(frequency - q_out) / (q_in - q_out)`.
+
+    Slots in which nothing was shown are left out: the estimate is of those that were shown, which
+    is the popularity of all only if showing does not depend on the topic. Where callers must
+    witness topics, users block some, or calls show several weeks at once, it is of what is seen.
+
+    Args:
+        known: Rows of tokens, users x slots, or users x slots x sites; or the observations.
+        release: What showed them.
+        pooled: Take all slots together, for an attacker who holds popularity to be constant.
+        delta: Chance that the band of a row is too narrow.
+
+    Example:
+        >>> from reidrisk.releases import TopicsApi
+        >>> api = TopicsApi(topics=3, top=1, noise=0.3)
+        >>> popularity(np.array([[0], [0], [0], [2]]), api).raw.round(3)
+        array([[ 0.929, -0.143,  0.214]])
+    """
+    if not 0 < probability("delta", delta) < 1:
+        raise InvalidInput(f"delta is a probability above 0 and below 1, got {delta}")
+    rise = release.q_in - release.q_out
+    if rise <= 0:
+        raise InvalidInput("with noise 1 what is shown says nothing about the top; lower the noise")
+    rows = known.known if isinstance(known, Observations) else _rows(known, release.topics)
+    counts, users = _count(rows, release.topics, pooled=pooled)
+    if not users.all():
+        raise InvalidInput(
+            f"slot {int(np.flatnonzero(users == 0)[0])} was seen of nobody, so nothing can be said "
+            "about it; leave it out or pool the slots"
+        )
+    raw = (counts / counts.sum(axis=1, keepdims=True) - release.q_out) / rise
+    return Popularity(
+        raw=raw,
+        band=np.sqrt(math.log(2 * release.topics / delta) / (2 * users)) / rise,
+        delta=delta,
+        floor=0.5 / (users * rise),
+        users=users,
+        unseen=np.count_nonzero(counts == 0, axis=1),
+        not_positive=np.count_nonzero(raw <= 0, axis=1),
+        above_one=np.count_nonzero(raw > 1, axis=1),
+        inverted=np.count_nonzero(_inverted(raw, release), axis=1),
+    )
+
+
+def _rows(known: NDArray[np.integer], topics: int) -> NDArray[np.integer]:
+    rows = np.asarray(known)
+    if rows.ndim not in {2, 3} or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
+        raise InvalidInput(
+            "known has one row of whole numbers per user and one column per slot; "
+            f"got {rows.dtype} of shape {rows.shape}"
+        )
+    if rows.min() < MISSING or rows.max() >= topics:
+        wrong = rows.min() if rows.min() < MISSING else rows.max()
+        raise InvalidInput(
+            f"known holds token {wrong}, which is not one of the {topics} topics, 0 to "
+            f"{topics - 1}, nor -1 for nothing; renumber the tokens or use another release"
+        )
+    return rows
+
+
+def _count(
+    rows: NDArray[np.integer], topics: int, *, pooled: bool
+) -> tuple[NDArray[np.int64], Floats]:
+    """Times each token was shown, slots x topics, and the independent observations behind it.
+
+    Hoeffding's inequality for a mean of users' means with weights v needs `1 / sum(v^2)`, which
+    is the number of users if all were seen equally often.
+    """
+    sets = rows.reshape(len(rows), 1 if pooled else rows.shape[1], -1)
+
+    def work(start: int, stop: int) -> NDArray[np.int64]:
+        counts = np.zeros((sets.shape[1], topics + 1 + 2), np.int64)
+        count_tokens(np.ascontiguousarray(sets[start:stop]), topics, counts)
+        return counts
+
+    counts = np.sum(over_blocks(work, len(sets), _ROWS_AT_A_TIME), axis=0)
+    seen, squares = counts[:, -2].astype(np.float64), counts[:, -1]
+    users = np.divide(seen**2, squares, out=np.zeros_like(seen), where=squares > 0)
+    return counts[:, 1 : topics + 1], users
+
+
+@kernel
+def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int64]) -> None:
+    """Add up tokens, users x slots x places, by slot.
+
+    `counts[slot]` holds the number of missing places, of each token, then the sum over users of
+    the places seen and that of their squares.
+    """
+    for user in range(sets.shape[0]):
+        for slot in range(sets.shape[1]):
+            seen = 0
+            for place in range(sets.shape[2]):
+                token = np.int64(sets[user, slot, place])
+                counts[slot, token + 1] += 1
+                if token >= 0:
+                    seen += 1
+            counts[slot, topics + 1] += seen
+            counts[slot, topics + 2] += seen * seen
+
+
+def _inverted(raw: Floats, release: ShowsOneOfTop) -> NDArray[np.bool_]:
+    """Where the plain estimate would make a match no better than a mismatch.  Paper: section 7."""
+    q_out, q_in, top = release.q_out, release.q_in, release.top
+    rise = q_in - q_out
+    with np.errstate(divide="ignore", invalid="ignore"):
+        match = q_out + rise * q_in * raw / (q_out + rise * raw)
+        # Two different tokens cannot both be in a top of one.
+        also = 0.0 if top == 1 else (top - 1) * raw / (top - raw)
+        mismatch = q_out + rise * also
+        sound: NDArray[np.bool_] = (match > 0) & (mismatch >= 0) & (match >= mismatch)
+    return ~sound

@@ -1,0 +1,192 @@
+"""What one site is shown of some users: the rules of `TopicsApi`, one step each."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.observations import MISSING
+from reidrisk.parallel import kernel
+from reidrisk.randomness import uniforms
+
+if TYPE_CHECKING:
+    from reidrisk.releases.topics.api import TopicsApi
+
+Tokens = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+DAYS = 7
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Rules:
+    """The switches of a release as arrays; None is off."""
+
+    topics: int
+    top: int
+    noise: float
+    presence: Floats | None  # sites x topics; a single row is for every site
+    parents: Tokens
+    memory: int
+    delay: float
+    per_call: int
+    every: int
+    blocked: Floats | None
+    absence: float
+
+    @classmethod
+    def of(cls, api: "TopicsApi") -> Self:
+        """Those of a release."""
+        parents = np.full(api.topics, MISSING) if api.parents is None else api.parents
+        blocked = np.broadcast_to(np.asarray(api.blocked, np.float64), api.topics)
+        presence = None
+        if api.presence is not None:
+            rows = np.atleast_1d(np.asarray(api.presence, np.float64))
+            presence = np.broadcast_to(rows, (*rows.shape[:-1], api.topics))
+        return cls(
+            topics=api.topics,
+            top=api.top,
+            noise=api.noise,
+            presence=None if presence is None else np.atleast_2d(presence),
+            parents=np.asarray(parents, np.int32),
+            memory=api.memory,
+            delay=api.delay,
+            per_call=api.per_call,
+            every=api.every or api.per_call,
+            blocked=np.array(blocked) if blocked.any() else None,
+            absence=api.absence,
+        )
+
+    def calls(self, epochs: int) -> NDArray[np.int64]:
+        """Weeks in which a site calls, counted by the newest epoch it may then see."""
+        return np.arange(self.every - 1, epochs, self.every)
+
+    def presence_at(self, site: int) -> Floats:
+        """Chance that the caller is on pages of each topic; sites count from 1."""
+        assert self.presence is not None  # noqa: S101
+        return np.array(self.presence[site - 1 if len(self.presence) > 1 else 0])
+
+
+def site_rows(
+    rules: Rules, sets: Tokens, ids: NDArray[Any], *, site: int, seed: int, again: int = 0
+) -> NDArray[np.int32]:
+    """What a site is shown of users with these top sets: users x slots.
+
+    Args:
+        rules: Of the release.
+        sets: Users x epochs x top; -1 where a user was absent.
+        ids: Of the users; chance is drawn by them.
+        site: Its number; other sites, other draws.
+        seed: Of the draws.
+        again: Which repetition of what the site might have been shown; 0 is what it was.
+    """
+    prefix = f"topics/site {site}/again {again}/" if again else f"topics/site {site}/"
+    sets = np.ascontiguousarray(sets, np.int32)
+    users, epochs, top = sets.shape
+
+    def draws(purpose: str, count: int) -> Floats:
+        return uniforms(seed=seed, purpose=prefix + purpose, users=ids, count=count)
+
+    real, tokens = np.empty((2, users, epochs), np.int32)
+    show(sets, draws("show", 2 * epochs), rules.noise, rules.topics, real, tokens)
+    # The real topic decides, even where noise would take its place.
+    if rules.blocked is not None:
+        # A user blocks a topic everywhere, so the coin is not the site's.
+        coins = uniforms(seed=seed, purpose="topics/block", users=ids, count=rules.topics)
+        block(real, coins, rules.blocked, tokens)
+    if rules.presence is not None:
+        coins = draws("witness", epochs * top)
+        presence = rules.presence_at(site)
+        witness(sets, coins, presence, rules.parents, rules.memory, real, tokens)
+    weeks = rules.calls(epochs)
+    newest = np.tile(weeks, (users, 1))
+    if rules.delay:
+        moments = draws("call", epochs)[:, weeks] * DAYS
+        newest = newest - (moments < draws("delay", 1) * rules.delay)
+    if rules.delay or rules.per_call > 1 or rules.every > 1:
+        tokens = called(tokens, newest, rules.per_call)
+    if rules.absence:
+        gone = draws("absence", epochs)[:, weeks] < rules.absence
+        tokens[np.repeat(gone, rules.per_call, axis=1)] = MISSING
+    return tokens
+
+
+def called(tokens: Tokens, newest: NDArray[np.int64], per_call: int) -> Tokens:
+    """Topics of the last weeks before each call, ascending, equal ones once: users x slots."""
+    users, calls = newest.shape
+    rows = np.full((users, calls * per_call), MISSING, np.int32)
+    collapse(tokens, newest, per_call, rows)
+    return rows
+
+
+@kernel
+def show(
+    sets: Tokens, draws: Floats, noise: float, topics: int, real: Tokens, tokens: Tokens
+) -> None:
+    """Choose a slot of each top set, and what is shown for it; two draws per epoch."""
+    users, epochs, top = sets.shape
+    for user in range(users):
+        for epoch in range(epochs):
+            token = sets[user, epoch, int(draws[user, 2 * epoch] * top)]
+            coin = draws[user, 2 * epoch + 1]
+            real[user, epoch] = token
+            tokens[user, epoch] = token
+            if coin < noise and token != MISSING:
+                # Below the noise a coin is again uniform; a quotient may round up to 1.
+                tokens[user, epoch] = min(int(coin / noise * topics), topics - 1)
+
+
+@kernel
+def block(real: Tokens, coins: Floats, blocked: Floats, tokens: Tokens) -> None:
+    """Withhold what stands for a topic that the user has blocked."""
+    for user in range(real.shape[0]):
+        for epoch in range(real.shape[1]):
+            topic = real[user, epoch]
+            if topic != MISSING and coins[user, topic] < blocked[topic]:
+                tokens[user, epoch] = MISSING
+
+
+@kernel
+def witness(
+    sets: Tokens,
+    coins: Floats,
+    presence: Floats,
+    parents: Tokens,
+    memory: int,
+    real: Tokens,
+    tokens: Tokens,
+) -> None:
+    """Withhold what stands for a topic of which the caller has seen no page of late.
+
+    A page is one on a topic of a top set; the caller is on it if the coin of that week and place
+    says so. A page on a topic is one on all topics above it.
+    """
+    users, epochs, top = sets.shape
+    for user in range(users):
+        for epoch in range(epochs):
+            seen = False
+            for week in range(max(0, epoch - memory + 1), epoch + 1):
+                for place in range(top):
+                    topic = sets[user, week, place]
+                    if topic == MISSING or coins[user, week * top + place] >= presence[topic]:
+                        continue
+                    while topic != MISSING and topic != real[user, epoch]:
+                        topic = parents[topic]
+                    seen = seen or topic != MISSING
+            if not seen:
+                tokens[user, epoch] = MISSING
+
+
+@kernel
+def collapse(tokens: Tokens, newest: NDArray[np.int64], per_call: int, rows: Tokens) -> None:
+    """Fill the slots of each call with its distinct topics, ascending."""
+    for user in range(newest.shape[0]):
+        for call in range(newest.shape[1]):
+            last = newest[user, call]
+            seen = np.sort(tokens[user, max(0, last - per_call + 1) : last + 1])
+            slot, previous = call * per_call, MISSING
+            for token in seen:
+                if token != previous:
+                    rows[user, slot] = token
+                    slot, previous = slot + 1, token

@@ -1,0 +1,256 @@
+"""A score for users who have a hidden type: how well known tokens explain shown ones, by chance.
+
+Each user has one type, which never changes and nobody sees; given the type, slots are independent.
+So seeing a user's row says something about the type, the type says something about every other
+slot, and a row is scored as a whole, not slot by slot.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.parallel import kernel
+from reidrisk.scores.slots import GRID, Gains
+
+# The score of a row that cannot be this person's, in nats; no score is below it.
+IMPOSSIBLE = -(2**20)
+
+_MOST_BYTES = 4 * 10**9
+_TOLERANCE = 1e-6
+_SMALLEST = 2.0**-400  # what is below counts as 0
+# Products are kept above 2**-500 by this factor; with a smallest chance they stay above 2**-1000.
+_LIFT, _LIFT_BITS = 2.0**500, 500
+_LOG_LIFT = _LIFT_BITS * math.log(2)
+
+Array: TypeAlias = NDArray[Any]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Chances(NamedTuple):
+    """The tables of a mixture as kernels read them: types last.
+
+    `steps` is how many slots can be multiplied before a product must be lifted.
+    """
+
+    weights: Floats
+    single: Floats
+    joint: Floats
+    steps: int
+
+
+@dataclass(frozen=True, eq=False)
+class TypeMixture:
+    """The log-likelihood of an anonymous row given a known one, for users of hidden types.
+
+    Args:
+        weights: Share of each type.
+        single: `single[type, token]`, the chance that a site shows a token in one slot.
+        joint: `joint[type, shown, known]`, the chance that two sites show these tokens in the same
+            slot; its sum over shown is `single[type, known]`.
+
+    With w the known row and o the anonymous one, the score is log Pr(o | w): the logarithm of
+    sum_z weights[z] prod_s f_z(o_s, w_s), less that of sum_z weights[z] prod_s f_z(missing, w_s).
+    Here f is `joint` if both tokens are seen, `single` of the one that is, and 1 if neither is. It
+    is rounded once to whole multiples of 2**-40. A row of chance 0 scores `IMPOSSIBLE`; chances
+    below 2**-400 count as 0.
+    """
+
+    chances: Chances
+
+    def __init__(self, weights: ArrayLike, single: ArrayLike, joint: ArrayLike) -> None:
+        types, tokens = _shape(np.shape(weights), np.shape(single), np.shape(joint))
+        if types * tokens**2 * 8 > _MOST_BYTES:
+            raise TooLarge(
+                f"joint of {types} types and {tokens} tokens takes "
+                f"{types * tokens**2 * 8 / 1e9:.3g} GB, more than {_MOST_BYTES / 1e9:g}; use fewer "
+                "types, or put rare tokens together"
+            )
+        # Copies with the types last, so that a kernel finds all types of a pair side by side.
+        shares = np.array(_chances("weights", weights))
+        ones = np.array(_chances("single", single).T, order="C")
+        pairs = np.array(_chances("joint", joint).transpose(1, 2, 0), order="C")
+        _check_sum("weights", shares.sum(), 1.0)
+        _check_sum("single, over tokens,", ones.sum(axis=0), 1.0)
+        _check_sum("joint, over shown tokens,", pairs.sum(axis=0), ones)
+        for table in (shares, ones, pairs):
+            table[table < _SMALLEST] = 0.0
+        # Within the tolerance, a token that a type never shows may have a pair: it has none.
+        pairs[:, ones == 0] = 0.0
+        least = min(table[table > 0].min() for table in (ones, pairs))
+        steps = max(int(_LIFT_BITS / max(-math.log2(least), 1)), 1)
+        for table in (shares, ones, pairs):
+            table.flags.writeable = False
+        object.__setattr__(self, "chances", Chances(shares, ones, pairs, steps))
+
+    def check(self, observations: Observations) -> None:
+        """Refuse sets and another alphabet."""
+        tokens = len(self.chances.single)
+        if observations.known.ndim == SETS:
+            raise InvalidInput(
+                "known holds a set of tokens for each slot; TypeMixture rates single tokens"
+            )
+        if tokens != observations.tokens:
+            raise InvalidInput(
+                f"the mixture has {tokens} tokens, the observations have {observations.tokens}"
+            )
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        rows = np.ascontiguousarray(known, np.int32)
+        targets = np.ascontiguousarray(np.broadcast_to(shown, rows.shape), np.int32)
+        scores = np.empty(len(rows), np.int64)
+        score_pairs(self.chances, targets, rows, scores)
+        return scores
+
+    def types_of(self, rows: Tokens) -> Floats:
+        """Chance of each type given a row, rows x types; zeros if the row is impossible."""
+        tokens = np.ascontiguousarray(rows, np.int32)
+        types = np.empty((len(tokens), len(self.chances.weights)))
+        infer_types(self.chances, tokens, types)
+        return types
+
+
+@kernel
+def score_pairs(chances: Chances, shown: Array, known: Array, scores: Array) -> None:
+    """Score each known row for the shown row beside it."""
+    nothing = np.full(known.shape[1], MISSING, np.int32)
+    types = chances.weights.shape[0]
+    product, lifts = np.empty(types), np.empty(types, np.int64)
+    for row in range(known.shape[0]):
+        alone = log_chance(chances, nothing, known[row], product, lifts)
+        both = log_chance(chances, shown[row], known[row], product, lifts)
+        scores[row] = on_grid(both, alone)
+
+
+@kernel
+def on_grid(both: float, alone: float) -> Any:
+    """The score, from the logarithms of the chance of both rows and of the known one."""
+    if both == -np.inf or alone == -np.inf:
+        return np.int64(IMPOSSIBLE) * GRID
+    return np.int64(np.rint(max(both - alone, float(IMPOSSIBLE)) * GRID))
+
+
+@kernel
+def log_chance(chances: Chances, shown: Array, known: Array, product: Array, lifts: Array) -> float:
+    """Logarithm of the chance of two rows; minus infinity if they are impossible."""
+    multiply_slots(chances, shown, known, product, lifts)
+    if known.shape[0] <= chances.steps:
+        total = sum_of(product)
+        return math.log(total) if total > 0 else -np.inf
+    fewest = level_lifts(product, lifts)
+    total = sum_of(product)
+    return math.log(total) - fewest * _LOG_LIFT if total > 0 else -np.inf
+
+
+@kernel
+def multiply_slots(
+    chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
+) -> None:
+    """For each type, its share times the chances of all slots; lifted so many times."""
+    weights, single, joint = chances.weights, chances.single, chances.joint
+    for kind in range(product.shape[0]):
+        product[kind] = weights[kind]
+        lifts[kind] = 0
+    until_lift = chances.steps
+    for slot in range(known.shape[0]):
+        here, there = shown[slot], known[slot]
+        if here >= 0 and there >= 0:
+            for kind in range(product.shape[0]):
+                product[kind] *= joint[here, there, kind]
+        elif here >= 0 or there >= 0:
+            seen = max(here, there)
+            for kind in range(product.shape[0]):
+                product[kind] *= single[seen, kind]
+        until_lift -= 1
+        if until_lift == 0:
+            until_lift = chances.steps
+            lift(product, lifts)
+
+
+@kernel
+def lift(product: Array, lifts: Array) -> None:
+    """Lift products that are small."""
+    for kind in range(product.shape[0]):
+        if 0 < product[kind] < 1 / _LIFT:
+            product[kind] *= _LIFT
+            lifts[kind] += 1
+
+
+@kernel
+def sum_of(product: Array) -> float:
+    """The sum, by four sums side by side: always in the same order."""
+    one, two, three, four = 0.0, 0.0, 0.0, 0.0
+    whole = product.shape[0] - product.shape[0] % 4
+    for kind in range(0, whole, 4):
+        one += product[kind]
+        two += product[kind + 1]
+        three += product[kind + 2]
+        four += product[kind + 3]
+    for kind in range(whole, product.shape[0]):
+        one += product[kind]
+    return (one + two) + (three + four)
+
+
+@kernel
+def level_lifts(product: Array, lifts: Array) -> Any:
+    """Bring all products to the fewest lifts that any has, and say how many these are."""
+    fewest = np.int64(2**62)
+    for kind in range(product.shape[0]):
+        if product[kind] > 0:
+            fewest = min(fewest, lifts[kind])
+    for kind in range(product.shape[0]):
+        extra = lifts[kind] - fewest
+        if extra > 0:
+            product[kind] = product[kind] / _LIFT / _LIFT if extra > 1 else product[kind] / _LIFT
+            if extra > 2:  # noqa: PLR2004  far below what a sum can hold
+                product[kind] = 0.0
+    return fewest
+
+
+@kernel
+def infer_types(chances: Chances, rows: Array, types: Array) -> None:
+    """The chance of each type given each row."""
+    nothing = np.full(rows.shape[1], MISSING, np.int32)
+    lifts = np.empty(types.shape[1], np.int64)
+    for row in range(rows.shape[0]):
+        multiply_slots(chances, nothing, rows[row], types[row], lifts)
+        level_lifts(types[row], lifts)
+        total = sum_of(types[row])
+        for kind in range(types.shape[1]):
+            types[row, kind] = types[row, kind] / total if total > 0 else 0.0
+
+
+def _shape(
+    weights: tuple[int, ...], single: tuple[int, ...], joint: tuple[int, ...]
+) -> tuple[int, int]:
+    """Number of types and tokens."""
+    types, tokens = single if len(single) == 2 else (0, 0)  # noqa: PLR2004  types x tokens
+    if types * tokens == 0 or weights != (types,) or joint != (types, tokens, tokens):
+        raise InvalidInput(
+            f"weights has shape {weights}, single {single}, joint {joint}; they need types, "
+            "types x tokens and types x tokens x tokens"
+        )
+    return types, tokens
+
+
+def _chances(name: str, values: ArrayLike) -> Floats:
+    table = np.asarray(values, dtype=np.float64)
+    wrong = ~(table >= 0)
+    if wrong.any() or np.isinf(table).any():
+        place = tuple(int(index) for index in np.argwhere(wrong | np.isinf(table))[0])
+        raise InvalidInput(f"{name}{list(place)} is {table[place]}: a chance is between 0 and 1")
+    return table
+
+
+def _check_sum(name: str, sums: Floats, expected: Floats | float) -> None:
+    off = np.abs(sums - expected)
+    if off.max() > _TOLERANCE:
+        raise InvalidInput(
+            f"{name} sums to something that is {off.max():.3g} off; weights and single sum to 1, "
+            "and joint over its shown tokens to single of the known one. Divide by the sums"
+        )

@@ -1,0 +1,1 @@
+"""What a study measures, one analysis a file."""

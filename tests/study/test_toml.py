@@ -1,0 +1,155 @@
+"""Study files: what they mean, and the line of whatever is wrong."""
+
+from pathlib import Path
+
+import pytest
+
+from reidrisk import data
+from reidrisk.attacks import Hamming, ProfileOverlap, TypeAware, WeightedHamming
+from reidrisk.cli.studies import starter
+from reidrisk.errors import InvalidInput
+from reidrisk.releases import TopicsApi
+from reidrisk.study import Repeats, toml
+from reidrisk.study.toml import line_of, make_attack, parse, read_study, study_file
+
+PEOPLE = '\n[people]\nkind = "synthetic"\nusers = "1k"\n'
+
+
+def test_a_file_says_what_a_study_says():
+    file = study_file(
+        'title = "t"\nunit = "weeks"\nseed = 7\nlevel = "90%"\nslots = [1, 2]\ntargets = "2k"\n'
+        'precision = "1%"\ntraining = 0.1\nattacks = ["weighted-hamming", "type-aware"]\n'
+        'models = ["type-aware"]\nfull_information = true\nsizes = [10, 20, 50, "0.1k"]\n'
+        'beyond = ["1M"]\n[per_user]\nusers = 3\nrepeats = 4\n[release]\nnoise = "10%"\ntop = 5\n'
+        'delay = 1.5\n[sweep]\nnoise = ["1%", 0.5]\nusers = ["2k"]\n' + PEOPLE + "epochs = 4\n"
+    )
+    study, people = file.study, file.people
+    release = TopicsApi(topics=349, top=5, noise=0.1, delay=1.5)
+    assert (people.users, people.epochs, people.seed) == (1000, 4, 0)
+    assert study.release == release
+    assert study.attacks[0] == WeightedHamming(release)
+    assert isinstance(study.attacks[1], TypeAware)
+    assert study.attacks[1].interests is people.interests
+    assert len(study.models) == 1
+    assert (study.slots, study.targets, study.precision) == ((1, 2), 2000, 0.01)
+    assert (study.training, study.seed, study.level) == (0.1, 7, 0.9)
+    assert (study.title, study.unit, study.full_information) == ("t", "weeks", True)
+    assert (study.sizes, study.beyond) == ((10, 20, 50, 100), (1_000_000,))
+    assert study.per_user == Repeats(3, 4)
+    assert study.sweep == {"noise": (0.01, 0.5), "users": (2000,)}
+
+
+def test_people_is_all_a_file_needs():
+    study = study_file(PEOPLE).study
+    assert [attack.name for attack in study.attacks] == ["hamming", "weighted-hamming"]
+    assert (study.slots, study.targets, study.sweep) == (None, 10_000, {})
+
+
+def test_the_starter_says_something_of_every_key():
+    text = starter()
+    for name in type(parse(text)).model_fields:
+        assert name in text, name
+
+
+def test_types_are_not_given_to_an_attack_on_sets_of_another_size():
+    study = study_file('attacks = ["type-aware"]' + PEOPLE + "[release]\ntop = 3\n").study
+    assert study.attacks[0].interests is None
+
+
+def test_people_from_files_are_found_beside_the_study(tmp_path):
+    (tmp_path / "people.csv").write_text("who,epoch,token\na,1,x\nb,1,y\n")
+    (tmp_path / "study.toml").write_text(
+        '[people]\nkind = "table"\npath = "people.csv"\ncolumns = {user = "who"}\n'
+        "[release]\ntop = 1\n"
+    )
+    file = read_study(tmp_path / "study.toml")
+    assert file.people.users == 2
+    assert list(file.inputs) == ["people.csv"]
+    assert len(file.inputs["people.csv"]) == 64
+
+
+def test_histories_and_tfrecords(tmp_path):
+    (tmp_path / "visits.csv").write_text(
+        "user,timestamp,domain\na,2024-01-01T00:00:00,p\nb,2024-01-02T00:00:00,q\n"
+    )
+    (tmp_path / "domains.csv").write_text("domain,token\np,x\nq,y\n")
+    history = '[people]\nkind = "history"\npath = "visits.csv"\ndomains = "domains.csv"\n'
+    file = study_file(history + "[release]\ntop = 1\n", folder=tmp_path)
+    assert file.people.users == 2
+    assert set(file.inputs) == {"visits.csv", "domains.csv"}
+    people = data.make_profiles(["a", "b"], [0, 0], [1, 2], [1.0, 1.0])
+    data.write_tfrecord_profiles(people, tmp_path / "people.tfrecord")
+    record = '[people]\nkind = "tfrecord"\npath = "people.tfrecord"\n[release]\ntop = 1\n'
+    assert study_file(record, folder=tmp_path).people.users == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "study.toml, line 1: people: this key is needed"),
+        ("x = ", "study.toml is not TOML: Invalid value"),
+        ("a = 1\nb 2", r"not TOML: Expected '=' after a key in a key/value pair \(at line 2"),
+        (PEOPLE.replace('"1k"', '"1q"'), "line 4: people.users: a size is a whole number such as"),
+        (PEOPLE.replace("users", "user"), r"line 4: people.user: .* did you mean users\? There"),
+        (PEOPLE.replace("users", "user"), "line 2: people.users: this key is needed"),
+        (PEOPLE.replace("synthetic", "tabel"), "line 2: people: there is no 'tabel': did you"),
+        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, history"),
+        ("people = 5", r"line 1: people: this is a section of its own: \[people\]"),
+        ("release = 1" + PEOPLE, r"line 1: release: this is a section of its own: \[release\]"),
+        ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no 'haming': did you"),
+        ('attacks = "hamming"' + PEOPLE, "line 1: attacks: input should be a valid list"),
+        ("noise = 0.1" + PEOPLE, "line 1: noise: there is no such key. There are attacks"),
+        (PEOPLE + "[release]\nnois = 0.1", "line 6: release.nois: there is no such key: did you"),
+        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: a share is between 0 and 1"),
+        (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),
+        (PEOPLE + "[per_user]\nuser = 3", "line 6: per_user.user: .* did you mean users"),
+        ("targets = -1" + PEOPLE, "line 1: targets: a size is a whole number"),
+        ('slots = [1,\n"a"]' + PEOPLE, "line 1: slots.1: input should be a valid integer"),
+        ("slots = []" + PEOPLE, "study.toml: slots is empty"),
+        ("slots = [0]" + PEOPLE, "study.toml: slots is a whole number of at least 1, got 0"),
+        ("attacks = []" + PEOPLE, "study.toml: a study has at least one attack"),
+        ('beyond = ["1M"]' + PEOPLE, "study.toml: beyond needs sizes"),
+        ("training = 1" + PEOPLE, "study.toml: training is a share of users below 1"),
+        ("level = 1" + PEOPLE, "study.toml: level is above 0 and below 1"),
+        (PEOPLE + "[sweep]\nnoize = [1]", "study.toml: sweep: 'noize' .* did you mean noise"),
+        (PEOPLE + '[sweep]\nnoise = ["x"]', "study.toml: sweep.noise is between 0 and 1"),
+        (PEOPLE + "[sweep]\nnoise = 0.3", "line 6: sweep.noise: input should be a valid list"),
+        ('[people]\nkind = "table"\npath = "absent.csv"', "absent.csv: there is no such file"),
+    ],
+)  # fmt: skip
+def test_slips_are_found_with_their_line(text, message):
+    with pytest.raises(InvalidInput, match=message):
+        study_file(text)
+
+
+def test_every_slip_is_named_at_once():
+    with pytest.raises(InvalidInput) as wrong:
+        parse("seeed = 1\ntarget = 3" + PEOPLE)
+    assert len(str(wrong.value).splitlines()) == 2
+
+
+def test_lines_of_keys():
+    text = '# c\na = 1\n[b]\nc = 2\n"d" = 3\n[b.e]\nf = 4\n[[g]]\nh.i = 5\n'
+    paths = {("a",): 2, ("b",): 3, ("b", "c"): 4, ("b", "d"): 5, ("b", "e"): 6, ("b", "e", "f"): 7,
+             ("g", "h", "i"): 9, ("b", "absent"): 3, ("absent",): 1}  # fmt: skip
+    assert {path: line_of(text, list(path)) for path in paths} == paths
+
+
+def test_attacks_by_name():
+    release = TopicsApi()
+    assert make_attack("hamming", release) == Hamming()
+    assert make_attack("denoised-profile-overlap", release) == ProfileOverlap(release)
+    assert make_attack("profile-overlap", None) == ProfileOverlap()
+    with pytest.raises(InvalidInput, match="did you mean hamming"):
+        make_attack("haming", release)
+    with pytest.raises(InvalidInput, match="token-table must know what showed the tokens"):
+        make_attack("token-table", None)
+
+
+def test_the_reference_names_every_key():
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "study-file.md").read_text()
+    kinds = (toml.StudyModel, toml.Synthetic, toml.Table, toml.History, toml.TfRecord,
+             toml.Release, toml.PerUser)  # fmt: skip
+    for kind in kinds:
+        for name in kind.model_fields:
+            assert f"`{name}`" in page or f"[{name}]" in page, f"{kind.__name__}.{name}"
