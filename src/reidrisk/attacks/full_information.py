@@ -8,7 +8,7 @@ import numpy as np
 from reidrisk.attacks.release import IMPOSSIBLE, Release, check_alphabet, log_chance
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights
+from reidrisk.scores import TokenWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class FullInformation:
 
     release: Release
 
-    def fit(self, seen: Observations) -> SetWeights:
+    def fit(self, seen: Observations) -> TokenWeights:
         """The chance to be shown, inside and outside a top set."""
         check_alphabet(self.release, seen)
         if seen.known.ndim != SETS or seen.set_size != self.release.top:
@@ -42,4 +42,4 @@ class FullInformation:
         # this is made the worst outcome by raising all others.
         lift = 0.0 if seen.complete else -IMPOSSIBLE
         inside = np.full(seen.tokens, log_chance(self.release.q_in) + lift)
-        return SetWeights(inside, log_chance(self.release.q_out) + lift)
+        return TokenWeights(inside, log_chance(self.release.q_out) + lift)

@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights, TokenWeights
+from reidrisk.observations import Observations
+from reidrisk.scores import TokenWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,5 +24,4 @@ class Hamming:
 
     def fit(self, seen: Observations) -> TokenWeights:
         """One for each slot that agrees."""
-        ones = np.ones(seen.tokens)
-        return SetWeights(ones) if seen.known.ndim == SETS else TokenWeights(ones)
+        return TokenWeights(np.ones(seen.tokens))

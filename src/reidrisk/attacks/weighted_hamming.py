@@ -7,8 +7,8 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.release import Floats, Release, check_alphabet, log_chance, marginal
-from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights, TokenWeights
+from reidrisk.observations import Observations
+from reidrisk.scores import TokenWeights
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,7 @@ class WeightedHamming:
             log_chance(chance) - marginal(self.release, popularity, seen)
             for chance in chances(self.release, popularity, sites=seen.set_size)
         )
-        kind = SetWeights if seen.known.ndim == SETS else TokenWeights
-        return kind(match, mismatch)
+        return TokenWeights(match, mismatch)
 
 
 def chances(release: Release, popularity: Floats, *, sites: int = 1) -> tuple[Floats, Floats]:
