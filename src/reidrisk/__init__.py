@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
-    from reidrisk.releases import TopicsApi, popularity
+    from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
     from reidrisk.scores.type_mixture import TypeMixture
@@ -35,12 +35,14 @@ __all__ = [
     "FullInformation",
     "Hamming",
     "InvalidInput",
+    "ItemSamples",
     "LocalEngine",
     "Matches",
     "MissingExtra",
     "Observations",
     "ProfileOverlap",
     "ProfileWeights",
+    "RandomisedResponse",
     "ReferenceEngine",
     "ReidriskError",
     "RepresentationMatrix",
@@ -82,7 +84,7 @@ _PARTS = {
     "scores.type_mixture": ("TypeMixture",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
-    "releases": ("TopicsApi", "popularity"),
+    "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "scores": ("ProfileWeights", "SetWeights", "TokenTable", "TokenWeights"),
     "study": ("Result", "Study"),

@@ -5,10 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.release import IMPOSSIBLE, Release, check_alphabet, log_chance
+from reidrisk.attacks.release import Release, check_alphabet
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import SETS, Observations
 from reidrisk.scores import SetWeights
+from reidrisk.scores.chances import IMPOSSIBLE, log_chance
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 
 from reidrisk import scores
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
-from reidrisk.attacks.release import Release, check_alphabet, log_chance
+from reidrisk.attacks.release import Release, check_alphabet
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.scores.chances import log_chance
 
 Floats = NDArray[np.float64]
 

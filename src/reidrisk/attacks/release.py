@@ -3,16 +3,14 @@
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import SETS, Observations
-from reidrisk.releases.release import ShowsOneOfTop
+from reidrisk.observations import Observations
+from reidrisk.releases.topics.popularity import Shown as ShowsOneOfTop
+from reidrisk.scores.chances import log_chance
 
 Floats = NDArray[np.float64]
-
-IMPOSSIBLE = -10_000.0
-"""Gain, in nats, of what cannot happen: far below all others, and still a number."""
 
 
 class Estimated(Protocol):
@@ -41,22 +39,6 @@ def check_alphabet(release: Release, seen: Observations) -> None:
             f"the observations have {seen.tokens} tokens and the release {release.topics} topics; "
             f"fit the attack with the release that was observed, or topics={seen.tokens}"
         )
-
-
-def check_single(name: str, seen: Observations) -> None:
-    """Refuse known rows with several tokens a slot."""
-    if seen.known.ndim == SETS:
-        raise InvalidInput(
-            f"{name} rates one known token a slot, and known holds sets of {seen.set_size}; use "
-            "Hamming or WeightedHamming, or the rows of one site"
-        )
-
-
-def log_chance(chances: ArrayLike) -> Floats:
-    """Logarithm of chances; of what cannot happen, a very low number."""
-    values = np.asarray(chances, np.float64)
-    logs: Floats = np.log(values, out=np.full(values.shape, IMPOSSIBLE), where=values > 0)
-    return logs
 
 
 def marginal(release: Release, popularity: Floats, seen: Observations) -> Floats | float:

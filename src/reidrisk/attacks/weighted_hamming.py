@@ -6,9 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.release import Floats, Release, check_alphabet, log_chance, marginal
+from reidrisk.attacks.release import Floats, Release, check_alphabet, marginal
 from reidrisk.observations import SETS, Observations
 from reidrisk.scores import SetWeights, TokenWeights
+from reidrisk.scores.chances import log_chance
 
 
 @dataclass(frozen=True, slots=True)

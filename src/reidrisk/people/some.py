@@ -68,17 +68,14 @@ class Some:
             how: dict[str, Any] = {} if priority is None else {"priority": priority}
             parts = [
                 self.people.top_sets(first, last, top=top, seed=seed, **how)
-                for first, last in self._runs()
+                for first, last in _runs(self.rows)
             ]
             self._sets[key] = parts[0] if len(parts) == 1 else np.concatenate(parts)
         return self._sets[key][start:stop]
 
     def cells(self, start: int, stop: int) -> Cells:
         """All tokens of users `start` to `stop`, with their weights."""
-        parts = [
-            self.people.cells(first, last)
-            for first, last in Some(self.people, self.rows[start:stop], self.ids[start:stop])._runs()
-        ]
+        parts = [self.people.cells(*run) for run in _runs(self.rows[start:stop])]
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         return Cells(
             np.concatenate([[0], np.cumsum(sizes)]),
@@ -91,9 +88,10 @@ class Some:
         places = np.asarray(rows, np.int64)
         return Some(self, places, self.ids[places])
 
-    def _runs(self) -> list[tuple[int, int]]:
-        """The rows as runs of neighbours, from first to behind the last."""
-        cuts = np.flatnonzero(np.diff(self.rows) != 1) + 1
-        firsts = self.rows[np.concatenate([[0], cuts])]
-        lasts = self.rows[np.concatenate([cuts, [len(self.rows)]]) - 1]
-        return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
+
+def _runs(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Rows as runs of neighbours, from first to behind the last."""
+    cuts = np.flatnonzero(np.diff(rows) != 1) + 1
+    firsts = rows[np.concatenate([[0], cuts])]
+    lasts = rows[np.concatenate([cuts, [len(rows)]]) - 1]
+    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
