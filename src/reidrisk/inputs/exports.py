@@ -37,9 +37,10 @@ def write_observations(
     Args:
         seen: What the two sites saw.
         folder: Where to; it is made if need be.
-        ids: The user of each known row, such as `people.ids`; by default its number.
-        labels: The name of each token, such as `people.labels`; by default its number. All of them
-            are noted in the files, so that reading gives back the same alphabet.
+        ids: The user of each known row, such as `people.ids`; by default that of `Linked`, else
+            its number.
+        labels: The name of each token, such as `people.labels`; by default that of `Linked`, else
+            its number. All are noted in the files, so that reading gives back the same alphabet.
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
     place = Path(folder)
@@ -74,8 +75,9 @@ def write_tfrecord_observations(
     Args:
         seen: What the two sites saw.
         path: The TFRecord file.
-        ids: The user of each known row; by default its number.
-        labels: The whole number that names each token; by default its number from 0 on.
+        ids: The user of each known row; by default that of `Linked`, else its number.
+        labels: The whole number that names each token; by default that of `Linked`, else its number
+            from 0 on.
         top_sets: Users x slots x top, as `people.top_sets` gives them.
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
@@ -154,7 +156,9 @@ def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )
-    names = np.arange(len(seen.known)) if ids is None else np.asarray(ids)
+    if ids is None:
+        ids = seen.ids if isinstance(seen, Linked) else np.arange(len(seen.known))
+    names = np.asarray(ids)
     if names.shape != (len(seen.known),):
         raise InvalidInput(
             f"ids must name each of the {len(seen.known)} known rows, in their order"
@@ -163,7 +167,9 @@ def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
 
 
 def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
-    words = np.arange(seen.tokens) if labels is None else np.asarray(labels)
+    if labels is None:
+        labels = seen.labels if isinstance(seen, Linked) else np.arange(seen.tokens)
+    words = np.asarray(labels)
     if words.shape != (seen.tokens,):
         raise InvalidInput(f"labels must name each of the {seen.tokens} tokens, in their order")
     return words.astype(object) if words.dtype.kind == "U" else words
