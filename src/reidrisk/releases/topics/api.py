@@ -32,7 +32,7 @@ from reidrisk.releases.topics.checks import (
 )
 from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.popularity import Popularity, popularity
-from reidrisk.releases.topics.rules import DAYS, Rules, site_rows
+from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import IMPOSSIBLE, log_chance
 
@@ -220,7 +220,7 @@ class TopicsApi:
     @property
     def rules(self) -> Rules:
         """The switches as arrays."""
-        return Rules.of(self)
+        return rules_of(self)
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
