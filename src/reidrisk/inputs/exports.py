@@ -53,7 +53,7 @@ def write_observations(
                 {"user": pa.array(users[:1]).type, "tokens": pa.list_(pa.array(words[:1]).type)},
                 note,
             )
-            _write_parquet(file, schema, (
+            _write(file, schema, (
                 [pa.array(users[start : start + CHUNK]), _lists(rows[start : start + CHUNK], words)]
                 for start in range(0, len(rows), CHUNK)
             ))  # fmt: skip
@@ -221,7 +221,6 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
     first = [pa.array(column) for column in next(pieces)]
     names = ("user", "epoch", "token", "weight")
     schema = pa.schema(list(zip(names, (column.type for column in first), strict=True)))
-    write = _write_parquet if place.suffix.lower() == ".parquet" else _write_csv
 
     def columns() -> Iterator[list[pa.Array]]:
         yield first
@@ -229,20 +228,15 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
             yield [pa.array(column) for column in piece]
 
     with written_whole(place) as (part,):
-        write(part, schema, columns())
+        _write(part, schema, columns(), suffix=place.suffix.lower())
 
 
-def _write_parquet(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
-    from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
+def _write(
+    file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]], *, suffix: str = ".parquet"
+) -> None:
+    from pyarrow import csv, parquet  # noqa: PLC0415  slow to load, and not always needed
 
-    with parquet.ParquetWriter(file, schema) as writer:
-        for columns in pieces:
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-
-
-def _write_csv(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
-    from pyarrow import csv  # noqa: PLC0415  as above
-
-    with csv.CSVWriter(file, schema) as writer:
+    make = parquet.ParquetWriter if suffix == ".parquet" else csv.CSVWriter
+    with make(file, schema) as writer:
         for columns in pieces:
             writer.write_batch(pa.record_batch(columns, schema=schema))
