@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
-    from reidrisk.releases import TopicsApi, popularity
+    from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
@@ -34,12 +34,14 @@ __all__ = [
     "FullInformation",
     "Hamming",
     "InvalidInput",
+    "ItemSamples",
     "LocalEngine",
     "Matches",
     "MissingExtra",
     "Observations",
     "ProfileOverlap",
     "ProfileWeights",
+    "RandomisedResponse",
     "ReferenceEngine",
     "ReidriskError",
     "RepresentationMatrix",
@@ -79,7 +81,7 @@ _PARTS = {
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
-    "releases": ("TopicsApi", "popularity"),
+    "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "scores": ("ProfileWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),

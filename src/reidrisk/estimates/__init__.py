@@ -3,19 +3,21 @@
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
 from reidrisk.estimates.claims import Calibration, CalibrationBin, calibration
 from reidrisk.estimates.credits import mean_of_credits
-from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.estimate import Bound, Estimate, Side
 from reidrisk.estimates.extrapolation import Extrapolation, extrapolate
 from reidrisk.estimates.intervals import confidence, mean_of_shares
 from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
 from reidrisk.estimates.selective import Selective, risk_coverage, selective
 
 __all__ = [
+    "Bound",
     "Calibration",
     "CalibrationBin",
     "Estimate",
     "Extrapolation",
     "PerUserRisk",
     "Selective",
+    "Side",
     "anytime_interval",
     "calibration",
     "confidence",

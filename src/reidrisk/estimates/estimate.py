@@ -1,6 +1,9 @@
-"""A measured number and what must travel with it."""
+"""A number and what must travel with it; and a number that bounds what attackers do."""
 
 from dataclasses import dataclass
+from typing import Literal, Self
+
+Side = Literal["lower", "estimate", "upper"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,38 @@ class Estimate:
     trials: int
     method: str
 
+    @classmethod
+    def computed(cls, value: float, method: str = "computed") -> Self:
+        """A number that was not measured but computed: it is its own interval."""
+        return cls(float(value), float(value), float(value), 1.0, 0, method)
+
     def __str__(self) -> str:
         interval = f"[{self.low:.4%}, {self.high:.4%}]"
         return f"{self.value:.4%} {interval} ({self.level:.0%}, n={self.trials:,})"
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """One figure of a spectrum: what attackers of some strength do, or cannot do.
+
+    Attributes:
+        name: Whose accuracy it is: a noun.
+        side: Attackers do at least this well (`lower`), about this well at best if a model holds
+            (`estimate`), or none does better (`upper`). An upper bound is proved for the very
+            parameters and people at hand; if a sampled number went into it, the safe end of that
+            number's interval is `high`, and `level` is below 1.
+        estimate: The figure; a computed one is its own interval, with level 1.
+        assumes: What it rests on: one sentence.
+        fits: Whether what was observed agrees with the model behind it; None if there is none.
+    """
+
+    name: str
+    side: Side
+    estimate: Estimate
+    assumes: str
+    fits: bool | None = None
+
+    @property
+    def label(self) -> str:
+        """The name, with a warning if the model does not fit."""
+        return f"{self.name} (under a model that does not fit)" if self.fits is False else self.name

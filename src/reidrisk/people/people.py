@@ -1,9 +1,25 @@
 """Users before anything is shown: what every source of people offers to a release."""
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cells:
+    """Tokens and weights of some users: one cell for each user and epoch, users first.
+
+    Attributes:
+        starts: Where each cell begins in `members`, and behind the last one its end.
+        members: Tokens, ascending in each cell.
+        weights: How much each counts, above zero.
+    """
+
+    starts: NDArray[np.int64]
+    members: NDArray[Any]
+    weights: NDArray[Any]
 
 
 class People(Protocol):
@@ -31,6 +47,18 @@ class People(Protocol):
     @property
     def ids(self) -> NDArray[Any]:
         """Stable ids, whole numbers or strings; chance is drawn by them."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether every user was there in every epoch.
+
+        If not, both sites see that a user was away, and may compare when.
+        """
+        ...
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """All tokens of users `start` to `stop`, with their weights."""
         ...
 
     def top_sets(

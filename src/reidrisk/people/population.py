@@ -13,6 +13,7 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import Floats, Interests
+from reidrisk.people.people import Cells
 from reidrisk.people.sets import draw_sets, search_tables
 from reidrisk.people.top_sets import cut_or_pad
 from reidrisk.randomness import BLOCK, uniforms
@@ -54,6 +55,17 @@ class SyntheticTopics:
     def ids(self) -> NDArray[np.int64]:
         """Ids of all users."""
         return np.arange(self.users)
+
+    @property
+    def complete(self) -> bool:
+        """Nobody is ever away."""
+        return True
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """All topics of users `start` to `stop`; those of an epoch all count alike."""
+        members = np.sort(self.sets(start, stop), axis=2).reshape(-1)
+        size = self.interests.size
+        return Cells(np.arange(0, members.size + 1, size), members, np.ones(members.size))
 
     def top_sets(
         self,

@@ -1,27 +1,209 @@
-"""What releases of one kind have in common: all that attacks and estimates ask of them."""
+"""What a release is, and what some can do besides: only the release knows the release.
 
-from typing import Protocol
+A release is a frozen dataclass whose fields are its parameters. It says how many slots people show,
+shows them, and promises what is proved for its very parameters and for the people at hand. What
+else it can do is a protocol each, `asked` for when a study is made and refused with a sentence.
+`reidrisk.testing.check_release` tests one.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.estimate import Bound
+from reidrisk.people.people import People
+from reidrisk.releases.exact import ExactRows
+from reidrisk.releases.gaps import GapChances
+from reidrisk.scores import Score
+
+Rows = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
+Capability = TypeVar("Capability")
 
 
+class Crowd(Protocol):
+    """Who stands behind a promise: people, or what was observed of them."""
+
+    @property
+    def users(self) -> int:
+        """How many an attacker chooses among."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that nobody was away in any slot."""
+        ...
+
+
+@runtime_checkable
+class Release(Protocol):
+    """A mechanism that turns people into what a site sees.
+
+    Attributes:
+        name: In study files and on the command line, lower case.
+    """
+
+    name: ClassVar[str]
+
+    def slots(self, people: People) -> int:
+        """Number of slots of what a site is shown of these people."""
+        ...
+
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """What a site is shown of users `start` to `stop`: users x slots, -1 where nothing comes.
+
+        Args:
+            people: Whose rows.
+            start: The first user.
+            stop: Behind the last.
+            site: Its number, from 1; other sites, other draws.
+            seed: Of the draws. They belong to users: neither chunks nor order change them.
+            again: Which repetition of what the site might have been shown; 0 is what it was.
+        """
+        ...
+
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """What no attacker exceeds after so many slots, proved for these parameters and people."""
+        ...
+
+
+@runtime_checkable
+class OwnAlphabet(Protocol):
+    """A release that shows other tokens than those that people have."""
+
+    def tokens(self, people: People) -> int:
+        """Size of the alphabet of what is shown."""
+        ...
+
+
+@runtime_checkable
+class Unordered(Protocol):
+    """A release in which several slots come at once, and their order says nothing."""
+
+    @property
+    def together(self) -> int:
+        """How many consecutive slots come at once."""
+        ...
+
+
+@runtime_checkable
+class SaysGaps(Protocol):
+    """A release that says where gaps come from, so that an attacker can weigh them."""
+
+    def gaps(self, known: Floats) -> GapChances:
+        """Chances of gaps at two sites, given the share of gaps in each slot of the known one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneOfTop:
+    """How tokens of a top set are shown: each with the same chance, all others with another.
+
+    Attributes:
+        topics: Size of the alphabet, N.
+        top: Size of a top set, k.
+        q_in: Chance that a token of the top set is shown, given that one is shown at all.
+        q_out: Chance that another token is shown.
+    """
+
+    topics: int
+    top: int
+    q_in: float
+    q_out: float
+
+
+@runtime_checkable
 class ShowsOneOfTop(Protocol):
     """A release that shows tokens of a top set more often than others."""
 
-    @property
-    def topics(self) -> int:
-        """Size of the alphabet."""
+    def one_of_top(self, tokens: int) -> OneOfTop:
+        """How, in an alphabet of this size."""
         ...
 
-    @property
-    def top(self) -> int:
-        """Size of a top set."""
+
+@runtime_checkable
+class Reveals(Protocol):
+    """A release whose chances follow from what can be held of each user."""
+
+    def secrets(self, people: People, start: int, stop: int, *, seed: int) -> Rows:
+        """What a full-information attacker knows of some users: users x slots x places.
+
+        Raises:
+            InvalidInput: With these parameters, that does not give the chances of what is shown.
+        """
         ...
 
-    @property
-    def q_in(self) -> float:
-        """Chance that a token of the top set is shown."""
+    def likelihood(self, tokens: int) -> Score:
+        """Exactly how likely what is shown is, gaps included, given these secrets."""
         ...
 
+
+@runtime_checkable
+class Exact(Protocol):
+    """A release whose chances can be written down where worlds are small."""
+
     @property
-    def q_out(self) -> float:
-        """Chance that another token is shown."""
+    def independent_sites(self) -> bool:
+        """Whether what two sites are shown is independent, given all that `rows` holds fixed.
+
+        If not, an attacker who has seen one site may do better at the other than `rows` allow.
+        """
         ...
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
+        """Exactly what one site is shown of each user, as chances over whole rows.
+
+        Raises:
+            TooLarge: There are too many outcomes to go through.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Bits:
+    """An information figure: bits per slot, with its standard error (0 if exact)."""
+
+    name: str
+    slots: int
+    value: float
+    error: float
+    note: str
+
+
+@runtime_checkable
+class Informs(Protocol):
+    """A release that can tell how many bits two sites share about a user."""
+
+    def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
+        """Entropies and mutual information for these parameters and people; () if unknown."""
+        ...
+
+
+WANTED = {
+    SaysGaps: "say where gaps come from (gaps)",
+    ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",
+    Reveals: "reveal what its chances follow from (secrets and likelihood)",
+    Exact: "write down its chances (rows)",
+    Informs: "tell how many bits are shared (information)",
+}
+"""What each capability is, to complete 'a release that can ...'."""
+
+
+def asked(release: object, capability: type[Capability], what: str) -> Capability:
+    """The release as one that has a capability, or a sentence on who needs it and what it is."""
+    if not isinstance(release, capability):
+        raise InvalidInput(
+            f"{what} needs a release that can {WANTED[capability]}; {name_of(release)} cannot: "
+            f"leave {what} out, or use a release that can"
+        )
+    return release
+
+
+def name_of(release: object) -> str:
+    """What a release is called, for messages."""
+    return str(getattr(release, "name", None) or type(release).__name__)

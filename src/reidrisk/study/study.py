@@ -140,7 +140,7 @@ class Study:
 
     def steps(self, people: People, engine: Engine) -> list[Step]:
         """What a run does, in order."""
-        most = self.release.slots(people.epochs)
+        most = self.release.slots(people)
         if self.slots is not None and max(self.slots) > most:
             raise InvalidInput(
                 f"slots go up to {max(self.slots)}, and people with {people.epochs} epochs show "

@@ -5,31 +5,39 @@ own, off until set, so that its effect on risk can be measured alone: `docs/conc
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations, smallest_type
-from reidrisk.parallel import over_blocks
+from reidrisk.estimates.estimate import Bound
+from reidrisk.information.sequences import sequence_information
+from reidrisk.observations import Observations
 from reidrisk.people.people import People
-from reidrisk.randomness import uniforms
+from reidrisk.people.population import SyntheticTopics
+from reidrisk.releases import observing
+from reidrisk.releases.exact import ExactRows
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.parameters import parameter
+from reidrisk.releases.promised import local_privacy
+from reidrisk.releases.release import Bits, Crowd, Floats, OneOfTop, Rows
 from reidrisk.releases.topics.checks import (
     Chances,
     checked_buckets,
     checked_chances,
     checked_parents,
 )
-from reidrisk.releases.topics.exact import ExactRows, exact_rows
+from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.popularity import Popularity, popularity
-from reidrisk.releases.topics.rules import DAYS, Rules, site_rows
+from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
+from reidrisk.scores import TokenWeights
+from reidrisk.scores.chances import IMPOSSIBLE, log_chance
 
-CHUNK = 1024
-"""Users who are made, observed and forgotten at a time."""
+SEQUENCES = 20_000
+"""Sequences drawn for the bits of several weeks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +70,51 @@ class TopicsApi:
         (0.190143, 7.1908)
     """
 
-    topics: int = 349
-    top: int = 5
-    noise: float = 0.05
-    buckets: tuple[int, ...] | None = field(default=None, kw_only=True)
-    presence: Chances | None = field(default=None, kw_only=True)
-    parents: tuple[int, ...] | None = field(default=None, kw_only=True)
-    memory: int = field(default=3, kw_only=True)
-    delay: float = field(default=0.0, kw_only=True)
-    per_call: int = field(default=1, kw_only=True)
-    every: int | None = field(default=None, kw_only=True)
-    blocked: Chances = field(default=0.0, kw_only=True)
-    absence: float = field(default=0.0, kw_only=True)
+    name: ClassVar[str] = "topics"
+
+    topics: int = parameter(349, help="Size of the taxonomy", least=1)
+    top: int = parameter(
+        5,
+        help="Topics of a user and week that may be shown",
+        least=1,
+        safer_as_it_grows=True,
+        search=(1, 50),
+    )
+    noise: float = parameter(
+        0.05,
+        help="Chance that a random topic is shown",
+        least=0,
+        most=1,
+        safer_as_it_grows=True,
+        search=(0.01, 1.0),
+    )
+    buckets: tuple[int, ...] | None = parameter(None, help="Utility of each topic", kw_only=True)
+    presence: Chances | None = parameter(
+        None, help="Chance that the caller is on pages of a topic", least=0, most=1, kw_only=True
+    )
+    parents: tuple[int, ...] | None = parameter(
+        None, help="The parent of each topic, -1 for a root", kw_only=True
+    )
+    memory: int = parameter(
+        3, help="Weeks for which a caller remembers topics", least=1, kw_only=True
+    )
+    delay: float = parameter(
+        0.0, help="Longest delay of a new week, in days", least=0, most=DAYS, kw_only=True
+    )
+    per_call: int = parameter(1, help="Weeks that a call shows", least=1, kw_only=True)
+    every: int | None = parameter(
+        None, help="Weeks from one call to the next", least=1, kw_only=True
+    )
+    blocked: Chances = parameter(
+        0.0, help="Chance that a user has blocked a topic", least=0, most=1, kw_only=True
+    )
+    absence: float = parameter(
+        0.0,
+        help="Chance that a user does not visit a site in a week",
+        least=0,
+        most=1,
+        kw_only=True,
+    )
 
     def __post_init__(self) -> None:
         for name in ("topics", "top", "memory", "per_call"):
@@ -127,102 +168,187 @@ class TopicsApi:
 
     @property
     def epsilon(self) -> float:
-        """Local differential privacy of one week, in nats; infinite without noise."""
-        return math.log(self.q_in / self.q_out) if self.noise else math.inf
+        """Local differential privacy of one week, in nats, of users who are there.
 
-    def slots(self, epochs: int) -> int:
-        """Slots of what is seen of people with `epochs` epochs."""
-        return self.rules.calls(epochs).size * self.per_call
+        Infinite without noise, and where topics may be withheld: who is shown nothing gives away
+        more than noise hides. If people are away in some weeks there is none either, whatever
+        this says; `promises` knows.
+        """
+        if not self.noise or self.withholds:
+            return math.inf
+        return math.log(self.q_in / self.q_out)
+
+    @property
+    def withholds(self) -> bool:
+        """Whether what is shown may be withheld because of what it is."""
+        rules = self.rules
+        unseen = rules.presence is not None and bool((rules.presence < 1).any())
+        return unseen or rules.blocked is not None
+
+    @property
+    def together(self) -> int:
+        """Slots that come at once: the topics of a call."""
+        return self.per_call
+
+    def tokens(self, people: People) -> int:
+        """The topics; people must have as many."""
+        if people.tokens != self.topics:
+            raise InvalidInput(
+                f"people have {people.tokens} tokens and the release has {self.topics} topics; "
+                f"they must agree: TopicsApi(topics={people.tokens})"
+            )
+        return self.topics
+
+    def slots(self, people: People) -> int:
+        """Slots of what is seen of people: `per_call` for each call."""
+        return self.rules.calls(people.epochs).size * self.per_call
+
+    def weeks(self, slots: int) -> int:
+        """The most weeks on which the first slots can draw: a week that is shown again is one."""
+        calls = -(-slots // self.per_call)
+        return calls * min(self.per_call, self.every or self.per_call)
+
+    def one_of_top(self, tokens: int) -> OneOfTop:
+        """With which chances tokens are shown."""
+        if tokens != self.topics:
+            raise InvalidInput(
+                f"the observations have {tokens} tokens and the release {self.topics} topics; "
+                f"fit the attack with the release that was observed, or topics={tokens}"
+            )
+        return OneOfTop(self.topics, self.top, self.q_in, self.q_out)
 
     @property
     def rules(self) -> Rules:
         """The switches as arrays."""
-        return Rules.of(self)
+        return rules_of(self)
 
-    def observe(
-        self, people: People, *, targets: int | None = None, sites: int = 2, seed: int
-    ) -> Observations:
-        """What sites see of people: some sites know who visits them, one does not.
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """What a site is shown of users `start` to `stop`: users x slots.
 
-        Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3, 4, ...
-        also know theirs and tell site 1: `known` then holds, for each user and slot, one token
-        for each of the sites 1, 3, 4, ... A further site changes nothing that the others saw.
-
-        When a call shows several weeks, the attacker knows only which topics a call gave. Each
-        call is then `per_call` slots: those of `anonymous` hold its topics one by one, ascending;
-        those of `known` hold, each, all topics that the call gave the known sites.
-
-        Args:
-            people: Made, observed and forgotten in chunks.
-            targets: Number of users whose visits to site 2 are to be attributed, chosen by a hash
-                of their ids, in the order of the hash; a smaller number gives the first of them.
-                All if None.
-            sites: Number of sites, at least 2.
-            seed: Same seed, same draws, whatever the chunks, the order and the threads.
+        A call that shows several weeks is `per_call` slots with its topics, ascending.
         """
-        self._check(people, sites)
-        ids, rules = people.ids, self.rules
-        known_sites = (1, *range(3, sites + 1))
+        self._check(people, site)
+        sets = self._top_sets(people, start, stop, seed)
+        ids = people.ids[start:stop]
+        return site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
 
-        def show(sets: NDArray[np.int32], names: NDArray[Any], known: NDArray[Any]) -> None:
-            for place, site in enumerate(known_sites):
-                seen = site_rows(rules, sets, names, site=site, seed=seed)
-                _spread(
-                    seen, known.reshape(*seen.shape, size), place * self.per_call, self.per_call
-                )
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """Local differential privacy over all weeks that the slots draw on.
 
-        size = self.per_call * len(known_sites)
-        sets = (size,) if size > 1 else ()
-        return self._observations(people, ids, targets, seed, sets, show)
-
-    def reveal(self, people: People, *, targets: int | None = None, seed: int) -> Observations:
-        """What a full-information attacker has: everyone's top sets, and what site 2 was shown.
-
-        The targets and what is shown of them are those of `observe` with the same seed. Only for
-        releases that show one topic of each week: then the chance of what is shown follows from
-        the top set alone.
+        Nothing where topics may be withheld or people be away: what one user shows as a gap,
+        another cannot. Delays and absences from a site do not depend on the user, and calls show
+        weeks again that were shown before, so neither adds to what the weeks give away.
         """
-        self._check(people, 2)
-        switches = (self.per_call > 1, self.every != 1, self.delay, self.blocked != 0)
-        if any(switches) or self.presence is not None:
+        if not people.complete:
+            return ()
+        return local_privacy(self.weeks(slots) * self.epsilon, people.users)
+
+    def gaps(self, known: Floats) -> GapChances:
+        """Chances of gaps: users who are away, visits that did not happen, topics withheld.
+
+        A blocked topic is withheld from both sites if both would have shown it, which happens
+        once in `top` times. Witnessing is taken to be by chance, and topics to be all alike in
+        this: for an attacker's purpose, not for a promise. An early call speaks of the week before
+        and, if there was none, shows nothing. Later slots of a call are taken to be as often empty
+        as not, since nobody knows how many topics were equal.
+        """
+        rules, slot = self.rules, np.arange(len(known))
+        blocked = 0.0 if rules.blocked is None else float(rules.blocked.mean())
+        unseen = [0.0, 0.0]
+        if rules.presence is not None:
+            unseen = [float((1 - rules.presence_at(site)).mean()) for site in (1, 2)]
+        early = self.delay / (2 * DAYS)
+        first = (slot < self.per_call) & (self.every == 1)
+        there = (1 - self.absence) * np.where(first, 1 - early, 1.0)
+        aligned = np.where(first, 1.0, (1 - early) ** 2 + early**2)
+        one, other = (1 - there * (1 - blocked) * (1 - chance) for chance in unseen)
+        # Neither is blocked: the same topic, or two different ones.
+        free = (1 - blocked) / self.top + (1 - blocked) ** 2 * (1 - 1 / self.top)
+        both_shown = there**2 * free * (1 - unseen[0]) * (1 - unseen[1])
+        collapsed = np.where(slot % self.per_call > 0, 0.5, 0.0)
+        other = 1 - (1 - other) * (1 - collapsed)
+        same = one + other - 1 + both_shown * (1 - collapsed)
+        return GapChances.of(known, one=one, other=other, same=same, aligned=aligned)
+
+    def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
+        """Top sets of users `start` to `stop`, users x weeks x top; -1 where one was away.
+
+        Only for releases that show one topic of each week: then the chance of what is shown
+        follows from the top set alone.
+        """
+        self._check(people, observing.ANONYMOUS)
+        if self.per_call > 1 or self.every != 1 or self.delay or self.withholds:
             raise InvalidInput(
                 "with several weeks a call, delay, blocking or witnessing the top set alone does "
                 "not give the chances of what is shown; leave these switches off to reveal it"
             )
+        return self._top_sets(people, start, stop, seed)
 
-        def copy(sets: NDArray[np.int32], _names: NDArray[Any], known: NDArray[Any]) -> None:
-            known[:] = sets
+    def likelihood(self, tokens: int) -> TokenWeights:
+        """How likely what is shown is, given the top sets: exactly, gaps included.
 
-        return self._observations(people, people.ids, targets, seed, (self.top,), copy)
+        Who is away shows nothing. Who is there shows nothing if the site is not visited.
+        """
+        shown = self.one_of_top(tokens)
+        there, away = log_chance(1 - self.absence), log_chance(self.absence)
+        return TokenWeights(
+            np.full(tokens, np.maximum(there + log_chance(shown.q_in), IMPOSSIBLE)),
+            np.maximum(there + log_chance(shown.q_out), IMPOSSIBLE),
+            known_gap=IMPOSSIBLE,
+            shown_gap=away,
+            both_gaps=0.0,
+        )
+
+    def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
+        """Bits of one week, exactly, and of all slots, by Monte Carlo.
+
+        Only for the embedded population and for the release as the paper has it: nothing is known
+        of the bits of other people, and with other switches they are not these.
+        """
+        plain = self.per_call == 1 and self.every == 1 and not (self.delay or self.absence)
+        known = isinstance(people, SyntheticTopics) and people.interests.size == self.top
+        if not (known and plain) or self.withholds or self.buckets is not None:
+            return ()
+        assert isinstance(people, SyntheticTopics)  # noqa: S101  for the type checker
+        exact = people.interests.information(self.noise)
+        names = ("entropy", "conditional_entropy", "mutual_information")
+        bits = [
+            Bits(name.replace("_", " "), 1, getattr(exact, name), 0.0, "exact, one slot")
+            for name in names
+        ]
+        if slots > 1:
+            long = sequence_information(
+                people.interests, slots, noise=self.noise, samples=SEQUENCES, seed=seed
+            )
+            note = f"per slot of {slots}, {SEQUENCES:,} sequences"
+            means = [(name.replace("_", " "), getattr(long, name)) for name in names]
+            bits += [Bits(name, slots, mean.value, mean.error, note) for name, mean in means]
+        return tuple(bits)
+
+    def observe(
+        self, people: People, *, targets: int | None = None, sites: int = 2, seed: int
+    ) -> Observations:
+        """What sites see of people: `reidrisk.releases.observe`."""
+        self._check(people, sites)
+        return observing.observe(self, people, targets=targets, sites=sites, seed=seed)
+
+    def reveal(self, people: People, *, targets: int | None = None, seed: int) -> Observations:
+        """What a full-information attacker has: `reidrisk.releases.reveal`."""
+        return observing.reveal(self, people, targets=targets, seed=seed)
 
     def repeat(
         self, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
     ) -> NDArray[np.integer]:
-        """What else site 2 might have been shown of some users: users x repeats x slots.
+        """What else site 2 might have been shown of some users: `reidrisk.releases.repeat`."""
+        return observing.repeat(self, people, rows, repeats=repeats, seed=seed)
 
-        Their interests, blocked topics and what other sites saw stay as `observe` has them with
-        the same seed; only the draws of site 2 are made anew.
-
-        Args:
-            people: Whose rows.
-            rows: Of the users to repeat, counted as in `known`.
-            repeats: How often.
-            seed: That of `observe`.
-        """
-        self._check(people, 2)
-        count = whole_number("repeats", repeats, least=1)
-        rows = np.asarray(rows, np.int64)
-        if rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= people.users:
-            raise InvalidInput(
-                f"rows are a list of users between 0 and {people.users - 1}, at least one"
-            )
-        sets = np.concatenate([self._top_sets(people, row, row + 1, seed) for row in rows.tolist()])
-        names, rules = people.ids[rows], self.rules
-        again = [
-            site_rows(rules, sets, names, site=2, seed=seed, again=time)
-            for time in range(1, count + 1)
-        ]
-        return np.stack(again, axis=1).astype(smallest_type(self.topics))
+    @property
+    def independent_sites(self) -> bool:
+        """Unless it is by chance what users block: they block it at all sites."""
+        blocked = self.rules.blocked
+        return blocked is None or bool(((blocked == 0) | (blocked == 1)).all())
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances: for small worlds.
@@ -233,7 +359,7 @@ class TopicsApi:
         Raises:
             TooLarge: Where there are too many sequences or too many coins to go through.
         """
-        self._check(people, max(2, whole_number("site", site, least=1)))
+        self._check(people, whole_number("site", site, least=1))
         sets = self._top_sets(people, 0, people.users, seed)
         return exact_rows(self.rules, sets, site=site)
 
@@ -250,41 +376,6 @@ class TopicsApi:
         """
         return popularity(known, self, pooled=pooled, delta=delta)
 
-    def _observations(
-        self,
-        people: People,
-        ids: NDArray[Any],
-        targets: int | None,
-        seed: int,
-        places_of_slot: tuple[int, ...],
-        fill: Callable[[NDArray[np.int32], NDArray[Any], NDArray[Any]], None],
-    ) -> Observations:
-        """Observe people in chunks; `fill(sets, ids, known)` writes what is known of a chunk."""
-        number = people.users if targets is None else whole_number("targets", targets, least=1)
-        if number > people.users:
-            raise InvalidInput(
-                f"targets is at most the number of users, {people.users}; got {number}"
-            )
-        truth = _targets(ids, number, seed)
-        places = np.argsort(truth)
-        rows, rules = truth[places], self.rules
-        slots, kind = self.slots(people.epochs), smallest_type(self.topics)
-        known = np.empty((people.users, slots, *places_of_slot), kind)
-        anonymous = np.empty((number, slots), kind)
-
-        def work(start: int, stop: int) -> None:
-            sets = self._top_sets(people, start, stop, seed)
-            names = ids[start:stop]
-            fill(sets, names, known[start:stop])
-            first, last = np.searchsorted(rows, (start, stop))
-            mine = rows[first:last] - start
-            anonymous[places[first:last]] = site_rows(
-                rules, sets[mine], names[mine], site=2, seed=seed
-            )
-
-        over_blocks(work, people.users, CHUNK)
-        return Observations(known, anonymous, truth, tokens=self.topics)
-
     def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
         if self.buckets is None:
             return people.top_sets(start, stop, top=self.top, seed=seed)
@@ -292,19 +383,14 @@ class TopicsApi:
         return people.top_sets(start, stop, top=self.top, seed=seed, priority=priority)
 
     def _check(self, people: People, sites: int) -> None:
-        if people.tokens != self.topics:
-            raise InvalidInput(
-                f"people have {people.tokens} tokens and the release has {self.topics} topics; "
-                f"they must agree: TopicsApi(topics={people.tokens})"
-            )
-        whole_number("sites", sites, least=2)
+        self.tokens(people)
         rows = np.shape(self.presence)[:-1] if self.presence is not None else ()
         if rows and rows[0] < sites:
             raise InvalidInput(
                 f"presence has rows for {rows[0]} sites, and there are {sites}; "
                 "give one row per site"
             )
-        if self.slots(people.epochs) == 0:
+        if self.slots(people) == 0:
             raise InvalidInput(
                 f"people have {people.epochs} epochs, but the first call is after {self.every}; "
                 "lower every or make more epochs"
@@ -312,20 +398,3 @@ class TopicsApi:
 
     def _set(self, name: str, value: object) -> None:
         object.__setattr__(self, name, value)
-
-
-def _targets(ids: NDArray[Any], number: int, seed: int) -> NDArray[np.int64]:
-    """Rows of the users with the smallest hashes, in the order of the hashes."""
-    hashes = uniforms(seed=seed, purpose="topics/targets", users=ids, count=1)[:, 0]
-    chosen = np.arange(ids.size)
-    if number < ids.size:
-        chosen = np.argpartition(hashes, number)[:number]
-    return chosen[np.lexsort((chosen, hashes[chosen]))]
-
-
-def _spread(seen: NDArray[Any], known: NDArray[Any], place: int, per_call: int) -> None:
-    """Write what a site saw: in each slot of a call, all tokens of the call."""
-    calls = seen.reshape(len(seen), -1, 1, per_call)
-    shape = len(seen), calls.shape[1], per_call, per_call
-    repeated = np.broadcast_to(calls, shape).reshape(len(seen), -1, per_call)
-    known[:, :, place : place + per_call] = repeated

@@ -5,59 +5,23 @@ It follows the rules a second way, with sums in place of draws; simulation is te
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import roots_legendre
 
-from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING
+from reidrisk.releases.exact import ExactRows, check_size, code, decode
 from reidrisk.releases.topics.rules import DAYS, Floats, Rules, Tokens
 
-MOST_SEQUENCES = 2_000_000
-MOST_CHANCES = 50_000_000
 MOST_COINS = 16
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class ExactRows:
-    """Chances of everything that can be shown.
-
-    Attributes:
-        chances: Users x outcomes, sparse; rows sum to 1. `reidrisk.RepresentationMatrix` takes it.
-        outcomes: Outcomes x slots, what each column stands for; -1 where nothing is shown.
-    """
-
-    chances: sp.csr_array
-    outcomes: Tokens
-
-    def column_of(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The column of each row of tokens, rows x slots."""
-        base = int(max(self.outcomes.max(), rows.max())) + 2
-        codes = _code(self.outcomes, base)
-        order = np.argsort(codes)
-        found = np.searchsorted(codes[order], _code(rows, base))
-        columns: NDArray[np.int64] = order[np.minimum(found, order.size - 1)]
-        if wrong := np.flatnonzero((self.outcomes[columns] != rows).any(axis=1)).tolist():
-            raise InvalidInput(
-                f"row {wrong[0]}, {rows[wrong[0]].tolist()}, is never shown to anyone in this world"
-            )
-        return columns
 
 
 def exact_rows(rules: Rules, sets: Tokens, *, site: int) -> ExactRows:
     """Chances of what a site is shown of users with these top sets, users x epochs x top."""
     users, epochs, _ = sets.shape
-    symbols = rules.topics + 1  # the last one stands for nothing
-    sequences = symbols**epochs
-    if sequences > MOST_SEQUENCES or users * sequences > MOST_CHANCES:
-        raise TooLarge(
-            f"{rules.topics} topics in {epochs} epochs make {sequences:.2g} sequences for each of "
-            f"{users} users; exact rows go to {MOST_SEQUENCES:,} sequences and {MOST_CHANCES:,} "
-            "chances: use fewer topics, epochs or users"
-        )
+    check_size(rules.topics + 1, epochs, users)  # one symbol stands for nothing
     tokens = np.stack([_token_chances(rules, mine, site) for mine in sets])
     calls, outcomes = _calls(rules, epochs)
     chances = sp.csr_array(tokens) @ calls
@@ -156,14 +120,14 @@ def _calls(rules: Rules, epochs: int) -> tuple[sp.csr_array, Tokens]:
             ],
             axis=1,
         )
-        codes.append(_code(rows, base))
+        codes.append(code(rows, base))
         weights.append(np.full(len(rows), chance))
     known, columns = np.unique(np.concatenate(codes), return_inverse=True)
     sources = np.tile(np.arange(len(sequences)), len(codes))
     channel = sp.coo_array(
         (np.concatenate(weights), (sources, columns)), shape=(len(sequences), known.size)
     )
-    return channel.tocsr(), _decode(known, base, calls.size * rules.per_call)
+    return channel.tocsr(), decode(known, base, calls.size * rules.per_call)
 
 
 def _patterns(count: int, *, possible: bool) -> list[tuple[int, ...]]:
@@ -193,20 +157,4 @@ def _one_call(rules: Rules, sequences: Tokens, newest: int, *, absent: bool) -> 
     for row, sequence in zip(rows, sequences[:, weeks], strict=True):
         tokens = sorted(set(sequence.tolist()) - {MISSING})
         row[: len(tokens)] = tokens
-    return rows
-
-
-def _code(rows: NDArray[np.integer], base: int) -> NDArray[np.int64]:
-    """Rows as whole numbers."""
-    codes = np.zeros(len(rows), np.int64)
-    for column in rows.T:
-        codes = codes * base + column + 1
-    return codes
-
-
-def _decode(codes: NDArray[np.int64], base: int, slots: int) -> Tokens:
-    rows = np.empty((codes.size, slots), np.int32)
-    for slot in range(slots - 1, -1, -1):
-        codes, digit = np.divmod(codes, base)
-        rows[:, slot] = digit - 1
     return rows

@@ -6,6 +6,7 @@ weights is smoothed, and the estimate says for how many topics that made a diffe
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,26 @@ from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
 from reidrisk.parallel import kernel, over_blocks
-from reidrisk.releases.release import ShowsOneOfTop
 
 Floats = NDArray[np.float64]
 
 _ROWS_AT_A_TIME = 1 << 18
+
+
+class Shown(Protocol):
+    """What is to be known of a release: `OneOfTop`, or a release that has the same."""
+
+    @property
+    def topics(self) -> int: ...  # noqa: D102  as in `OneOfTop`
+
+    @property
+    def top(self) -> int: ...  # noqa: D102
+
+    @property
+    def q_in(self) -> float: ...  # noqa: D102
+
+    @property
+    def q_out(self) -> float: ...  # noqa: D102
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -30,7 +46,8 @@ class Popularity:
         band: Half width for each row: with probability `1 - delta` all estimates of a row are
             within it of the truth.
         delta: Chance that a band is too narrow.
-        floor: The least value in use for each row: half a user's worth of evidence.
+        floor: The least value in use for each row: that of a topic of which half a sighting is
+            expected, beyond noise, among all sightings of the row.
         users: Independent observations behind each row; pooled slots of a user are one, and users
             seen in unequal numbers of slots count for less.
         unseen: Topics never shown, for each row.
@@ -77,7 +94,7 @@ class Popularity:
 
 def popularity(
     known: NDArray[np.integer] | Observations,
-    release: ShowsOneOfTop,
+    release: Shown,
     *,
     pooled: bool = False,
     delta: float = 0.05,
@@ -117,7 +134,7 @@ def popularity(
         raw=raw,
         band=np.sqrt(math.log(2 * release.topics / delta) / (2 * users)) / rise,
         delta=delta,
-        floor=0.5 / (users * rise),
+        floor=0.5 / (counts.sum(axis=1) * rise),
         users=users,
         unseen=np.count_nonzero(counts == 0, axis=1),
         not_positive=np.count_nonzero(raw <= 0, axis=1),
@@ -182,7 +199,7 @@ def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int6
             counts[slot, topics + 2] += seen * seen
 
 
-def _inverted(raw: Floats, release: ShowsOneOfTop) -> NDArray[np.bool_]:
+def _inverted(raw: Floats, release: Shown) -> NDArray[np.bool_]:
     """Where the plain estimate would make a match no better than a mismatch.  Paper: section 7."""
     q_out, q_in, top = release.q_out, release.q_in, release.top
     rise = q_in - q_out

@@ -151,7 +151,7 @@ class Scene:
     @cached_property
     def slots(self) -> tuple[int, ...]:
         """Numbers of slots, ascending."""
-        most = self.release.slots(self.people.epochs)
+        most = self.release.slots(self.people)
         return (most,) if self.study.slots is None else tuple(sorted(set(self.study.slots)))
 
     def on_release(self, attack: Attack) -> Attack:

@@ -1,0 +1,68 @@
+"""Parts by name: those of the package, found in its modules, and those of others, by their path.
+
+A new attack, release or bound is one new file: nothing else lists it. `package.module:Name` is a
+part of someone else; only code that is installed, or lies in the folder one works in, is run.
+"""
+
+import importlib
+import pkgutil
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from reidrisk.errors import InvalidInput
+
+
+def modules_of(package: ModuleType) -> Iterator[ModuleType]:
+    """All modules of a package, and of packages in it, by name."""
+    for one in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+        module = importlib.import_module(f"{package.__name__}.{one.name}")
+        yield module
+        if one.ispkg:
+            yield from modules_of(module)
+
+
+def parts_of(package: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """Classes or functions defined in the modules of a package, by name, if they are wanted."""
+    found = {}
+    for module in modules_of(package):
+        for name, part in vars(module).items():
+            own = getattr(part, "__module__", None) == module.__name__
+            if own and not name.startswith("_") and wanted(part):
+                found[str(getattr(part, "name", name))] = part
+    return found
+
+
+def is_path(name: str) -> bool:
+    """Whether a name is that of a part of someone else."""
+    return ":" in name
+
+
+def part_at(path: str, what: str) -> Any:
+    """The part that `package.module:Name` names.
+
+    Args:
+        path: Where it is.
+        what: What it should be, for messages: "a release".
+    """
+    module, _, name = path.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        found = importlib.import_module(module)
+    except (ImportError, ValueError) as wrong:
+        raise InvalidInput(
+            f"{path!r} should be {what}, but {module!r} cannot be imported ({wrong}); install the "
+            "package that has it, or run where it lies"
+        ) from wrong
+    part = getattr(found, name, None) if name else None
+    if part is None:
+        names = [one for one in vars(found) if not one.startswith("_")]
+        raise InvalidInput(
+            f"{path!r} should be {what}, but {module!r} has no {name!r}; write module:Name, with "
+            f"one of {', '.join(names[:20]) or 'its names'}"
+        )
+    return part

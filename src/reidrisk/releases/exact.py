@@ -1,0 +1,86 @@
+"""The exact distribution of what a site is shown, for worlds small enough to go through."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.observations import MISSING
+
+MOST_SEQUENCES = 2_000_000
+MOST_CHANCES = 50_000_000
+
+Tokens = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ExactRows:
+    """Chances of everything that can be shown.
+
+    Attributes:
+        chances: Users x outcomes, sparse; rows sum to 1. `reidrisk.RepresentationMatrix` takes it.
+        outcomes: Outcomes x slots, what each column stands for; -1 where nothing is shown.
+    """
+
+    chances: sp.csr_array
+    outcomes: Tokens
+
+    def column_of(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
+        """The column of each row of tokens, rows x slots."""
+        base = int(max(self.outcomes.max(), rows.max())) + 2
+        codes = code(self.outcomes, base)
+        order = np.argsort(codes)
+        found = np.searchsorted(codes[order], code(rows, base))
+        columns: NDArray[np.int64] = order[np.minimum(found, order.size - 1)]
+        if wrong := np.flatnonzero((self.outcomes[columns] != rows).any(axis=1)).tolist():
+            raise InvalidInput(
+                f"row {wrong[0]}, {rows[wrong[0]].tolist()}, is never shown to anyone in this world"
+            )
+        return columns
+
+
+def code(rows: NDArray[np.integer], base: int) -> NDArray[np.int64]:
+    """Rows of tokens from -1 to `base - 2` as whole numbers."""
+    codes = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        codes = codes * base + column + 1
+    return codes
+
+
+def decode(codes: NDArray[np.int64], base: int, slots: int) -> Tokens:
+    """The reverse."""
+    rows = np.empty((codes.size, slots), np.int32)
+    for slot in range(slots - 1, -1, -1):
+        codes, digit = np.divmod(codes, base)
+        rows[:, slot] = digit - 1
+    return rows
+
+
+def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
+    """Rows whose slots are independent.
+
+    Args:
+        chances: Users x slots x symbols; the last symbol stands for nothing.
+    """
+    users, slots, symbols = chances.shape
+    check_size(symbols, slots, users)
+    rows = np.ones((users, 1))
+    for slot in range(slots):
+        rows = (rows[:, :, None] * chances[:, slot, None, :]).reshape(users, -1)
+    outcomes = np.indices((symbols,) * slots, np.int32).reshape(slots, -1).T
+    outcomes[outcomes == symbols - 1] = MISSING
+    possible = np.flatnonzero(rows.sum(axis=0) > 0)
+    return ExactRows(sp.csr_array(rows[:, possible]), outcomes[possible])
+
+
+def check_size(symbols: int, slots: int, users: int) -> None:
+    """Refuse worlds with too many sequences to go through."""
+    sequences = symbols**slots
+    if sequences > MOST_SEQUENCES or users * sequences > MOST_CHANCES:
+        raise TooLarge(
+            f"{symbols - 1} tokens in {slots} slots make {sequences:.2g} sequences for each of "
+            f"{users} users; exact rows go to {MOST_SEQUENCES:,} sequences and {MOST_CHANCES:,} "
+            "chances: use fewer tokens, slots or users"
+        )

@@ -1,0 +1,79 @@
+"""Where gaps come from, as a table of chances: what an empty slot says about another site's.
+
+A gap is an observation. If a user was away, both sites see nothing; if a site was not visited, or
+an answer was withheld from it, only that one does.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Chance = float | Floats
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GapChances:
+    """Chances of gaps at two sites, for each slot.
+
+    Attributes:
+        known: That the known site's slot is empty.
+        shown: That the other site's is.
+        both: That both are; at most either.
+    """
+
+    known: Floats
+    shown: Floats
+    both: Floats
+
+    @classmethod
+    def of(
+        cls,
+        share: Floats,
+        *,
+        one: Chance = 0.0,
+        other: Chance = 0.0,
+        same: Chance = 0.0,
+        aligned: Chance = 1.0,
+    ) -> Self:
+        """Users may be away, which empties both; from those who are there, each may be withheld.
+
+        How many are away is what the observed share of gaps leaves, once what is withheld is
+        taken off.
+
+        Args:
+            share: Observed share of gaps at the known site, slot by slot.
+            one: Chance that the known site sees nothing of a user who is there.
+            other: The same at the other site.
+            same: Chance that neither sees anything of a user who is there.
+            aligned: Chance that both sites speak of the same time; else, whether a user is away
+                at one time says nothing about the other.
+        """
+        seen = 1 - np.asarray(share, np.float64)
+        comes = np.broadcast_to(1 - np.asarray(one), seen.shape)
+        there = np.divide(seen, comes, out=np.ones_like(seen), where=comes > 0)
+        there = np.minimum(there, 1.0)
+        at_both = there * (aligned + (1 - np.asarray(aligned)) * there)
+        known, shown = there * comes, there * (1 - np.asarray(other))
+        both_shown = at_both * (1 - np.asarray(one) - other + same)
+        return cls(1 - known, 1 - shown, 1 - known - shown + both_shown)
+
+    @property
+    def given_gap(self) -> Floats:
+        """Chance of a gap if the known slot is empty."""
+        return np.divide(self.both, self.known, out=self.shown.copy(), where=self.known > 0)
+
+    @property
+    def given_token(self) -> Floats:
+        """Chance of a gap if the known slot holds a token."""
+        there, alone = 1 - self.known, np.maximum(self.shown - self.both, 0)
+        return np.divide(alone, there, out=self.shown.copy(), where=there > 0)
+
+    @property
+    def table(self) -> NDArray[Any]:
+        """Chances slot by slot, 2 x 2: [shown is a gap, known is a gap]."""
+        neither = 1 - self.known - self.shown + self.both
+        rows = [[neither, self.known - self.both], [self.shown - self.both, self.both]]
+        return np.asarray(np.maximum(rows, 0.0)).transpose(2, 0, 1)

@@ -1,0 +1,112 @@
+"""Parameters of a release: the fields of its dataclass, with their ranges and directions.
+
+Study files, `--vary`, sweeps, `calibrate` and help texts read them here; there is no second table.
+"""
+
+import dataclasses
+import difflib
+import math
+import types
+import typing
+from dataclasses import dataclass, field
+from typing import Any
+
+from reidrisk.errors import InvalidInput
+
+_KEY = "reidrisk"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a release.
+
+    Attributes:
+        name: The field's.
+        help: What it is, part of a sentence.
+        whole: Whether it takes whole numbers only.
+        number: Whether a single number may stand for it; else it takes lists or text.
+        least: The least it may be; minus infinity if there is none.
+        most: The most.
+        safer_as_it_grows: Whether people become safer as it grows; None if it depends.
+        search: From where to where `calibrate` looks, unless told; None if it does not.
+        needed: Whether it has no default.
+    """
+
+    name: str
+    help: str
+    whole: bool
+    number: bool
+    least: float = -math.inf
+    most: float = math.inf
+    safer_as_it_grows: bool | None = None
+    search: tuple[float, float] | None = None
+    needed: bool = False
+
+    @property
+    def share(self) -> bool:
+        """Whether it is a share, which people write in percent."""
+        return not self.whole and (self.least, self.most) == (0, 1)
+
+    @property
+    def range(self) -> str:
+        """What it may be, in words."""
+        kind = "a whole number" if self.whole else "a share" if self.share else "a number"
+        if math.isinf(self.most):
+            return kind if math.isinf(self.least) else f"{kind} of at least {self.least:g}"
+        return f"{kind} from {self.least:g} to {self.most:g}"
+
+    def check(self, value: Any) -> None:
+        """Refuse a number that is out of range; lists and text are left to the release."""
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return
+        if not self.least <= value <= self.most or (self.whole and value != int(value)):
+            raise InvalidInput(f"{self.name} is {self.range}, got {value!r}")
+
+
+def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
+    """A field of a release with what is to be known about it; `facts` are those of `Parameter`."""
+    keyword = facts.pop("kw_only", dataclasses.MISSING)
+    return field(default=default, kw_only=keyword, metadata={_KEY: {"help": help, **facts}})
+
+
+def parameters_of(release: Any) -> dict[str, Parameter]:
+    """Parameters of a release, or of a class of them, by name."""
+    kind = release if isinstance(release, type) else type(release)
+    if not dataclasses.is_dataclass(kind):
+        raise InvalidInput(
+            f"{kind.__name__} is no dataclass, so its parameters are not known; make it a frozen "
+            "dataclass whose fields are its parameters"
+        )
+    hints = typing.get_type_hints(kind)
+    return {
+        one.name: _parameter(one, hints[one.name]) for one in dataclasses.fields(kind) if one.init
+    }
+
+
+def known_parameter(release: Any, name: str, *, others: tuple[str, ...] = ()) -> Parameter | None:
+    """The parameter of that name; None for one of the others; else a sentence."""
+    known = parameters_of(release)
+    if name in known or name in others:
+        return known.get(name)
+    names = sorted({*known, *others})
+    close = difflib.get_close_matches(name, names, 1)
+    hint = f": did you mean {close[0]}?" if close else "."
+    raise InvalidInput(
+        f"{name!r} is no parameter of the release{hint} There are {', '.join(names)}"
+    )
+
+
+def _parameter(one: "dataclasses.Field[Any]", hint: Any) -> Parameter:
+    kinds = set(typing.get_args(hint)) if _is_union(hint) else {hint}
+    facts = {
+        "help": "",
+        "whole": int in kinds and float not in kinds,
+        "number": bool(kinds & {int, float}),
+        **one.metadata.get(_KEY, {}),
+    }
+    required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
+    return Parameter(name=one.name, needed=required, **facts)
+
+
+def _is_union(hint: Any) -> bool:
+    return typing.get_origin(hint) in {typing.Union, types.UnionType}

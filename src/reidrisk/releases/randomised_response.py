@@ -1,0 +1,116 @@
+"""Randomised response: each slot shows the truth, or any other token (Warner 1965)."""
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import real_number
+from reidrisk.estimates.estimate import Bound
+from reidrisk.observations import MISSING
+from reidrisk.people.people import People
+from reidrisk.randomness import uniforms
+from reidrisk.releases.exact import ExactRows, independent_rows
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.parameters import parameter
+from reidrisk.releases.promised import local_privacy
+from reidrisk.releases.release import Crowd, Floats, OneOfTop, Rows
+from reidrisk.scores import TokenWeights
+from reidrisk.scores.chances import IMPOSSIBLE, log_chance
+
+
+@dataclass(frozen=True, slots=True)
+class RandomisedResponse:
+    """Show, in each epoch, the user's heaviest token, or by chance another one.
+
+    With N tokens the truth is shown with chance `e^epsilon / (e^epsilon + N - 1)`, every other
+    token with chance `1 / (e^epsilon + N - 1)`. Where a user was away nothing is shown.
+
+    Args:
+        epsilon: Local differential privacy of one slot, in nats; infinite shows the truth.
+
+    Example:
+        >>> RandomisedResponse(epsilon=math.log(3)).one_of_top(2).q_in
+        0.75
+    """
+
+    name: ClassVar[str] = "randomised-response"
+
+    epsilon: float = parameter(
+        help="Local differential privacy of one slot, in nats",
+        least=0,
+        safer_as_it_grows=False,
+        search=(0.01, 20.0),
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", real_number("epsilon", self.epsilon, least=0))
+
+    def slots(self, people: People) -> int:
+        """One for each epoch."""
+        return people.epochs
+
+    def one_of_top(self, tokens: int) -> OneOfTop:
+        """With which chances tokens are shown."""
+        other = 1 / (math.exp(min(self.epsilon, 700.0)) + tokens - 1)
+        other = 0.0 if math.isinf(self.epsilon) else other
+        return OneOfTop(tokens, 1, 1 - (tokens - 1) * other, other)
+
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """What a site is shown of users `start` to `stop`: users x slots."""
+        true = people.top_sets(start, stop, top=1, seed=seed)[:, :, 0]
+        purpose = f"randomised response/site {site}/again {again}"
+        coins = uniforms(
+            seed=seed, purpose=purpose, users=people.ids[start:stop], count=true.shape[1]
+        )
+        lies = 1 - self.one_of_top(people.tokens).q_in
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # Below the chance of a lie a coin is again uniform; a quotient may round up to 1.
+            other = np.minimum(coins / lies * (people.tokens - 1), people.tokens - 2)
+        other = np.where(coins < lies, other, 0).astype(true.dtype)
+        other += other >= true
+        return np.where((coins < lies) & (true != MISSING), other, true)
+
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """Local differential privacy of all slots; nothing if people may be away."""
+        return local_privacy(slots * self.epsilon, people.users) if people.complete else ()
+
+    def gaps(self, known: Floats) -> GapChances:
+        """Whoever is away is away from both sites."""
+        return GapChances.of(known)
+
+    def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
+        """The true tokens: users x slots x 1."""
+        return people.top_sets(start, stop, top=1, seed=seed)
+
+    def likelihood(self, tokens: int) -> TokenWeights:
+        """How likely what is shown is, given the true tokens: exactly, gaps included."""
+        shown = self.one_of_top(tokens)
+        return TokenWeights(
+            np.full(tokens, log_chance(shown.q_in)),
+            log_chance(shown.q_out),
+            known_gap=IMPOSSIBLE,
+            shown_gap=IMPOSSIBLE,
+            both_gaps=0.0,
+        )
+
+    @property
+    def independent_sites(self) -> bool:
+        """Each site has coins of its own."""
+        return True
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
+        """Exactly what a site is shown of each user; all sites are alike."""
+        true = people.top_sets(0, people.users, top=1, seed=seed)[:, :, 0]
+        shown = self.one_of_top(people.tokens)
+        chances = np.full((*true.shape, people.tokens + 1), shown.q_out)
+        chances[:, :, -1] = 0.0
+        np.put_along_axis(chances, true[:, :, None], shown.q_in, axis=2)
+        away = true == MISSING
+        chances[away] = 0.0
+        chances[away, -1] = 1.0
+        return independent_rows(chances)
