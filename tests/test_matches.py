@@ -84,5 +84,7 @@ def test_credit_needs_every_true_row():
 
 
 def test_only_like_merges_with_like():
-    with pytest.raises(InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"):
+    with pytest.raises(
+        InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"
+    ):
         matches([1], [1], [1]).merge(matches([1, 1], [1, 1], [1, 1]))

@@ -81,6 +81,9 @@ class Rows(Protocol):
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
         """Some rows by their numbers, in this order, as an array."""
 
+    def select(self, rows: NDArray[np.integer[Any]]) -> "Rows":
+        """Some users by their numbers, in this order, as rows in memory."""
+
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class _ArrayRows(NDArrayOperatorsMixin):
@@ -135,6 +138,10 @@ class _ArrayRows(NDArrayOperatorsMixin):
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
         """Some rows by their numbers, in this order, as an array."""
         return np.asarray(self.values[rows], smallest_type(self.tokens))
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """Some users by their numbers, in this order, as rows in memory."""
+        return self._with(read_only(self.take(rows)))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -255,8 +262,16 @@ class BagRows:
 
     def part(self, start: int, stop: int) -> Self:
         """Some of the users, neighbours."""
+        return self._with(self.values, self.starts[start : stop + 1])
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """Some users by their numbers, in this order."""
+        values = np.concatenate([self.values[:0], *(self[row] for row in rows)])
+        return self._with(values, np.cumsum([0, *np.diff(self.starts)[rows]]))
+
+    def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
         same = object.__new__(type(self))
-        same._fill(self.values, self.starts[start : stop + 1], self.tokens)
+        same._fill(values, starts, self.tokens)
         return same
 
     def block(self, start: int, stop: int) -> Tokens:

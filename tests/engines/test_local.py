@@ -24,7 +24,7 @@ from tests.engines.strategies import (
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.plan import Way
-from reidrisk.engines.ways.profiles import as_sets
+from reidrisk.engines.ways.overlap import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
@@ -245,7 +245,7 @@ def test_memory_maps_are_read_from_disk(tmp_path):
     np.save(tmp_path / "known.npy", np.asfortranarray(seen.known, dtype=np.int64))
     known = np.load(tmp_path / "known.npy", mmap_mode="r")
     mapped = Observations(known, seen.anonymous, seen.truth, tokens=50)
-    assert isinstance(mapped.known, np.memmap)
+    assert isinstance(mapped.known.values, np.memmap)
     assert_same(LocalEngine().search(mapped, UNEQUAL), LocalEngine().search(seen, UNEQUAL))
 
 
@@ -358,8 +358,8 @@ def test_sets_of_profiles_are_a_view():
     rows = np.random.default_rng(1).integers(0, 50, (1000, 8)).astype(np.int8)
     seen = Observations(rows, rows[:5], np.arange(5), tokens=50)
     sets, _ = as_sets(seen.prefix(6), ProfileWeights(np.ones(50)))
-    assert np.shares_memory(sets.known, rows)
-    assert sets.known.shape == (1000, 6, 6)
+    assert np.shares_memory(sets.known.rows.values, rows)
+    assert sets.known.block(3, 10).shape == (7, 6, 6)
 
 
 @pytest.mark.slow

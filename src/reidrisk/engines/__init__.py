@@ -1,4 +1,4 @@
-"""Finding, for every anonymous row, the best known rows; how many there are; the true one's score."""
+"""Search over everyone: a slow engine that defines the answer, a fast one that equals it."""
 
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.histogram import PatternHistogram

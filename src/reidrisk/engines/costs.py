@@ -25,9 +25,7 @@ _COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
 _SAMPLE = 1 << 14
 
 
-def bytes_to_count(
-    observations: Observations, room: Room, groups: int, targets: int
-) -> int:
+def bytes_to_count(observations: Observations, room: Room, groups: int, targets: int) -> int:
     """Memory of a pattern count for this many targets."""
     patterns = groups * targets << observations.slots
     width = observations.slots * observations.set_size

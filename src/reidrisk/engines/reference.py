@@ -38,9 +38,7 @@ class ReferenceEngine:
         starts = range(0, rows.users, step)
         return work((start, rows.block(start, min(start + step, rows.users))) for start in starts)
 
-    def search(
-        self, observations: Observations, score: Score, *, list_best: int = 0
-    ) -> Matches:
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
         """Find the best score, its ties and the true score of every target.
 
         Args:

@@ -111,9 +111,7 @@ class Searches:
         """What answers one question about so many pairs: itself, or one that reports progress."""
         return nullcontext(self)
 
-    def search(
-        self, observations: Observations, score: Score, *, list_best: int = 0
-    ) -> Matches:
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
         """Find the best score, its ties and the true score of every target.
 
         Args:

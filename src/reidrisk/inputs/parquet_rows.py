@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.rows import MISSING, Kind, Tokens, check_block, read_only, smallest_type
+from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +57,9 @@ class ParquetRows:
                 rows = self._read([group])
                 self._set(slots=rows.shape[1])
                 start = int(self.starts[group])
-                complete = check_block(str(self.path), rows, self.tokens, start) > MISSING and complete
+                complete = (
+                    check_block(str(self.path), rows, self.tokens, start) > MISSING and complete
+                )
         self._set(complete=complete)
 
     def __repr__(self) -> str:
@@ -84,7 +86,9 @@ class ParquetRows:
         low, high = self.first + start, self.first + min(stop, self.users)
         from_group = int(np.searchsorted(self.starts, low, side="right")) - 1
         to_group = int(np.searchsorted(self.starts, high, side="left"))
-        rows = self._read(range(from_group, to_group))[low - self.starts[from_group] :][: high - low]
+        rows = self._read(range(from_group, to_group))[low - self.starts[from_group] :][
+            : high - low
+        ]
         rows = rows[:, : self.slots].astype(smallest_type(self.tokens))
         return read_only(np.ascontiguousarray(rows))
 
@@ -98,6 +102,10 @@ class ParquetRows:
             held = self._read([int(group)])
             taken[mine] = held[numbers[mine] - self.starts[group], : self.slots]
         return taken
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> TokenRows:
+        """Some users by their numbers, in this order, as rows in memory."""
+        return TokenRows(self.take(rows), tokens=self.tokens)
 
     def _read(self, groups: Sequence[int]) -> NDArray[np.int64]:
         """All tokens of some row groups, in the file's own order."""

@@ -13,6 +13,7 @@ from reidrisk.parallel import over_blocks
 TARGETS_AT_A_TIME = 256
 
 Counts = NDArray[np.int64]
+SmallCounts = NDArray[np.int32]
 
 
 def count(
@@ -25,7 +26,7 @@ def count(
     """Count known rows by group of gaps, target and pattern."""
     index, shape = _target_index(codes), (len(groups), len(codes.targets), 1 << observations.slots)
 
-    def work(blocks: Blocks) -> Counts:
+    def work(blocks: Blocks) -> Counts | SmallCounts:
         counts = np.zeros(shape, np.int32)
         sizes = np.zeros(len(groups), np.int32)
         for _, rows in blocks:
@@ -51,7 +52,7 @@ def count(
     return counts
 
 
-def _add(one: Counts, other: Counts) -> Counts:
+def _add(one: Counts | SmallCounts, other: Counts | SmallCounts) -> Counts:
     """Whole numbers, wide enough for the sum over everybody."""
     total = one.astype(np.int64, copy=False)
     total += other

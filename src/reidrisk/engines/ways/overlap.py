@@ -68,6 +68,10 @@ class EverySlot:
         """The sets of some users, by their numbers."""
         return self._spread(self.rows.take(rows))
 
+    def select(self, rows: NDArray[np.integer]) -> "EverySlot":
+        """Some of the users, by their numbers."""
+        return EverySlot(self.rows.select(rows), self.slots)
+
     def _spread(self, rows: Tokens) -> Tokens:
         flat = rows.reshape(len(rows), 1, -1)
         return np.broadcast_to(flat, (len(rows), self.slots, flat.shape[2]))

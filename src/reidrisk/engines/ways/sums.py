@@ -152,9 +152,7 @@ def _sum(
             for start, some in blocks
         }
 
-    parts = engine.reduce(
-        rows, add, operator.or_, step=_step(rows.users, targets), pairs=pairs
-    )
+    parts = engine.reduce(rows, add, operator.or_, step=_step(rows.users, targets), pairs=pairs)
     return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
 
 
@@ -163,9 +161,7 @@ def _step(rows: int, targets: int) -> int:
     return min(max(_PAIRS_PER_STEP // targets, _FEWEST_ROWS), max(rows // 8, _FEWEST_ROWS))
 
 
-def _distinct(
-    observations: Observations, cells: int, engine: Engine
-) -> tuple[Rows, Floats]:
+def _distinct(observations: Observations, cells: int, engine: Engine) -> tuple[Rows, Floats]:
     """The different known rows, and how often each occurs: short rows are often equal."""
     size = observations.tokens + 1
     units = size ** np.arange(observations.slots)
