@@ -23,9 +23,9 @@ from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.rows import Kind
 from reidrisk.releases import popularity
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.rows import Kind
 from reidrisk.scores.chances import log_chance
 
 Floats = NDArray[np.float64]
