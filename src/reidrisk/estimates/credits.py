@@ -5,7 +5,7 @@ import math
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from reidrisk.estimates.arrays import numbers
+from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
 
@@ -29,17 +29,20 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:  # 
     """
     values = numbers("credits", credits)
     level = confidence(level)
-    trials, total, tail = len(values), math.fsum(values), (1 - level) / 4
-    above = math.ceil(total * (1 - HAIR))
-    below = math.floor(total + (trials - total) * HAIR)
     return Estimate(
-        value=total / trials,
-        low=_lower(below, trials, tail),
-        high=1 - _lower(trials - above, trials, tail),
+        value=math.fsum(values) / len(values),
+        low=lower_limit(values, error=(1 - level) / 2),
+        high=1 - lower_limit(1 - values, error=(1 - level) / 2),
         level=level,
-        trials=trials,
+        trials=len(values),
         method="binomial, doubled tails",
     )
+
+
+def lower_limit(values: Numbers, *, error: float) -> float:
+    """A number that is above the mean of independent numbers with a chance of at most `error`."""
+    trials, total = len(values), math.fsum(values)
+    return _lower(math.floor(total + (trials - total) * HAIR), trials, error / 2)
 
 
 def _lower(count: int, trials: int, tail: float) -> float:
