@@ -74,7 +74,7 @@ class LooksAround(Good):
     """What is shown of a user depends on the others."""
 
     def show(self, people, start, stop, **how):
-        return (super().show(people, start, stop, **how) + people.users) % people.tokens
+        return (super().show(people, start, stop, **how) + people.users // 4) % people.tokens
 
 
 class Forgets(Good):
