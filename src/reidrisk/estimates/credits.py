@@ -5,7 +5,7 @@ import math
 from numpy.typing import ArrayLike
 from scipy.special import betaincinv
 
-from reidrisk.estimates.arrays import Numbers, numbers
+from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
 
@@ -29,19 +29,19 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:  # 
     """
     values = numbers("credits", credits)
     level = confidence(level)
+    trials, total, error = len(values), math.fsum(values), (1 - level) / 2
     return Estimate(
-        value=math.fsum(values) / len(values),
-        low=lower_limit(values, error=(1 - level) / 2),
-        high=1 - lower_limit(1 - values, error=(1 - level) / 2),
+        value=total / trials,
+        low=lower_limit(total, trials, error=error),
+        high=1 - lower_limit(trials - total, trials, error=error),
         level=level,
-        trials=len(values),
+        trials=trials,
         method="binomial, doubled tails",
     )
 
 
-def lower_limit(values: Numbers, *, error: float) -> float:
-    """A number that is above the mean of independent numbers with a chance of at most `error`."""
-    trials, total = len(values), math.fsum(values)
+def lower_limit(total: float, trials: int, *, error: float) -> float:
+    """A number that is above the mean of credits of this total with a chance of at most `error`."""
     return _lower(math.floor(total + (trials - total) * HAIR), trials, error / 2)
 
 

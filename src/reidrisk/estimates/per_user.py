@@ -10,6 +10,8 @@ from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
 from reidrisk.estimates.spread import (
+    QUICK,
+    THOROUGH,
     chances_of_counts,
     fit,
     mean_between,
@@ -66,52 +68,60 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:  #
     risks = values.mean(axis=1)
     mean = mean_of_numbers(risks, level=level)
     chances = chances_of_counts(values)
-    percentiles = _percentiles(chances, level)
+    spread = fit(chances.sum(axis=0, keepdims=True), THOROUGH)
+    percentiles = _percentiles(chances, spread, level)
+    worst = max(float(mean_between(spread, 1 - WORST, 1)[0]), mean.value, percentiles[1].value)
     return PerUserRisk(
-        risks, values.shape[1], mean, *percentiles, _worst(chances, mean, percentiles[1])
+        risks, values.shape[1], mean, *percentiles, _worst(chances, worst, percentiles[1])
     )
 
 
-def _percentiles(chances: Numbers, level: float) -> list[Estimate]:
-    """Median, 90th and 99th percentile, each with all values that explain the counts nearly as well.
+def _percentiles(chances: Numbers, spread: Numbers, level: float) -> list[Estimate]:
+    """Median, 90th and 99th percentile, with all others that explain the counts nearly as well.
 
-    Nearly: half of the allowed error times as well as the best spread, so 1/40 at 95 %. A share e of
-    users who are always named, of whom the study saw none, leaves counts that are (1 - e)^users as
-    likely; so for them the end is that of Clopper and Pearson.
+    Nearly: half of the allowed error times as well as the best spread, so 1/40 at 95 %. If a share
+    e of users is always named but none of them was drawn, the counts were (1 - e)^users as likely;
+    so for such users the end is that of Clopper and Pearson.
     """
     counts = chances.sum(axis=0, keepdims=True)
     below = np.array([0.5, 1 - WORST, 0.99])
-    values = [float(percentile(fit(counts), share)[0]) for share in below]
+    values = [float(percentile(spread, share)[0]) for share in below]
     lows, highs = percentile_ends(counts, below, (1 - level) / 2)
     return [
-        Estimate(value, low, high, level, len(chances), "fitted spread, likelihood ratio")
+        Estimate(
+            value,
+            min(low, value),
+            max(high, value),
+            level,
+            len(chances),
+            "fitted spread, likelihood ratio",
+        )
         for value, low, high in zip(values, lows.tolist(), highs.tolist(), strict=True)
     ]
 
 
-def _worst(chances: Numbers, mean: Estimate, percentile_90: Estimate) -> Estimate:
-    """The mean risk of the worst tenth, with what other users might have shown (Bayesian bootstrap).
+def _worst(chances: Numbers, value: float, percentile_90: Estimate) -> Estimate:
+    """Mean risk of the worst tenth, with what other users might have shown (Bayesian bootstrap).
 
     In another study each user would stand for more or fewer: weights are drawn from an exponential
-    distribution. For the high end one more user is imagined who is always named, for the low end one
-    who never is. So there is an interval even if nobody was ever named. The 90th percentile is at
-    most what is estimated; its low end counts here too, and its high end is never beyond this one.
+    distribution. For the high end one more user is imagined who is always named, for the low end
+    one who never is. So there is an interval even if nobody was ever named. The 90th percentile is
+    at most what is estimated: its low end holds here too, and its high end is never above this one.
     """
     # Equal users are drawn together, in an order that is not that of the table.
     alike, times = np.unique(chances, axis=0, return_counts=True)
     random = np.random.default_rng(SEED)
-    again = random.standard_gamma(times, (AGAIN, len(times))) @ alike
-    imagined = random.standard_exponential(AGAIN)
-    fewer, more = again.copy(), again
-    fewer[:, 0] += imagined
+    more = random.standard_gamma(times, (AGAIN, len(times))) @ alike
+    fewer, imagined = more.copy(), random.standard_exponential(AGAIN)
     more[:, -1] += imagined
-    here, *worse = mean_between(fit(np.vstack([times @ alike, more])), 1 - WORST, 1)
-    tail = (1 - mean.level) / 2
-    value = max(float(here), mean.value, percentile_90.value)
+    fewer[:, 0] += imagined
+    worse = mean_between(fit(more, QUICK), 1 - WORST, 1)
+    level = percentile_90.level
+    tail = (1 - level) / 2
     low = max(float(np.quantile(picked_by_the_others(fewer), tail)), percentile_90.low)
     high = max(float(np.quantile(worse, 1 - tail)), percentile_90.high, value)
     method = "fitted spread, bootstrap; low end: at least"
-    return Estimate(value, min(low, value), high, mean.level, len(chances), method)
+    return Estimate(value, min(low, value), high, level, len(chances), method)
 
 
 def picked_by_the_others(counts: Numbers) -> Numbers:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.checks import probability
 from reidrisk.estimates.arrays import Numbers, claims_and_credits
@@ -13,8 +13,8 @@ from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
 
 MOST_POINTS = 200
-STEP = 2**0.25  # sets of targets grow by this factor, and every fourth has a chance of its own
-STARTS = 4
+# Sets of targets double in this many steps; after so many each has a chance to err of its own.
+STEPS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +109,21 @@ def least_claim(
         error: Chance to accept a claim without the precision.
     """
     tried, parts = _claims_to_try(among, precision, error)
+    order = np.argsort(-claims)
+    totals = np.cumsum(right[order], dtype=np.longdouble)
+    numbers = np.searchsorted(-claims[order], -tried, side="right")
     found, held = np.inf, 0.0
-    for claim, part in zip(tried, parts, strict=True):
+    for claim, number, part in zip(tried, numbers.tolist(), parts, strict=True):
         held += part
-        some = right[claims >= claim]
-        if held > 0 and len(some) and lower_limit(some, error=held) >= precision:
+        if held and number and _limit(totals, number, held) >= precision:
             found = claim
         else:
             held = 0.0
     return float(found)
+
+
+def _limit(totals: NDArray[np.longdouble], number: int, error: float) -> float:
+    return lower_limit(float(totals[number - 1]), number, error=error)
 
 
 def _claims_to_try(among: Numbers, precision: float, error: float) -> tuple[Numbers, Numbers]:
@@ -125,15 +131,12 @@ def _claims_to_try(among: Numbers, precision: float, error: float) -> tuple[Numb
 
     Sets so small that not even all being right would do are left out.
     """
-    targets = len(among)
-    steps = np.arange(np.floor(np.log(targets) / np.log(STEP)) + 1)
-    sizes = np.ceil(targets / STEP**steps).astype(np.intp)
-    enough = precision**sizes <= error / 2
-    kept = sizes[enough | (steps == 0)]
-    parts = np.where(np.arange(len(kept)) % STARTS == 0, error, 0.0)
+    steps = np.arange(int(STEPS * np.log2(len(among))) + 1)
+    sizes = np.ceil(len(among) / np.exp2(steps / STEPS)).astype(np.intp)
+    sizes = sizes[(precision**sizes <= error / 2) | (steps == 0)]
+    parts = np.where(np.arange(len(sizes)) % STEPS == 0, error, 0.0)
     parts /= np.count_nonzero(parts)
-    order = slice(None, None, -1)
-    return -np.sort(-among)[kept - 1][order], parts[order]
+    return -np.sort(-among)[sizes - 1][::-1], parts[::-1]
 
 
 def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:  # noqa: A002

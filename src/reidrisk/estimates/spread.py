@@ -20,9 +20,10 @@ from reidrisk.estimates.arrays import Numbers
 
 # Densest near 0 and 1, where the counts of a few repeats tell risks apart best.
 RISKS = np.sin(np.linspace(0, np.pi / 2, 101)) ** 2
-# Begun with an even spread and stopped before it breaks into a few spikes: the likelihood is flat
-# there, and percentiles would jump from spike to spike.
-STEPS = 300
+# Steps of expectation maximisation, begun with an even spread. The few of a quick fit leave it
+# somewhat wider than the best one, which is safe for a high end.
+THOROUGH = 10_000
+QUICK = 300
 
 
 def chances_of_counts(credits_: Numbers) -> Numbers:
@@ -36,11 +37,11 @@ def chances_of_counts(credits_: Numbers) -> Numbers:
     return chances
 
 
-def fit(counts: Numbers) -> Numbers:
+def fit(counts: Numbers, steps: int) -> Numbers:
     """The share of users at each of `RISKS`, for each row of numbers of users named k times."""
     seen, chances = _shares(counts), _binomial(counts.shape[1] - 1)
     spread = np.full((len(counts), len(RISKS)), 1 / len(RISKS))
-    for _ in range(STEPS):
+    for _ in range(steps):
         spread *= _pull(seen, spread, chances)
     return spread
 
@@ -53,7 +54,7 @@ def percentile_ends(counts: Numbers, below: Numbers, odds: float) -> tuple[Numbe
         below: Shares of users at or under each percentile.
         odds: How well a spread must explain the counts, as a part of how well the best one does.
     """
-    best = fit(counts)
+    best = fit(counts, QUICK)
     goal = _explained(counts, best) + np.log(odds)
     start = np.searchsorted(RISKS, [percentile(best, share)[0] for share in below])
 
@@ -96,7 +97,7 @@ def _fit_divided(counts: Numbers, below: Numbers, place: NDArray[np.intp]) -> Nu
             (1 - below, risk >= place[:, None]),
         )
     )
-    for _ in range(STEPS):
+    for _ in range(QUICK):
         pull = _pull(seen, under + over, chances)
         under = below[:, None] * _shares(under * pull)
         over = (1 - below)[:, None] * _shares(over * pull)

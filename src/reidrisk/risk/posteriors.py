@@ -9,10 +9,10 @@ from reidrisk.attacks import Attack
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
-    Calibration,
+    Claims,
     Estimate,
     Selective,
-    calibration,
+    claims,
     mean_of_credits,
     mean_of_numbers,
     selective,
@@ -60,9 +60,9 @@ class Posterior:
         return mean_of_numbers(self.claimed, level=self.level)
 
     @cached_property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> Claims:
         """Claimed confidence against share right: does the model fit?"""
-        return calibration(self.claimed, self.credits, level=self.level)
+        return claims(self.claimed, self.credits, level=self.level)
 
     @cached_property
     def selective(self) -> tuple[Selective, ...]:
