@@ -69,10 +69,16 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:  #
     mean = mean_of_numbers(risks, level=level)
     chances = chances_of_counts(values)
     spread = fit(chances.sum(axis=0, keepdims=True), THOROUGH)
-    percentiles = _percentiles(chances, spread, level)
-    worst = max(float(mean_between(spread, 1 - WORST, 1)[0]), mean.value, percentiles[1].value)
+    median, percentile_90, percentile_99 = _percentiles(chances, spread, level)
+    worst = max(float(mean_between(spread, 1 - WORST, 1)[0]), mean.value, percentile_90.value)
     return PerUserRisk(
-        risks, values.shape[1], mean, *percentiles, _worst(chances, worst, percentiles[1])
+        risks=risks,
+        repeats=values.shape[1],
+        mean=mean,
+        median=median,
+        percentile_90=percentile_90,
+        percentile_99=percentile_99,
+        worst_decile=_worst(chances, worst, percentile_90),
     )
 
 

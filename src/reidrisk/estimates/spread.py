@@ -65,7 +65,7 @@ def percentile_ends(counts: Numbers, below: Numbers, odds: float) -> tuple[Numbe
             middle = good + np.fix((bad - good) / 2).astype(np.intp)
             reached = _explained(counts, _fit_divided(counts, below, middle)) >= goal
             good, bad = np.where(reached, middle, good), np.where(reached, bad, middle)
-        return RISKS[np.clip(bad, 0, len(RISKS) - 1)]
+        return np.asarray(RISKS[np.clip(bad, 0, len(RISKS) - 1)])
 
     return furthest(-1), furthest(len(RISKS))
 
@@ -74,7 +74,7 @@ def percentile(shares: Numbers, below: float) -> Numbers:
     """The least risk that a share `below` of the users does not exceed, in each row."""
     # A hair for sums of shares that are a rounding error too small.
     passed = np.cumsum(shares, axis=1) < below - 1e-9
-    return RISKS[np.minimum(passed.sum(axis=1), len(RISKS) - 1)]
+    return np.asarray(RISKS[np.minimum(passed.sum(axis=1), len(RISKS) - 1)])
 
 
 def mean_between(shares: Numbers, start: float, stop: float) -> Numbers:
@@ -127,4 +127,5 @@ def _binomial(repeats: int) -> Numbers:
     """For each risk the chance of being named 0, 1, ... times."""
     named = np.arange(repeats + 1.0)
     ways = -betaln(named + 1, repeats - named + 1) - np.log(repeats + 1)
-    return np.exp(ways + xlogy(named, RISKS[:, None]) + xlog1py(repeats - named, -RISKS[:, None]))
+    once = xlogy(named, RISKS[:, None]) + xlog1py(repeats - named, -RISKS[:, None])
+    return np.asarray(np.exp(ways + once))
