@@ -63,11 +63,13 @@ def bias_and_misses(risk_of, studies, **size):
 
 
 @pytest.mark.parametrize("repeats", [10, 20])
-@pytest.mark.parametrize("risk_of", [point, two_groups, beta, heavy_tail])
-def test_the_worst_decile_is_neither_too_low_nor_flattered(risk_of, repeats):
-    """200 users, 6 studies: bias within 0.08; ranking by halves was 0.1 too low for `beta`."""
+@pytest.mark.parametrize(
+    ("risk_of", "tolerance"), [(point, 0.08), (two_groups, 0.06), (beta, 0.03), (heavy_tail, 0.05)]
+)
+def test_the_worst_decile_is_neither_too_low_nor_flattered(risk_of, tolerance, repeats):
+    """6 studies of 200 users; ranking by halves is 0.05 to 0.08 too low for `beta`."""
     bias, missed = bias_and_misses(risk_of, 6, repeats=repeats)
-    assert abs(bias) < 0.08
+    assert abs(bias) < tolerance
     assert max(missed.values()) <= 1
 
 
