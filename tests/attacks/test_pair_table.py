@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reidrisk.attacks.release import IMPOSSIBLE
 from scipy import optimize
 
 from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown
 from reidrisk.attacks.pair_table import TokenTable
-from reidrisk.attacks.release import IMPOSSIBLE
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import synthetic_topics
 from reidrisk.scores import GRID
