@@ -32,7 +32,7 @@ from reidrisk.releases.topics.checks import (
 )
 from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.popularity import Popularity, popularity
-from reidrisk.releases.topics.rules import DAYS, Rules, site_rows
+from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import IMPOSSIBLE, log_chance
 
@@ -220,7 +220,7 @@ class TopicsApi:
     @property
     def rules(self) -> Rules:
         """The switches as arrays."""
-        return Rules.of(self)
+        return rules_of(self)
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
@@ -336,6 +336,12 @@ class TopicsApi:
     ) -> NDArray[np.integer]:
         """What else site 2 might have been shown of some users: `reidrisk.releases.repeat`."""
         return observing.repeat(self, people, rows, repeats=repeats, seed=seed)
+
+    @property
+    def independent_sites(self) -> bool:
+        """Unless it is by chance what users block: they block it at all sites."""
+        blocked = self.rules.blocked
+        return blocked is None or bool(((blocked == 0) | (blocked == 1)).all())
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances: for small worlds.
