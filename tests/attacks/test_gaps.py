@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine, TopicsApi, data
+from reidrisk import InvalidInput, LocalEngine, Observations, TopicsApi, data
 from reidrisk.attacks import (
     FullInformation,
     Gaps,
@@ -22,7 +22,7 @@ from reidrisk.attacks import (
     WeightedHamming,
 )
 from reidrisk.attacks.gap_chances import share_of_gaps
-from reidrisk.releases import ItemSamples, OneOfTop, RandomisedResponse, observe, reveal
+from reidrisk.releases import OneOfTop, RandomisedResponse, observe, reveal
 from reidrisk.scores import GRID, IMPOSSIBLE, TokenWeights
 
 TOKENS, TOP = 4, 2
@@ -297,12 +297,3 @@ def test_types_and_gaps_together_find_most():
 def people_filled(rows):
     """Rows in which no slot is empty."""
     return np.where(rows == -1, 0, rows)
-
-
-def test_gaps_of_samples_are_the_same_at_both_sites():
-    """Who has three items shows three, wherever: the others are gaps, at every site."""
-    people = data.make_profiles([1, 1, 1, 2, 2, 3], [0] * 6, [0, 1, 2, 0, 1, 2])
-    release = ItemSamples(samples=3, replacement=False)
-    seen = observe(release, people, seed=1)
-    matches = ReferenceEngine().search(seen, Gaps().fit(View.of(seen)))
-    assert matches.credit.tolist() == [1, 1, 1]

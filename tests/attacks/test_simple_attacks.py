@@ -64,10 +64,13 @@ def test_weights_are_those_of_the_paper(pooled):
 
 def test_a_match_on_a_rare_token_says_more():
     score = WeightedHamming().fit(VIEW)
-    order = np.argsort(popularity(SEEN, API, pooled=True).in_use[0])
-    gap = (score.match - score.mismatch)[0][order]
-    assert (np.diff(gap) <= 0).all()
-    assert gap[0] > gap[-1] > 0
+    popular = popularity(SEEN, API, pooled=True).in_use[0]
+    # Below, a sighting is noise as likely as not, and says less again.
+    order = np.flatnonzero(popular > 1e-3)[np.argsort(popular[popular > 1e-3])]
+    lead = (score.match - score.mismatch)[0]
+    assert len(order) > 100
+    assert (np.diff(lead[order]) <= 0).all()
+    assert lead.min() > 0
 
 
 @pytest.mark.parametrize("sites", [1, 2, 3])
