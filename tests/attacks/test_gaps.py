@@ -161,9 +161,7 @@ def test_types_are_bayes_rule_with_gaps(shared, alone):
     score = TypeAware(api, interests).fit(view_of(shared, alone))
     worlds = []
     for weights in interests.weights:
-        products = {
-            chosen: Fraction(math.prod(weights[list(chosen)])) for chosen in UNIFORM
-        }
+        products = {chosen: Fraction(math.prod(weights[list(chosen)])) for chosen in UNIFORM}
         worlds.append(sites_of(products, Fraction(noise), shared, alone))
     rows = list(itertools.product(range(TOKENS + 1), repeat=2))
     tokens = np.array(rows)
@@ -175,9 +173,7 @@ def test_types_are_bayes_rule_with_gaps(shared, alone):
                 math.prod(joint[o][w] for o, w in zip(shown, known, strict=True))
                 for joint in worlds
             )
-            one = sum(
-                math.prod(sum(row[w] for row in joint) for w in known) for joint in worlds
-            )
+            one = sum(math.prod(sum(row[w] for row in joint) for w in known) for joint in worlds)
             if both:
                 assert value == pytest.approx(math.log(both / one), abs=1e-9)
             else:
@@ -248,7 +244,11 @@ def test_gaps_count_slots_in_which_both_or_neither_came():
     seen = Observations(known, [[3, -1, -1]], [0], tokens=TOKENS)
     found = Gaps().fit(View.of(seen)).of(known, seen.anonymous[0])
     assert found.tolist() == [2 * GRID, 2 * GRID, 2 * GRID]
-    assert Gaps().fit(View.of(seen)).of(known, np.array([3, -1, 1])).tolist() == [3 * GRID, GRID, GRID]
+    assert Gaps().fit(View.of(seen)).of(known, np.array([3, -1, 1])).tolist() == [
+        3 * GRID,
+        GRID,
+        GRID,
+    ]
 
 
 def credit(seen, score):

@@ -12,7 +12,6 @@ from reidrisk import (
     LocalEngine,
     Observations,
     ReferenceEngine,
-    TokenWeights,
     TopicsApi,
     data,
     theory,
