@@ -242,13 +242,9 @@ def test_a_release_that_says_nothing_of_gaps_is_asked_only_if_there_are_any():
 def test_gaps_count_slots_in_which_both_or_neither_came():
     known = np.array([[0, -1, 2], [1, 1, -1], [-1, -1, -1]])
     seen = Observations(known, [[3, -1, -1]], [0], tokens=TOKENS)
-    found = Gaps().fit(View.of(seen)).of(known, seen.anonymous[0])
-    assert found.tolist() == [2 * GRID, 2 * GRID, 2 * GRID]
-    assert Gaps().fit(View.of(seen)).of(known, np.array([3, -1, 1])).tolist() == [
-        3 * GRID,
-        GRID,
-        GRID,
-    ]
+    score = Gaps().fit(View.of(seen))
+    assert (score.of(known, seen.anonymous[0]) // GRID).tolist() == [2, 2, 2]
+    assert (score.of(known, np.array([3, -1, 1])) // GRID).tolist() == [3, 1, 1]
 
 
 def credit(seen, score):
