@@ -21,7 +21,7 @@ from reidrisk.attacks import (
     View,
     WeightedHamming,
 )
-from reidrisk.attacks.gap_chances import share_of_gaps
+from reidrisk.attacks.gap_chances import gap_chances, share_of_gaps
 from reidrisk.releases import OneOfTop, RandomisedResponse, observe, reveal
 from reidrisk.scores import GRID, IMPOSSIBLE, TokenWeights
 
@@ -293,3 +293,13 @@ def test_types_and_gaps_together_find_most():
 def people_filled(rows):
     """Rows in which no slot is empty."""
     return np.where(rows == -1, 0, rows)
+
+
+def test_slots_that_differ_are_averaged_for_one_table():
+    """Nobody is away in the first slot, half in the second: a quarter of all."""
+    rows = np.array([[0, 1], [1, 2], [2, -1], [3, -1]])
+    view = View.of(Observations(rows, rows[:1], [0], tokens=TOKENS))
+    api = TopicsApi(topics=TOKENS, top=TOP, noise=0.2, absence=0.0)
+    each, all_alike = (gap_chances(view, api, "test", pooled=pooled) for pooled in (False, True))
+    np.testing.assert_allclose(each.known, [0, 0.5])
+    np.testing.assert_allclose(all_alike.both, [0.25])
