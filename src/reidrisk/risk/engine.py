@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import Score
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ Slots = Sequence[int] | int | None
 class Engine(Protocol):
     """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
 
-    def search(self, observations: Observations, score: Score, *, top: int = 0) -> Matches:
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
         """Find the best score, its ties and the true score of every target."""
         ...
 
@@ -60,8 +60,7 @@ def one_length(seen: Observations, slots: int | None) -> int:
 
 def assessable(seen: Observations) -> NDArray[np.bool_]:
     """Targets of whom both sides saw something."""
-    known = seen.known[seen.truth - seen.first]
-    known_seen = (known != MISSING).any(axis=(1, 2) if known.ndim == SETS else 1)
+    known_seen = (seen.true_rows != MISSING).reshape(len(seen.truth), -1).any(axis=1)
     mask: NDArray[np.bool_] = known_seen & (seen.anonymous != MISSING).any(axis=1)
     if not mask.any():
         raise InvalidInput(

@@ -4,12 +4,12 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import MISSING, Observations
+from reidrisk.rows import Kind, Rows, smallest_type
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.posteriors import believed, check_likelihood
 from reidrisk.scores import GRID, Distribution, normalised
@@ -47,7 +47,7 @@ def optimum(
     check_likelihood(model)
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    score, short = normalised(model.fit(seen)), seen.prefix(length)
+    score, short = normalised(model.fit(View.of(seen))), seen.prefix(length)
     if isinstance(score, Distribution):
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:
@@ -71,18 +71,15 @@ def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> 
 
 def _drawn(seen: Observations, score: Distribution) -> Observations:
     """What the model says the targets' users might have shown."""
-    shown = score.sample(seen.known[seen.truth - seen.first], seed=0)
-    return Observations(
-        seen.known, shown, seen.truth, tokens=seen.tokens, first=seen.first, users=seen.users
-    )
+    shown = score.sample(seen.true_rows, seed=0)
+    return seen.changed(anonymous=shown.astype(smallest_type(seen.tokens)))
 
 
-def _different(seen: Observations) -> NDArray[np.integer]:
+def _different(seen: Observations) -> Rows:
     """The known rows, single tokens each once: a maximum needs no more."""
-    if seen.known.ndim == SETS:
+    if seen.known.kind is not Kind.TOKENS:
         return seen.known
-    codes = np.zeros(len(seen.known), np.int64)
-    for column in seen.known.T:
-        codes = codes * (seen.tokens + 1) + (column.astype(np.int64) - MISSING)
-    _, first = np.unique(codes, return_index=True)
-    return seen.known[first]
+    rows = seen.known.block(0, seen.known.users).astype(np.int64)
+    units = (seen.tokens + 1) ** np.arange(seen.slots)
+    _, first = np.unique((rows - MISSING) @ units, return_index=True)
+    return seen.known.select(first)
