@@ -390,7 +390,7 @@ def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(InvalidInput, match="5 tokens"):
         gains(TokenTable(SMALL), world_rows(tokens=5))
     with pytest.raises(
-        InvalidInput, match="one known token of each slot, and known rows hold a set"
+        InvalidInput, match="one known token of each slot, .* hold a set"
     ):
         gains(TokenTable(SMALL), sets_of(2))
     with pytest.raises(TooLarge, match="20000 x 20000"):

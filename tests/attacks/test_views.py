@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reidrisk import Observations, TopicsApi, data
-from reidrisk.attacks import View, attack_named
+from reidrisk.attacks import ATTACKS, View, attack_named
 from reidrisk.rows import Kind, rows_of
 
 API = TopicsApi(topics=12, top=3, noise=0.1, absence=0.2)
@@ -58,11 +58,7 @@ def elsewhere(seen):
     return Observations(known, seen.anonymous, seen.truth, tokens=seen.tokens)
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["denoised-profile-overlap", "full-information", "gaps", "hamming", "profile-overlap"]
-    + ["token-table", "type-aware", "weighted-hamming"],
-)
+@pytest.mark.parametrize("name", sorted(ATTACKS))
 @pytest.mark.parametrize("panel", [False, True])
 def test_attacks_ask_for_blocks_of_rows_only(name, panel):
     seen = REVEALED if name == "full-information" else SEEN
