@@ -389,9 +389,7 @@ def test_rows_that_do_not_fit_are_refused():
         gains(TokenTable(TopicsApi(topics=4, top=2, noise=1)))
     with pytest.raises(InvalidInput, match="5 tokens"):
         gains(TokenTable(SMALL), world_rows(tokens=5))
-    with pytest.raises(
-        InvalidInput, match="one known token of each slot, .* hold a set"
-    ):
+    with pytest.raises(InvalidInput, match=r"one known token of each slot, .* hold a set"):
         gains(TokenTable(SMALL), sets_of(2))
     with pytest.raises(TooLarge, match="20000 x 20000"):
         gains(TokenTable(TopicsApi(topics=20_000)), world_rows(tokens=20_000))
