@@ -9,9 +9,9 @@ from reidrisk.attacks import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.observations import MISSING, Observations
-from reidrisk.rows import Kind, Rows, smallest_type
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.posteriors import believed, check_likelihood
+from reidrisk.rows import Kind, Rows, smallest_type
 from reidrisk.scores import GRID, Distribution, normalised
 
 MOST_OUTCOMES = 250_000
