@@ -120,8 +120,7 @@ def believed(
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    found = engine.search(seen, score) if matches is None else matches
-    claimed = np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0)
+    claimed, found = claims(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
@@ -131,3 +130,11 @@ def believed(
         int((~assessed).sum()),
         level,
     )
+
+
+def claims(
+    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+) -> tuple[Floats, Matches]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
+    found = engine.search(seen, score) if matches is None else matches
+    return np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0), found
