@@ -21,7 +21,7 @@ from reidrisk.matches import Matches
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, Floats, assessable, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
-from reidrisk.scores import GRID, Score
+from reidrisk.scores import GRID, Score, normalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,9 @@ def posterior(
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
     name, score = attack_of(attack).name, fitted(attack, seen, view).score
-    return believed(name, seen.prefix(length), score, engine, level, matches)
+    model = normalised(score)
+    again = matches if model is score else None
+    return believed(name, seen.prefix(length), model, engine, level, again)
 
 
 def check_likelihood(attack: Attack) -> None:
