@@ -9,7 +9,7 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
 from reidrisk.inputs.labels import label_array, not_utf8
 from reidrisk.inputs.sources import Source
@@ -26,6 +27,8 @@ AnyPath = str | os.PathLike[str]
 
 TEXT = pa.large_string()
 TYPES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+# Names of columns that are not UTF-8 raise a ValueError.
+DAMAGED = (OSError, ValueError, pa.ArrowException)
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -115,11 +118,7 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
         raise InvalidInput(
             f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
         )
-    if not place.is_file():
-        raise InvalidInput(f"{place}: there is no such file; check the path")
-    if not place.stat().st_size:
-        raise InvalidInput(f"{place}: the file is empty; write it again")
-    return [place]
+    return [existing_file(place)]
 
 
 def _has_type(file: Path, types: tuple[str, ...]) -> bool:
@@ -135,21 +134,27 @@ def _read(
 ) -> pa.Table:
     """The columns of one file under our names."""
     there = column_names(file)
-    missing = [name for name in types if names[name] not in there and name not in optional]
-    if missing:
-        raise InvalidInput(
-            f"{file}: there is no column {names[missing[0]]!r}, only {', '.join(there) or 'none'}; "
-            f'name it so in the file, or say columns={{"{missing[0]}": ...}}'
-        )
-    taken = {name: names[name] for name in types if names[name] in there}
-    if twice := [name for name in taken.values() if there.count(name) > 1]:
-        raise InvalidInput(f"{file}: there are two columns {twice[0]!r}; rename or remove one")
+    taken = {name: names[name] for name in types if name not in optional or names[name] in there}
+    check_columns(
+        file, there, taken.values(), "name it so in the file, or give its name there with columns="
+    )
     if file.suffix.lower() == ".parquet":
         table = _read_parquet(file, list(taken.values()))
     else:
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
         table = _read_csv(file, list(taken.values()), kinds)
     return table.rename_columns(list(taken))
+
+
+def check_columns(place: object, there: list[str], wanted: Iterable[str], advice: str) -> None:
+    """Refuse a table in which a column is not there, or is there twice."""
+    for name in wanted:
+        if name not in there:
+            raise InvalidInput(
+                f"{place}: there is no column {name!r}, only {', '.join(there) or 'none'}; {advice}"
+            )
+        if there.count(name) > 1:
+            raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
 
 
 def column_names(file: Path) -> list[str]:
@@ -184,7 +189,7 @@ def parquet_file(file: Path) -> Any:
 
     try:
         return parquet.ParquetFile(file)
-    except (OSError, pa.ArrowException) as wrong:
+    except DAMAGED as wrong:
         raise InvalidInput(
             f"{file}: this is no whole Parquet file; write it again: {wrong}"
         ) from wrong
@@ -193,7 +198,7 @@ def parquet_file(file: Path) -> Any:
 def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
     try:
         return parquet_file(file).read(columns=columns).select(columns)
-    except (OSError, pa.ArrowException) as wrong:
+    except DAMAGED as wrong:
         raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
 
 
@@ -232,7 +237,8 @@ def _explain(file: Path, columns: list[str], wrong: str) -> str:
     column, row, reason = said.groups()
     place = f"{file}, row {int(row) - 1}"
     if column is None:
-        return f"{place}: {reason.rsplit(':', 1)[0]}; give each row as many entries as the header"
+        # Behind the colon Arrow quotes the row, and with it the user.
+        return f"{place}: {reason.partition(':')[0]}; give each row as many entries as the header"
     name = columns[int(column)] if int(column) < len(columns) else f"column {column}"
     if "UTF8" in reason:
         return not_utf8(place, name)
