@@ -22,7 +22,7 @@ from reidrisk.attacks import (
     WeightedHamming,
 )
 from reidrisk.attacks.gap_chances import gap_chances, share_of_gaps
-from reidrisk.releases import OneOfTop, RandomisedResponse, observe, reveal
+from reidrisk.releases import GapChances, OneOfTop, RandomisedResponse, observe, reveal
 from reidrisk.scores import GRID, IMPOSSIBLE, TokenWeights
 
 TOKENS, TOP = 4, 2
@@ -68,46 +68,84 @@ def test_full_information_is_the_chance_of_every_whole_row(release, away):
         assert (found[~possible] < NEVER).all()
 
 
-# Users are away in a quarter of the weeks, from both sites; each site misses others in a fifth.
-SHARED, ALONE = Fraction(1, 4), Fraction(1, 5)
+@dataclass(frozen=True)
+class Sites:
+    """A release whose sites miss users unequally often, by chance."""
+
+    name: ClassVar[str] = "sites"
+    noise: float
+    known: float
+    other: float
+
+    def one_of_top(self, tokens):
+        return TopicsApi(topics=tokens, top=TOP, noise=self.noise).one_of_top(tokens)
+
+    def gaps(self, share):
+        same = self.known * self.other
+        return GapChances.of(share, one=self.known, other=self.other, same=same)
+
+
+@dataclass(frozen=True)
+class Cause:
+    """Why slots are empty: users are away from both sites, or one of the sites misses them."""
+
+    shared: Fraction = Fraction(0)
+    known: Fraction = Fraction(0)
+    other: Fraction = Fraction(0)
+
+    def release(self, noise):
+        if self.known == self.other:
+            return TopicsApi(topics=TOKENS, top=TOP, noise=float(noise), absence=float(self.known))
+        return Sites(float(noise), float(self.known), float(self.other))
+
+    def view(self):
+        """Known rows with every token equally often, and gaps as often as they should be."""
+        share = 1 - (1 - self.shared) * (1 - self.known)
+        rows = TOKENS * share.denominator
+        empty = int(rows * share)
+        column = np.concatenate([np.full(empty, -1), np.arange(rows - empty) % TOKENS])
+        known = np.column_stack([column, np.roll(column, 3)])
+        return View.of(Observations(known, known[:1], [0], tokens=TOKENS))
+
+    def sites(self, world, noise):
+        """Exact chance of [shown][known], the gap last: through every set."""
+        total = sum(world.values())
+        joint = [[Fraction(0)] * (TOKENS + 1) for _ in range(TOKENS + 1)]
+        for chosen, weight in world.items():
+            shows = [
+                noise / TOKENS + (1 - noise) * Fraction(t in chosen, TOP) for t in range(TOKENS)
+            ]
+            shown, known = (
+                [*((1 - gap) * chance for chance in shows), gap] for gap in (self.other, self.known)
+            )
+            there = (1 - self.shared) * Fraction(weight) / total
+            for one, other in itertools.product(range(TOKENS + 1), repeat=2):
+                joint[one][other] += there * shown[one] * known[other]
+        joint[NOTHING][NOTHING] += self.shared
+        return joint
+
+
+AWAY, MISSED, OFTEN = Fraction(1, 4), Fraction(1, 5), Fraction(1, 2)
+CAUSES = [
+    Cause(shared=AWAY),
+    Cause(known=MISSED, other=MISSED),
+    Cause(shared=AWAY, known=MISSED, other=MISSED),
+    Cause(shared=AWAY, known=MISSED, other=OFTEN),
+    Cause(known=MISSED),
+    Cause(other=OFTEN),
+]
 WORLD = {(0, 1): 8, (2, 3): 5, (0, 2): 1, (1, 3): 1, (0, 3): 1}
 UNIFORM = dict.fromkeys(itertools.combinations(range(TOKENS), TOP), 1)
 NOTHING = TOKENS
 
 
-def sites_of(world, noise, shared=SHARED, alone=ALONE):
-    """Exact chance that two sites see two symbols of a slot, the gap last: through every set."""
-    total = sum(world.values())
-    joint = [[Fraction(0)] * (TOKENS + 1) for _ in range(TOKENS + 1)]
-    for chosen, weight in world.items():
-        shows = [
-            (1 - alone) * (noise / TOKENS + (1 - noise) * Fraction(token in chosen, TOP))
-            for token in range(TOKENS)
-        ]
-        shows.append(alone)
-        for one, other in itertools.product(range(TOKENS + 1), repeat=2):
-            joint[one][other] += (1 - shared) * Fraction(weight, total) * shows[one] * shows[other]
-    joint[NOTHING][NOTHING] += shared
-    return joint
-
-
 def given_known(joint):
-    """Exact chance of what is shown given what is known, [shown][known]."""
+    """Exact chance of what is shown given what is known, [shown][known]; None if it never is."""
     alone = [sum(row[known] for row in joint) for known in range(TOKENS + 1)]
     return [
-        [row[known] / alone[known] if alone[known] else Fraction(0) for known in range(TOKENS + 1)]
+        [row[known] / alone[known] if alone[known] else None for known in range(TOKENS + 1)]
         for row in joint
     ]
-
-
-def view_of(shared, alone):
-    """Known rows in which every token is equally often, and gaps as often as they should be."""
-    share = 1 - (1 - shared) * (1 - alone)
-    rows = math.lcm(share.denominator, TOKENS * share.denominator)
-    empty = int(rows * share)
-    column = np.concatenate([np.full(empty, -1), np.arange(rows - empty) % TOKENS])
-    known = np.column_stack([column, np.roll(column, 3)])
-    return View.of(Observations(known, known[:1], [0], tokens=TOKENS))
 
 
 def assert_is_log(found, chances):
@@ -115,11 +153,8 @@ def assert_is_log(found, chances):
         chance = chances[shown][known]
         if chance:
             assert found[shown, known] == pytest.approx(math.log(chance), abs=ROUNDING)
-        else:
+        elif chance is not None:
             assert found[shown, known] < NEVER
-
-
-CAUSES = [(SHARED, Fraction(0)), (Fraction(0), ALONE), (SHARED, ALONE)]
 
 
 def pairs_of(world):
@@ -129,53 +164,50 @@ def pairs_of(world):
     return pairs
 
 
-@pytest.mark.parametrize(("shared", "alone"), CAUSES)
+@pytest.mark.parametrize("cause", CAUSES)
 @pytest.mark.parametrize("pooled", [True, False])
-def test_a_table_is_bayes_rule_with_gaps(shared, alone, pooled):
-    noise = Fraction(1, 5)
-    api = TopicsApi(topics=TOKENS, top=TOP, noise=float(noise), absence=float(alone))
-    pairs = pairs_of(WORLD)
+def test_a_table_is_bayes_rule_with_gaps(cause, pooled):
+    noise, pairs = Fraction(1, 5), pairs_of(WORLD)
     pairs = pairs if pooled else np.stack([pairs, pairs])
-    score = TokenTable(api, pairs, pooled=pooled).fit(view_of(shared, alone))
+    score = TokenTable(cause.release(noise), pairs, pooled=pooled).fit(cause.view())
     assert len(score.gain) == (1 if pooled else 2)
     for table in score.gain / GRID:
-        assert_is_log(table, given_known(sites_of(WORLD, noise, shared, alone)))
+        assert_is_log(table, given_known(cause.sites(WORLD, noise)))
 
 
-@pytest.mark.parametrize(("shared", "alone"), CAUSES)
-def test_simple_weights_are_bayes_rule_with_gaps_where_their_assumption_holds(shared, alone):
+@pytest.mark.parametrize("cause", CAUSES)
+def test_simple_weights_are_bayes_rule_with_gaps_where_their_assumption_holds(cause):
     """All sets are equally likely and there is no noise."""
-    api = TopicsApi(topics=TOKENS, top=TOP, noise=0.0, absence=float(alone))
-    score = WeightedHamming(api).fit(view_of(shared, alone))
+    score = WeightedHamming(cause.release(0)).fit(cause.view())
     symbols = np.array([0, 1, 2, 3, -1])
     table = np.array([score.of(symbols[:, None], symbols[[shown]]) for shown in range(5)]) / GRID
-    assert_is_log(table, given_known(sites_of(UNIFORM, Fraction(0), shared, alone)))
+    assert_is_log(table, given_known(cause.sites(UNIFORM, Fraction(0))))
 
 
-@pytest.mark.parametrize(("shared", "alone"), CAUSES)
-def test_types_are_bayes_rule_with_gaps(shared, alone):
-    """Two slots, all pairs of rows: over types, sets and both reasons for gaps."""
-    noise = 0.2
-    api = TopicsApi(topics=TOKENS, top=TOP, noise=noise, absence=float(alone))
+@pytest.mark.parametrize("cause", CAUSES)
+def test_types_are_bayes_rule_with_gaps(cause):
+    """Two slots, all pairs of rows: over types, sets and all reasons for gaps."""
+    noise = Fraction(1, 5)
     interests = data.Interests(topics=TOKENS, types=3, size=TOP, sigma=1.5)
-    score = TypeAware(api, interests).fit(view_of(shared, alone))
-    worlds = []
-    for weights in interests.weights:
-        products = {chosen: Fraction(math.prod(weights[list(chosen)])) for chosen in UNIFORM}
-        worlds.append(sites_of(products, Fraction(noise), shared, alone))
+    score = TypeAware(cause.release(noise), interests).fit(cause.view())
+    types = [
+        cause.sites({chosen: Fraction(math.prod(row[list(chosen)])) for chosen in UNIFORM}, noise)
+        for row in interests.weights
+    ]
     rows = list(itertools.product(range(TOKENS + 1), repeat=2))
     tokens = np.array(rows)
     tokens[tokens == NOTHING] = -1
-    for shown, target in zip(rows, tokens, strict=True):
-        found = score.of(tokens, target) / GRID
-        for known, value in zip(rows, found, strict=True):
+    for known, row in zip(rows, tokens, strict=True):
+        alone = sum(math.prod(sum(line[w] for line in joint) for w in known) for joint in types)
+        if not alone:
+            continue
+        found = score.of(np.repeat(row[None], len(rows), axis=0), tokens) / GRID
+        for shown, value in zip(rows, found, strict=True):
             both = sum(
-                math.prod(joint[o][w] for o, w in zip(shown, known, strict=True))
-                for joint in worlds
+                math.prod(joint[o][w] for o, w in zip(shown, known, strict=True)) for joint in types
             )
-            one = sum(math.prod(sum(row[w] for row in joint) for w in known) for joint in worlds)
             if both:
-                assert value == pytest.approx(math.log(both / one), abs=1e-9)
+                assert value == pytest.approx(math.log(both / alone), abs=1e-9)
             else:
                 assert value <= IMPOSSIBLE
 
@@ -183,7 +215,7 @@ def test_types_are_bayes_rule_with_gaps(shared, alone):
 @pytest.mark.parametrize("name", ["weighted", "table", "types"])
 def test_chances_of_all_rows_sum_to_one(name):
     api = TopicsApi(topics=TOKENS, top=TOP, noise=0.3, absence=0.2)
-    view, interests = view_of(SHARED, ALONE), data.Interests(topics=TOKENS, types=3, size=TOP)
+    view, interests = CAUSES[2].view(), data.Interests(topics=TOKENS, types=3, size=TOP)
     attack = {
         "weighted": WeightedHamming(api),
         "table": TokenTable(api, interests.pairs),
