@@ -188,7 +188,7 @@ def _part_of(
             "for training, or more users"
         )
     return Observations(
-        everyone.known[wanted],
+        everyone.known.select(np.flatnonzero(wanted)),
         everyone.anonymous[mine],
         place[everyone.truth[mine]],
         tokens=everyone.tokens,
@@ -363,7 +363,7 @@ def bound_of(level: Level, slots: int) -> Bound:
 
 
 def _sizes(scene: Scene, attack: Attack) -> Part:
-    study, users = scene.study, len(scene.seen.known)
+    study, users = scene.study, scene.seen.known.users
     wanted = sorted({*(size for size in study.sizes if size < users), users})
     curve = measure_sizes(
         scene.seen,
