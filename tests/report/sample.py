@@ -1,12 +1,12 @@
 """A result as a study of the embedded population among ten million people might give it."""
 
+from reidrisk.estimates import Estimate
 from reidrisk.study.result import (
     Bits,
     Bound,
     ClaimBin,
     Claims,
     Extrapolation,
-    Figure,
     Result,
     Risk,
     Selection,
@@ -38,11 +38,11 @@ def spread(value, trials=TARGETS):
 
 
 def figure(value, trials=TARGETS, method=METHOD):
-    return Figure(value, *spread(value, trials), LEVEL, trials, method)
+    return Estimate(value, *spread(value, trials), LEVEL, trials, method)
 
 
 def exact(value, method="exact"):
-    return Figure(value, value, value, LEVEL, 0, method)
+    return Estimate(value, value, value, LEVEL, 0, method)
 
 
 def risk(attack, value, *, slots=8, users=USERS, **setting):
@@ -64,7 +64,7 @@ def law(attack, place):
     last = measured[-1][1].value
 
     def wide(value, factor):
-        return Figure(value, value / factor, value * factor, LEVEL, TARGETS, "extrapolated, Beta")
+        return Estimate(value, value / factor, value * factor, LEVEL, TARGETS, "extrapolated, Beta")
 
     return Extrapolation(
         attack, 8, "Beta mixture of match chances", {"a": 0.41, "b": 812.0}, tuple(measured),
@@ -109,14 +109,14 @@ def selections():
         yield Selection(
             "type-aware", 8, precision, figure(named), figure(right, 120), named * right * TARGETS
         )
-    yield Selection("type-aware", 8, 0.99, Figure(0, 0, 0.0004, LEVEL, TARGETS, METHOD), None, 0.0)
+    yield Selection("type-aware", 8, 0.99, Estimate(0, 0, 0.0004, LEVEL, TARGETS, METHOD), None, 0.0)
 
 
 def claims():
     pairs = ((0.011, 0.012), (0.06, 0.055), (0.16, 0.17), (0.33, 0.31), (0.52, 0.55), (0.71, 0.69),
              (0.84, 0.86), (0.93, 0.92))  # fmt: skip
     bins = tuple(ClaimBin(claimed, figure(right, 140)) for claimed, right in pairs)
-    gap = Figure(0.0004, -0.0021, 0.0029, LEVEL, TARGETS, "betting")
+    gap = Estimate(0.0004, -0.0021, 0.0029, LEVEL, TARGETS, "betting")
     return Claims("type-aware", 8, 0.0316, figure(0.0312), gap, fits=True, bins=bins)
 
 

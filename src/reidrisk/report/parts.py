@@ -8,7 +8,8 @@ from typing import Any
 
 from reidrisk.report.drawing import COLOURS, GLYPHS, Look
 from reidrisk.report.numbers import count, interval, share
-from reidrisk.study.result import Figure, Risk
+from reidrisk.estimates import Estimate
+from reidrisk.study.result import Risk
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
@@ -134,7 +135,7 @@ def attack_keys(attacks: Sequence[str], used: Collection[str] | None = None) -> 
     )
 
 
-def figure_cells(figure: Figure | None, prefix: str = "") -> Row:
+def figure_cells(figure: Estimate | None, prefix: str = "") -> Row:
     """The value and the ends of a figure, which may be missing."""
     parts = ("value", "low", "high")
     return {f"{prefix}{part}": None if figure is None else getattr(figure, part) for part in parts}

@@ -22,6 +22,7 @@ from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.randomness import uniforms
 from reidrisk.releases import TopicsApi
+from reidrisk.releases.release import Bits
 from reidrisk.risk import measure, measure_sizes, per_user, posterior
 from reidrisk.risk.curves import RiskCurve
 from reidrisk.risk.engine import Engine
@@ -29,12 +30,10 @@ from reidrisk.risk.posteriors import Posterior
 from reidrisk.risk.spectra import Level, full_information_level, model_level
 from reidrisk.scores import Score
 from reidrisk.study.result import (
-    Bits,
     Bound,
     ClaimBin,
     Claims,
     Extrapolation,
-    Figure,
     Risk,
     Selection,
     Setting,
@@ -300,8 +299,8 @@ def _claims(scene: Scene, attack: Attack) -> Part:
             attack.name,
             found.slots,
             one.precision,
-            Figure.of(one.named),
-            None if one.right is None else Figure.of(one.right),
+            one.named,
+            None if one.right is None else one.right,
             one.expected_right,
         )
         for one in found.selective
@@ -315,10 +314,10 @@ def _calibration(found: Posterior) -> Claims:
         attack=found.attack,
         slots=found.slots,
         claimed=chart.claimed,
-        right=Figure.of(chart.right),
-        gap=Figure.of(chart.gap),
+        right=chart.right,
+        gap=chart.gap,
         fits=chart.fits,
-        bins=tuple(ClaimBin(one.claimed, Figure.of(one.right)) for one in chart.bins),
+        bins=tuple(ClaimBin(one.claimed, one.right) for one in chart.bins),
     )
 
 
@@ -391,10 +390,10 @@ def _extrapolation(attack: str, slots: int, law: Extrapolated) -> Extrapolation:
         slots=slots,
         law=law.law,
         parameters=law.parameters,
-        fitted=tuple((users, Figure.of(found)) for users, found in law.fitted.items()),
-        predicted=tuple((users, Figure.of(found)) for users, found in law.predicted.items()),
+        fitted=tuple((users, found) for users, found in law.fitted.items()),
+        predicted=tuple((users, found) for users, found in law.predicted.items()),
         held_out=tuple(
-            (users, Figure.of(predicted), Figure.of(measured))
+            (users, predicted, measured)
             for users, (predicted, measured) in law.held_out.items()
         ),
     )
@@ -426,11 +425,11 @@ def _per_user(scene: Scene, parts: Part) -> Part:
         slots=headline,
         users=len(rows),
         repeats=found.repeats,
-        mean=Figure.of(found.mean),
-        median=Figure.of(found.median),
-        percentile_90=Figure.of(found.percentile_90),
-        percentile_99=Figure.of(found.percentile_99),
-        worst_decile=Figure.of(found.worst_decile),
+        mean=found.mean,
+        median=found.median,
+        percentile_90=found.percentile_90,
+        percentile_99=found.percentile_99,
+        worst_decile=found.worst_decile,
         edges=RISK_EDGES,
         shares=tuple((counts / len(rows)).tolist()),
     )
