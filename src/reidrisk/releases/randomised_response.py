@@ -98,6 +98,11 @@ class RandomisedResponse:
             both_gaps=0.0,
         )
 
+    @property
+    def independent_sites(self) -> bool:
+        """Each site has coins of its own."""
+        return True
+
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
         """Exactly what a site is shown of each user; all sites are alike."""
         true = people.top_sets(0, people.users, top=1, seed=seed)[:, :, 0]

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.observations import SETS, Observations
 from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.models import drawn, proper
 from reidrisk.risk.posteriors import believed, check_likelihood
 from reidrisk.scores import GRID, Score
@@ -23,8 +24,9 @@ _TOLERANCE = 1e-6
 
 def optimum(
     seen: Observations,
-    model: Attack,
+    model: Subject,
     *,
+    view: View | None = None,
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -43,14 +45,15 @@ def optimum(
     Args:
         seen: Known rows, and targets drawn at random from their users.
         model: An attack whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
-    check_likelihood(model)
+    check_likelihood(attack_of(model))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    score, short = model.fit(seen), seen.prefix(length)
+    score, short = fitted(model, seen, view).score, seen.prefix(length)
     if seen.complete or isinstance(score, TypeMixture):
         score = proper(score)
         if seen.complete and seen.tokens**length <= MOST_OUTCOMES:
@@ -59,7 +62,7 @@ def optimum(
                 trials = seen.tokens**length
                 return Estimate(value, value, value, 1.0, trials, "exact, all outcomes")
         short = drawn(score, short) or short
-    found = believed(model.name, short, score, engine, level)
+    found = believed(attack_of(model).name, short, score, engine, level)
     return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
 
 

@@ -1,5 +1,7 @@
 """How promises are kept."""
 
+import dataclasses
+
 
 def promise(kept: bool, who: str, what: str) -> None:  # noqa: FBT001  reads as a sentence
     """Raise if a promise is broken."""
@@ -13,7 +15,8 @@ def is_frozen(value: object) -> bool:
         hash(value)
     except TypeError:
         return False
-    name = next(iter(getattr(value, "__dataclass_fields__", {})), "name")
+    fields = dataclasses.fields(value) if dataclasses.is_dataclass(value) else ()
+    name = fields[0].name if fields else "name"
     try:
         setattr(value, name, getattr(value, name, None))
     except (AttributeError, TypeError):

@@ -337,6 +337,12 @@ class TopicsApi:
         """What else site 2 might have been shown of some users: `reidrisk.releases.repeat`."""
         return observing.repeat(self, people, rows, repeats=repeats, seed=seed)
 
+    @property
+    def independent_sites(self) -> bool:
+        """Unless it is by chance what users block: they block it at all sites."""
+        blocked = self.rules.blocked
+        return blocked is None or bool(((blocked == 0) | (blocked == 1)).all())
+
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances: for small worlds.
 
