@@ -6,11 +6,12 @@ differs from run to run, such as time and machine, is not part of it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from reidrisk import estimates
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.estimates.estimate import Side
@@ -75,10 +76,21 @@ class Bound:
     fits: bool | None = None
     setting: Setting = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, bound: estimates.Bound, slots: int) -> Self:
+        """A bound at a number of slots as a flat record."""
+        number = asdict(bound.estimate)
+        return cls(bound.name, bound.side, slots, assumes=bound.assumes, fits=bound.fits, **number)
+
     @property
     def estimate(self) -> Estimate:
         """The number with its interval."""
         return Estimate(self.value, self.low, self.high, self.level, self.trials, self.method)
+
+    @property
+    def bound(self) -> estimates.Bound:
+        """The bound as it was found."""
+        return estimates.Bound(self.name, self.side, self.estimate, self.assumes, self.fits)
 
 
 @dataclass(frozen=True)
