@@ -7,11 +7,10 @@ from reidrisk.risk.measuring import measure
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
-from reidrisk.risk.spectra import Level, Spectrum, spectrum
+from reidrisk.risk.spectra import Spectrum, spectrum
 
 __all__ = [
     "Fitted",
-    "Level",
     "Posterior",
     "RiskCurve",
     "SizeCurve",

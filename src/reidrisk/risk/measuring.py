@@ -1,7 +1,7 @@
 """How often does an attack name the right user?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 @overload
-def measure(
+def measure(  # type: ignore[overload-overlap]  a Fitted is a tuple, but one attack
     seen: Observations,
     attack: Subject,
     *,
@@ -92,13 +92,13 @@ def measure(
     Returns:
         A curve for each attack: `curve[8].value`, `curve[8].low`, `curve[8].high`.
     """
-    several = isinstance(attack, Sequence) and not isinstance(attack, Fitted)
-    attacks = list(attack) if several else [attack]
+    one = isinstance(attack, Fitted) or not isinstance(attack, Sequence)
+    attacks: Any = [attack] if one else attack  # a Fitted is a tuple, but one attack
     found = measured(
         seen, attacks, view=view, slots=slots, engine=engine, level=level, precision=precision
     )
-    curves = tuple(one.curve for one in found)
-    return curves if several else curves[0]
+    curves = tuple(each.curve for each in found)
+    return curves[0] if one else curves
 
 
 def measured(

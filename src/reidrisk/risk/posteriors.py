@@ -21,7 +21,7 @@ from reidrisk.matches import Matches
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, Floats, assessable, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
-from reidrisk.scores import GRID, Score
+from reidrisk.scores import GRID, Score, normalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,9 @@ def posterior(
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
     name, score = attack_of(attack).name, fitted(attack, seen, view).score
-    return believed(name, seen.prefix(length), score, engine, level, matches)
+    model = normalised(score)
+    again = matches if model is score else None
+    return believed(name, seen.prefix(length), model, engine, level, again)
 
 
 def check_likelihood(attack: Attack) -> None:
@@ -120,8 +122,7 @@ def believed(
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    found = engine.search(seen, score) if matches is None else matches
-    claimed = np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0)
+    claimed, found = claims(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
@@ -131,3 +132,11 @@ def believed(
         int((~assessed).sum()),
         level,
     )
+
+
+def claims(
+    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+) -> tuple[Floats, Matches]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
+    found = engine.search(seen, score) if matches is None else matches
+    return np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0), found
