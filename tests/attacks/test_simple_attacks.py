@@ -12,6 +12,7 @@ from reidrisk import (
     LocalEngine,
     Observations,
     ReferenceEngine,
+    SetWeights,
     TokenWeights,
     TopicsApi,
     data,
@@ -90,7 +91,7 @@ def test_several_sites_name_more():
     three = API.observe(PEOPLE, targets=400, sites=4, seed=3)
     for attack, kind in ((Hamming(), TokenWeights), (WeightedHamming(API), TokenWeights)):
         assert type(attack.fit(one)) is kind
-        assert type(attack.fit(three)) is TokenWeights
+        assert type(attack.fit(three)) is SetWeights
         alone, together = (
             LocalEngine().search(seen, attack.fit(seen)).credit.mean() for seen in (one, three)
         )

@@ -33,6 +33,7 @@ def tabled(release, away=0.0):
         (TopicsApi(topics=6, top=2, blocked=0.4), 0.0),
         (TopicsApi(topics=6, top=2, blocked=0.4, absence=0.2), 0.3),
         (TopicsApi(topics=6, top=2, presence=0.7, memory=1), 0.2),
+        (TopicsApi(topics=6, top=2, delay=3.0), 0.2),
         (RandomisedResponse(epsilon=1.0), 0.25),
         (ItemSamples(samples=2, replacement=False), 0.25),
     ],
@@ -63,3 +64,10 @@ def test_who_is_away_is_away_from_both():
     found = TopicsApi().gaps(np.array([0.0, 0.25]))
     assert found.given_gap.tolist() == [0.0, 1.0]
     assert found.given_token.tolist() == [0.0, 0.0]
+
+
+def test_equal_topics_of_a_call_make_no_gap_impossible():
+    """Later slots of a call may be empty though something is known of it."""
+    found = TopicsApi(per_call=3, every=1).gaps(np.array([0.1, 0.1, 0.1]))
+    assert found.given_gap.tolist() == pytest.approx([1, 1, 1])
+    assert found.given_token.tolist() == pytest.approx([0, 0.5, 0.5])

@@ -81,7 +81,7 @@ class RandomisedResponse:
 
     def gaps(self, known: Floats) -> GapChances:
         """Whoever is away is away from both sites."""
-        return GapChances.of(known, one=0.0, other=0.0, same=0.0)
+        return GapChances.of(known)
 
     def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
         """The true tokens: users x slots x 1."""

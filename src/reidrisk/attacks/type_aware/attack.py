@@ -121,7 +121,12 @@ class TypeAware:
             _check_interests(self.interests, shows)
             return self.interests.type_weights, self.interests.type_pairs()
         people = view.population
-        if self.types is None and self.panel is None and people is not None and _fits(people, shows):
+        if (
+            self.types is None
+            and self.panel is None
+            and people is not None
+            and _fits(people, shows)
+        ):
             return people.type_weights, people.type_pairs()
         rows = self._rows(view, shows)
         _check_size(max(self._candidates), shows)
