@@ -27,11 +27,6 @@ def _quantity(reader: str) -> "Callable[[str], Any]":
 
 SIZE, SHARE, SIZES = _quantity("size"), _quantity("share"), _quantity("sizes")
 
-ATTACKS = (
-    "hamming", "weighted-hamming", "token-table", "type-aware", "profile-overlap",
-    "denoised-profile-overlap",
-)  # fmt: skip
-
 
 def as_json() -> "Callable[..., Any]":
     """For machines."""
@@ -59,9 +54,16 @@ def seed() -> "Callable[..., Any]":
 def chosen_attacks() -> "Callable[..., Any]":
     """Which attacks."""
     return click.option(
-        "--attack", "attacks", type=click.Choice(ATTACKS), multiple=True, default=("hamming",),
-        show_default=True, help="May be given several times; `reidrisk attacks` explains them.",
+        "--attack", "attacks", multiple=True, default=("hamming",), show_default=True,
+        metavar="NAME", shell_complete=_attack_names,
+        help="May be given several times; `reidrisk attacks` lists them. Your own: module:Class.",
     )  # fmt: skip
+
+
+def _attack_names(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    from reidrisk.attacks import ATTACKS
+
+    return [name for name in ATTACKS if name.startswith(begun)]
 
 
 def slots() -> "Callable[..., Any]":
