@@ -78,7 +78,7 @@ def test_a_run_killed_after_each_step_finds_all_steps_before(tmp_path, undisturb
         process.wait()
     assert run("study", tmp_path / "study.toml", "-o", tmp_path / "run").returncode == 0
     assert (tmp_path / "run" / "result.json").read_bytes() == expected
-    last = (tmp_path / "run" / "log.txt").read_text().splitlines()[-7:]
+    last = (tmp_path / "run" / "log.txt").read_text().splitlines()[-8:]
     assert "found" in last[0]
 
 
@@ -111,7 +111,7 @@ def _rest(terminal):
 def test_a_terminal_shows_steps_rate_and_time_left(tmp_path):
     (tmp_path / "study.toml").write_text(LONGER)
     terminal, process, shown = watched(tmp_path, b"pairs/s")
-    assert b"step 1 of 6" in shown
+    assert b"step 1 of 7" in shown
     assert b"-:--:--" in shown or b"0:00:0" in shown
     _rest(terminal)
     assert process.wait() == 0
@@ -130,7 +130,7 @@ def test_quiet_shows_no_bar(tmp_path):
 
 def test_an_interrupt_leaves_a_run_that_goes_on_and_says_how(tmp_path):
     (tmp_path / "study.toml").write_text(LONG)
-    terminal, process, _ = watched(tmp_path, b"step 1 of 6")
+    terminal, process, _ = watched(tmp_path, b"step 1 of 7")
     process.send_signal(signal.SIGINT)
     said = _rest(terminal)
     assert process.wait(60) == 130
