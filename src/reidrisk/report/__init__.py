@@ -1,5 +1,6 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
 from reidrisk.report.outputs import files, html, text
+from reidrisk.report.parts import Column, Exhibit, Section
 
-__all__ = ["files", "html", "text"]
+__all__ = ["Column", "Exhibit", "Section", "files", "html", "text"]
