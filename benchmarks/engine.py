@@ -17,7 +17,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.releases import TopicsApi
-from reidrisk.scores import GRID, ProfileWeights, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores import GRID, ProfileWeights, TokenTable, TokenWeights
 from reidrisk.scores.type_mixture import TypeMixture
 
 USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
@@ -205,7 +205,7 @@ def main():
     large, _ = seconds(lambda: both(large_seen), repeat=1)
     rows.append(("30M users", large, "1M users", small, 30))
     sets = people(USERS, set_size=5)
-    in_sets, _ = seconds(lambda: engine.search(sets, attacks(SetWeights)[0]), repeat=1)
+    in_sets, _ = seconds(lambda: engine.search(sets, attacks(TokenWeights)[0]), repeat=1)
     rows.append(("sets of 5, weighted", in_sets, "r = 8", ours, 10))
     songs = people(1_000_000, tokens=1_000_000, exponent=1.0)
     weights = TokenWeights(-np.log(popularity(1_000_000, 1.0)))

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from reidrisk.randomness import uniforms
     from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
-    from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
-    from reidrisk.scores.type_mixture import TypeMixture
+    from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
     from reidrisk.theory import RepresentationMatrix
 
@@ -47,7 +46,6 @@ __all__ = [
     "ReidriskError",
     "RepresentationMatrix",
     "Result",
-    "SetWeights",
     "Study",
     "TokenTable",
     "TokenWeights",
@@ -81,12 +79,11 @@ _PARTS = {
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
     "matches": ("Matches",),
-    "scores.type_mixture": ("TypeMixture",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
     "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
-    "scores": ("ProfileWeights", "SetWeights", "TokenTable", "TokenWeights"),
+    "scores": ("ProfileWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),
     "theory": ("RepresentationMatrix",),
 }

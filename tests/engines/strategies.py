@@ -4,11 +4,14 @@ import numpy as np
 from hypothesis import strategies as st
 
 from reidrisk.observations import Observations
-from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
-from reidrisk.scores.type_mixture import TypeMixture
+from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
 
 # Few different values, so that sums are often equal, and some that cancel.
 AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]
+
+
+# Gains of gaps: neutral, of any sign, "impossible", and one above all.
+GAPS = [[0.0], AWKWARD, [-1e4, 0.0, 2.0], [-1e4], [50.0]]
 
 
 @st.composite
@@ -34,23 +37,40 @@ def observations(draw, most_slots=6, *, sets=False):
 
 
 @st.composite
-def weights(draw, seen, kind=TokenWeights):
-    """Token weights with many equal sums, of any sign, per slot or for all."""
+def weights(draw, seen):
+    """Token weights with many equal sums, of any sign, per slot or for all; with gaps or not."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     shape = draw(st.sampled_from([(seen.tokens,), (seen.slots, seen.tokens)]))
     values = draw(st.sampled_from([[1.0], [0.0], [0.1, 0.2, 0.3], AWKWARD, [1e-9, 1e4]]))
     mismatch = draw(st.sampled_from([[0.0], [-1.0], AWKWARD]))
-    return kind(random.choice(values, shape), random.choice(mismatch, shape))
+    gaps = {}
+    if draw(st.booleans()):
+        slots = draw(st.sampled_from([(), (seen.slots,)]))
+        of_gaps = draw(st.sampled_from(GAPS))
+        gaps = {
+            "known_gap": random.choice(of_gaps, draw(st.sampled_from([(), shape]))),
+            "shown_gap": random.choice(of_gaps, slots),
+            "both_gaps": random.choice(of_gaps, slots),
+        }
+    score = TokenWeights(random.choice(values, shape), random.choice(mismatch, shape), **gaps)
+    return score.normalised() if draw(st.integers(0, 5)) == 0 else score
 
 
 @st.composite
 def tables(draw, seen):
     """Token tables, with and without a strong diagonal."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    tokens = seen.tokens
-    shape = draw(st.sampled_from([(tokens, tokens), (seen.slots, tokens, tokens)]))
+    gaps = draw(st.booleans())
+    size = seen.tokens + gaps
+    shape = draw(st.sampled_from([(size, size), (seen.slots, size, size)]))
     gain = random.choice(draw(st.sampled_from([[1.0], [0.0, 0.1], AWKWARD, [-1e4, 1e-9]])), shape)
-    return TokenTable(gain + draw(st.sampled_from([0, 4])) * np.eye(tokens))
+    gain += draw(st.sampled_from([0, 4])) * np.eye(size)
+    if gaps:
+        of_gaps = draw(st.sampled_from(GAPS))
+        gain[..., -1, :] = random.choice(of_gaps, gain[..., -1, :].shape)
+        gain[..., -1] = random.choice(of_gaps, gain[..., -1].shape)
+    score = TokenTable(gain, gaps=gaps)
+    return score.normalised() if draw(st.integers(0, 3)) == 0 else score
 
 
 @st.composite
@@ -66,7 +86,8 @@ def mixtures(draw, seen):
     """Type mixtures with equal and with impossible chances."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     values = draw(st.sampled_from([[1.0], [0.0, 1.0], [1.0, 2.0, 50.0], [1e-30, 1e-4, 1.0]]))
-    types, tokens = draw(st.integers(1, 6)), seen.tokens
+    gaps = draw(st.booleans())
+    types, tokens = draw(st.integers(1, 6)), seen.tokens + gaps
 
     def shares(*shape):
         chances = random.choice(values, shape)
@@ -77,7 +98,7 @@ def mixtures(draw, seen):
     same = draw(st.sampled_from([0.0, 0.5])) * np.eye(tokens)
     given = shares(types, tokens, tokens) * (1 - same.sum(axis=0)) + same
     weights = random.choice([0.5, 1.0, 3.0], types)
-    return TypeMixture(weights / weights.sum(), single, given * single[:, None, :])
+    return TypeMixture(weights / weights.sum(), single, given * single[:, None, :], gaps=gaps)
 
 
 @st.composite
@@ -85,7 +106,7 @@ def searches(draw, most_slots=6):
     """Observations and a score for them."""
     if draw(st.integers(0, 3)) == 0:
         seen = draw(observations(most_slots, sets=True))
-        return seen, draw(st.one_of(weights(seen, SetWeights), profiles(seen)))
+        return seen, draw(st.one_of(weights(seen), profiles(seen)))
     seen = draw(observations(most_slots))
     if seen.tokens <= 300 and draw(st.booleans()):
         return seen, draw(st.one_of(tables(seen), mixtures(seen)))

@@ -28,7 +28,7 @@ from reidrisk.engines.ways.profiles import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
-from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights
 
 FIELDS = ("best", "ties", "truth", "top_rows", "top_scores")
 
@@ -66,7 +66,7 @@ def test_a_search_equals_the_reference(search, top):
 def test_every_way_equals_the_reference(way, data):
     sets = data.draw(st.booleans())
     seen = data.draw(observations(most_slots=4, sets=sets))
-    score = data.draw(weights(seen, SetWeights if sets else TokenWeights))
+    score = data.draw(weights(seen))
     if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
         way = Way.LANES
     with pytest.MonkeyPatch.context() as patch:
@@ -261,24 +261,32 @@ def test_settings_are_at_least_one(setting):
         LocalEngine(**{setting: 0})
 
 
-def test_a_foreign_score_is_refused_before_anything_runs():
-    class Novel:
-        def check(self, observations):
-            pass
+class Novel:
+    """A score of somebody else: agreement counts, but only if the first slots agree."""
 
-        def of(self, known, shown):
-            raise NotImplementedError
+    def check(self, observations):
+        pass
 
-    with pytest.raises(InvalidInput, match="not Novel; use ReferenceEngine"):
-        LocalEngine().search(population(), Novel())
+    def of(self, known, shown):
+        agrees = known == shown
+        return np.where(agrees[:, 0], agrees.sum(axis=1), 0)
+
+
+@pytest.mark.parametrize("top", [0, 5])
+def test_a_score_of_somebody_else_is_slow_not_refused(top):
+    seen = population(targets=30)
+    slow = ReferenceEngine().search(seen, Novel(), top=top)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("reidrisk.engines.ways.definition._ROWS_AT_A_TIME", 700)
+        assert_same(LocalEngine(threads=2, rows=900).search(seen, Novel(), top=top), slow)
+    assert_same(LocalEngine().search(seen, Novel(), top=top), slow)
 
 
 PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import Observations
-from reidrisk.scores.type_mixture import TypeMixture
-from reidrisk.scores import ProfileWeights, SetWeights, TokenTable, TokenWeights
+from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
 
 assert numba.config.DISABLE_JIT
 random = np.random.default_rng(5)
@@ -287,7 +295,7 @@ tokens = random.integers(-1, 4, (9, 4))
 truth = random.integers(0, 40, 9)
 quarters = np.full((2, 4, 4), 1 / 4)
 for known, score in (
-    (sets, SetWeights(np.arange(4), -0.5)),
+    (sets, TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenTable(random.random((4, 4)))),
     (sets, ProfileWeights(np.arange(4))),

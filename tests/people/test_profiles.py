@@ -1,6 +1,7 @@
 """Top sets: the compiled loops against the definition, and what must not change them."""
 
 import doctest
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,6 +88,37 @@ def test_cutting_and_other_users_do_not_matter():
     np.testing.assert_array_equal(np.concatenate(pieces), whole)
     alone = people_of([row for row in some_rows() if row[0] == 17], taxonomy=range(30))
     np.testing.assert_array_equal(alone.top_sets(0, 1, top=5, seed=2)[0], whole[17])
+
+
+@given(ROWS, st.sampled_from(["missing", "pad"]), st.data())
+def test_cells_are_those_of_each_user_and_epoch(rows, absent, data):
+    people = people_of(rows, absent=absent)
+    start = data.draw(st.integers(0, people.users))
+    stop = data.draw(st.integers(start, people.users))
+    cells = people.cells(start, stop)
+    assert cells.starts[0] == 0
+    assert cells.starts[-1] == len(cells.members) == len(cells.weights)
+    assert len(cells.starts) == (stop - start) * people.epochs + 1
+    for cell, (first, last) in enumerate(pairwise(cells.starts.tolist())):
+        user, epoch = divmod(cell, people.epochs)
+        tokens, weights = people.cell(start + user, epoch)
+        assert cells.members[first:last].tolist() == tokens.tolist()
+        assert cells.weights[first:last].tolist() == weights.tolist()
+
+
+@pytest.mark.parametrize(("start", "stop"), [(-1, 1), (0, 3), (2, 1)])
+def test_cells_of_nobody_are_refused(start, stop):
+    with pytest.raises(InvalidInput, match="no part of 2 users"):
+        make_profiles([1, 2], [0, 0], [5, 6]).cells(start, stop)
+
+
+def test_people_are_complete_if_something_is_seen_of_everyone_always():
+    always = make_profiles([1, 1, 2, 2], [0, 1, 0, 1], [5, 5, 6, 6], [1, 0, 1, 1])
+    assert always.complete
+    columns = [1, 1, 2], [0, 1, 0], [5, 5, 6]
+    assert not make_profiles(*columns).complete
+    assert make_profiles(*columns, absent="pad").complete
+    assert make_profiles(*columns, absent="drop").complete
 
 
 def test_more_users_than_a_block_are_the_same_users():

@@ -170,3 +170,16 @@ def test_a_release_can_be_asked():
     )
     assert (asked.raw == direct.raw).all()
     assert asked.band == direct.band
+
+
+def test_the_floor_is_half_a_sighting_among_all_sightings():
+    """200 users in 8 slots are 1,600 sightings: a token seen once is not flattened."""
+    api = TopicsApi()
+    known = np.asarray(api.observe(synthetic_topics(200, seed=3), targets=1, seed=3).known)
+    found = popularity(known, api, pooled=True)
+    rise, seen = api.q_in - api.q_out, np.bincount(known.ravel(), minlength=349)
+    assert found.floor == pytest.approx([0.5 / (1_600 * rise)])
+    np.testing.assert_array_equal(found.in_use[0] == found.raw[0], seen > 0)
+    once = found.in_use[0, seen == 1]
+    assert (once == found.raw[0, seen == 1]).all()
+    assert (once > found.floor[0]).all()

@@ -177,7 +177,7 @@ def test_rows_of_the_embedded_population_have_the_known_sum_of_column_maxima(noi
 
 def test_a_world_that_is_too_large_is_refused():
     people = synthetic_topics(10, epochs=3)
-    with pytest.raises(TooLarge, match="use fewer topics, epochs or users"):
+    with pytest.raises(TooLarge, match="use fewer tokens, slots or users"):
         TopicsApi().rows(people)
     with pytest.raises(TooLarge, match="18 coins of blocking and witnessing"):
         api(presence=0.5).rows(Fixed.of([SETS * 3], 4))

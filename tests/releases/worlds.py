@@ -5,6 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
+from reidrisk.people.people import Cells
+
 RARE = 1e-4  # seeds are fixed: a smaller p-value means that the code has changed for the worse
 
 
@@ -33,6 +35,16 @@ class Fixed:
     @property
     def epochs(self):
         return self.sets.shape[1]
+
+    @property
+    def complete(self):
+        return bool((self.sets >= 0).all())
+
+    def cells(self, start, stop):
+        sets = np.sort(self.sets[start:stop], axis=2).reshape(-1, self.sets.shape[2])
+        sizes = (sets >= 0).sum(axis=1)
+        members = sets[sets >= 0]
+        return Cells(np.concatenate([[0], np.cumsum(sizes)]), members, np.ones(members.size))
 
     def top_sets(self, start, stop, *, top, seed, priority=None):
         del seed

@@ -18,7 +18,6 @@ from tests.risk.worlds import (
 from reidrisk import InvalidInput, Observations, ReferenceEngine, theory
 from reidrisk.attacks import Hamming, TokenTable, WeightedHamming
 from reidrisk.risk import optimum, posterior
-from reidrisk.risk.models import drawn, proper
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import TypeMixture
 
@@ -94,7 +93,7 @@ def test_over_all_known_rows_the_optimum_is_the_expected_one():
 
 
 def test_simplified_weights_are_made_a_distribution():
-    score = proper(WeightedHamming(API).fit(world(WORLDS[1])))
+    score = WeightedHamming(API).fit(world(WORLDS[1])).normalised().as_table()
     np.testing.assert_allclose(np.exp(score.gain / GRID).sum(axis=1), 1, rtol=1e-9)
     found = optimum(world(WORLDS[0]), WeightedHamming(API))
     assert found.method == "exact, all outcomes"
@@ -112,8 +111,8 @@ def test_rows_drawn_from_a_model_follow_it(known):
     """Chi-square over all outcomes of one user; the seed is fixed."""
     seen = many([known[0]])
     rows = np.array(rows_given([known[0]])).astype(float)[0]
-    for score in (proper(MODEL.fit(seen)), MIXTURE):
-        shown = drawn(score, seen, seed=3).anonymous.astype(np.int64)
+    for score in (MODEL.fit(seen), MIXTURE):
+        shown = score.sample(seen.known[seen.truth], seed=3)
         codes = shown @ 4 ** np.arange(len(known[0]))[::-1]
         counts = np.bincount(codes, minlength=len(rows))
         assert ((counts - 4_000 * rows) ** 2 / (4_000 * rows)).sum() < 2 * len(rows) + 20

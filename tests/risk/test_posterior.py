@@ -15,7 +15,7 @@ TYPES = TypeAware(API, PEOPLE.interests)
 
 def test_claims_are_shares_of_the_sum_over_everyone():
     few = SEEN.only(slice(0, 40))
-    score = WeightedHamming(API).fit(SEEN)
+    score = WeightedHamming(API).fit(SEEN).normalised()
     found = posterior(few, WeightedHamming(API), slots=6)
     for target in range(40):
         nats = score.of(few.known, few.anonymous[target]) / 2**40

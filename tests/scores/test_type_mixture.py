@@ -141,7 +141,7 @@ def test_arrays_of_the_caller_stay_as_they_are():
     weights, single, joint = tables(6, 2, 3)
     score = TypeMixture(weights, single, joint)
     joint[:], single[:] = 0, 0
-    assert score.chances.joint.sum() == pytest.approx(2)
+    assert score.chances.joint[:-1, :-1].sum() == pytest.approx(2)
     with pytest.raises(ValueError, match="read-only"):
         score.chances.joint[0] = 1
 
@@ -183,3 +183,30 @@ def test_tables_too_large_are_refused_before_they_are_made():
 
     with pytest.raises(TooLarge, match=r"takes 80 GB, more than 4; use fewer types"):
         TypeMixture(wide(1), wide(1, 100_000), wide(1, 100_000, 100_000))
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 4), st.sampled_from([0.0, 0.5]))
+def test_gaps_with_chances_are_one_more_token(seed, types, tokens, zeros):
+    """The gap is seen: the same scores as if it were a token, behind the others."""
+    arrays = tables(seed, types, tokens + 1, zeros)
+    known, shown = np.random.default_rng(seed).integers(0, tokens + 1, (2, 20, 4))
+    expected = TypeMixture(*arrays).of(known, shown)
+    score = TypeMixture(*arrays, gaps=True)
+    assert score.tokens == tokens
+    known[known == tokens], shown[shown == tokens] = -1, -1
+    np.testing.assert_array_equal(score.of(known, shown), expected)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("known", [[0, 2], [1, -1]])
+def test_samples_follow_the_mixture(known, gaps):
+    score = TypeMixture(*tables(8, 3, 4), gaps=gaps)
+    symbols = np.array([0, 1, 2, -1 if gaps else 3])
+    every = symbols[np.indices((4, 4)).reshape(2, -1).T]
+    chances = np.exp(score.of(np.broadcast_to(known, every.shape), every) / GRID)
+    assert chances.sum() == pytest.approx(1)
+    drawn = score.sample(np.broadcast_to(known, (20_000, 2)), seed=5)
+    counts = np.array([(drawn == row).all(axis=1).sum() for row in every])
+    assert counts.sum() == 20_000
+    assert ((counts - 20_000 * chances) ** 2 / (20_000 * chances)).sum() < 50

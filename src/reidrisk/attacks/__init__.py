@@ -1,24 +1,45 @@
-"""How an attacker rates known users: frozen descriptions that are fitted to a score."""
+"""How an attacker rates known users: frozen descriptions that are fitted to a score.
 
-from reidrisk.attacks.attack import Attack
+A new attack is one new file here: `ATTACKS` finds it.
+"""
+
+from typing import Any
+
+from reidrisk.attacks.attack import Attack, View, check_needs
 from reidrisk.attacks.full_information import FullInformation
+from reidrisk.attacks.gaps import Gaps
 from reidrisk.attacks.hamming import Hamming
-from reidrisk.attacks.overlap import ProfileOverlap
+from reidrisk.attacks.overlap import DenoisedProfileOverlap, ProfileOverlap
 from reidrisk.attacks.pair_table import TokenTable
-from reidrisk.attacks.release import Release
+from reidrisk.attacks.table import all_attacks, attack_named
 from reidrisk.attacks.type_aware.attack import TypeAware
 from reidrisk.attacks.type_aware.latent_types import LatentTypes, fit_types
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 
 __all__ = [
+    "ATTACKS",
     "Attack",
+    "DenoisedProfileOverlap",
     "FullInformation",
+    "Gaps",
     "Hamming",
     "LatentTypes",
     "ProfileOverlap",
-    "Release",
     "TokenTable",
     "TypeAware",
+    "View",
     "WeightedHamming",
+    "attack_named",
+    "check_needs",
     "fit_types",
 ]
+
+ATTACKS: dict[str, type[Attack]]
+"""All attacks of this package by name."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make the table of all attacks when it is first asked for."""
+    if name == "ATTACKS":
+        return all_attacks()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

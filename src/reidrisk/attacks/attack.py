@@ -1,12 +1,22 @@
 """What every attack promises, ours and those of others, and what it may look at."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
+from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
-from reidrisk.releases.release import Release
+from reidrisk.releases.release import Release, asked
 from reidrisk.scores import Score
+
+Capability = TypeVar("Capability")
+
+NEEDS = {
+    "release": "the release: what showed the rows",
+    "panel": "a panel: other users, of whom both sides and who is who are known",
+    "population": "the population: how interests are spread over people",
+}
+"""What an attack may need of a view, to complete 'an attack needs to know ...'."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -59,11 +69,13 @@ class Attack(Protocol):
         knows: What the attacker needs to know, beside the rows: part of a sentence.
         assumes: Under what the attack is the best possible: a sentence.
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
-            to what is the same for all users. Only then does an attacker know how sure it is.
+            to what is the same for all users, gaps included. Only then does an attacker know how
+            sure it is.
         needs: What of the view must be there: "release", "panel", "population"; none of them if
-            the attack was given it.
+            the attack was given it. What is there besides, an attack may use.
 
-    A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one.
+    A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
+    can be made without arguments has a name in study files: `module:Class`.
     """
 
     @property
@@ -84,3 +96,27 @@ class Attack(Protocol):
     def fit(self, view: View) -> Score:
         """The score, from what an attacker may see."""
         ...
+
+
+class OfRelease(Attack, Protocol):
+    """An attack that knows the release: the one it was given, else the one of the view."""
+
+    @property
+    def release(self) -> Release | None: ...  # noqa: D102  explained above
+
+
+def check_needs(attack: Attack, view: View) -> None:
+    """Refuse a view that lacks what an attack needs."""
+    for need in attack.needs:
+        if getattr(view, need) is None:
+            raise InvalidInput(
+                f"{attack.name} needs to know {NEEDS[need]}; make the attack with it, as in "
+                f"{type(attack).__name__}({need}=...), or give {need}= to the view"
+            )
+
+
+def release_of(attack: OfRelease, view: View, capability: type[Capability]) -> Capability:
+    """The release that an attack goes by, as one that has a capability."""
+    check_needs(attack, view)
+    release = view.release if attack.release is None else attack.release
+    return asked(release, capability, attack.name)

@@ -1,27 +1,25 @@
-"""The closed world: everyone's top sets are known.  Paper: section 7, full information."""
+"""The closed world: what the chances follow from is known of everyone.  Paper: section 7."""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
-from reidrisk.attacks.release import Release, check_alphabet
+from reidrisk.attacks.attack import View, release_of
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights
-from reidrisk.scores.chances import IMPOSSIBLE, log_chance
+from reidrisk.observations import SETS
+from reidrisk.releases.release import Release, Reveals, ShowsOneOfTop
+from reidrisk.scores import Score
 
 
 @dataclass(frozen=True, slots=True)
 class FullInformation:
-    """Guess the user whose top sets hold the shown token in the most weeks.
+    """Guess the user whose secrets make what is shown likeliest, gaps included.
 
     It is the best rule of an attacker who knows every user's distribution, and so the upper end of
-    what any attacker can do with what one site is shown. Known rows are top sets, users x slots x
-    top: `TopicsApi.reveal`.
+    what any attacker can do with what one site is shown. Known rows are what `reidrisk.releases`
+    reveals: top sets where the Topics API shows.
 
     Args:
-        release: What showed the tokens.
+        release: What showed the tokens; that of the view, if None.
     """
 
     name: ClassVar[str] = "full-information"
@@ -29,18 +27,21 @@ class FullInformation:
     assumes: ClassVar[str] = "Best whatever the population is: the whole distribution is known."
     likelihood: ClassVar[bool] = True
 
-    release: Release
+    release: Release | None = None
 
-    def fit(self, seen: Observations) -> SetWeights:
-        """The chance to be shown, inside and outside a top set."""
-        check_alphabet(self.release, seen)
-        if seen.known.ndim != SETS or seen.set_size != self.release.top:
-            raise InvalidInput(
-                f"full information needs top sets of {self.release.top} tokens for each user and "
-                "slot; use the observations of TopicsApi.reveal"
-            )
-        # A user without a top set in a week shows nothing in it. A missing slot adds nothing, so
-        # this is made the worst outcome by raising all others.
-        lift = 0.0 if seen.complete else -IMPOSSIBLE
-        inside = np.full(seen.tokens, log_chance(self.release.q_in) + lift)
-        return SetWeights(inside, log_chance(self.release.q_out) + lift)
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The release, unless it was given."""
+        return ("release",) if self.release is None else ()
+
+    def fit(self, view: View) -> Score:
+        """What the release itself says about everything that it may show."""
+        release = release_of(self, view, Reveals)
+        if isinstance(release, ShowsOneOfTop):
+            top = release.one_of_top(view.tokens).top
+            if view.known.ndim != SETS or view.set_size != top:
+                raise InvalidInput(
+                    f"{self.name} needs top sets of {top} tokens for each user and slot, not what "
+                    "a site was shown; use the observations of reidrisk.releases.reveal"
+                )
+        return release.likelihood(view.tokens)

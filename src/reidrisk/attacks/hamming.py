@@ -5,24 +5,24 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights, TokenWeights
+from reidrisk.attacks.attack import View
+from reidrisk.scores import TokenWeights
 
 
 @dataclass(frozen=True, slots=True)
 class Hamming:
-    """Guess the user who differs in the fewest slots.
+    """Guess the user who agrees in the most slots.
 
-    Where several sites know a user, a slot agrees if any of them was shown the token. A slot
-    that is missing on either side does not count.
+    Where several sites know a user, a slot agrees if any of them was shown the token. Gaps do not
+    count: `Gaps` counts nothing else.
     """
 
     name: ClassVar[str] = "hamming"
     knows: ClassVar[str] = "nothing but the rows"
     assumes: ClassVar[str] = "Best if all tokens are equally popular and weeks are independent."
     likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ()
 
-    def fit(self, seen: Observations) -> TokenWeights:
+    def fit(self, view: View) -> TokenWeights:
         """One for each slot that agrees."""
-        ones = np.ones(seen.tokens)
-        return SetWeights(ones) if seen.known.ndim == SETS else TokenWeights(ones)
+        return TokenWeights(np.ones(view.tokens))

@@ -5,8 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.release import Release, check_alphabet
-from reidrisk.observations import Observations
+from reidrisk.attacks.attack import View, release_of
+from reidrisk.releases import popularity
+from reidrisk.releases.release import Release, ShowsOneOfTop
 from reidrisk.scores import ProfileWeights
 
 
@@ -14,29 +15,46 @@ from reidrisk.scores import ProfileWeights
 class ProfileOverlap:
     """Guess the user with the most tokens in common, whatever slots they were shown in.
 
-    It serves where slots of two sites do not correspond. With a release the profile is denoised:
-    a token that is more likely noise than real, `q_out > (q_in - q_out) p`, does not count.
-
-    Args:
-        release: What showed the tokens, to denoise; without it every token counts.
+    It serves where slots of two sites do not correspond.
     """
 
-    knows: ClassVar[str] = "nothing but the rows; the release if profiles are denoised"
+    name: ClassVar[str] = "profile-overlap"
+    knows: ClassVar[str] = "nothing but the rows"
     assumes: ClassVar[str] = "Makes no use of the week in which a token was shown."
+    likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    def fit(self, view: View) -> ProfileWeights:
+        """One for each common token."""
+        return ProfileWeights(np.ones(view.tokens))
+
+
+@dataclass(frozen=True, slots=True)
+class DenoisedProfileOverlap:
+    """Profile overlap in which a token that is more likely noise than real does not count.
+
+    That is where `q_out > (q_in - q_out) p`, with p its popularity among the known rows.
+
+    Args:
+        release: What showed the tokens; that of the view, if None.
+    """
+
+    name: ClassVar[str] = "denoised-profile-overlap"
+    knows: ClassVar[str] = "the release; popularity is estimated from the known rows"
+    assumes: ClassVar[str] = ProfileOverlap.assumes
     likelihood: ClassVar[bool] = False
 
     release: Release | None = None
 
     @property
-    def name(self) -> str:
-        """Denoised or not, these are two attacks."""
-        return "profile-overlap" if self.release is None else "denoised-profile-overlap"
+    def needs(self) -> tuple[str, ...]:
+        """The release, unless it was given."""
+        return ("release",) if self.release is None else ()
 
-    def fit(self, seen: Observations) -> ProfileWeights:
+    def fit(self, view: View) -> ProfileWeights:
         """One for each common token that counts."""
-        if self.release is None:
-            return ProfileWeights(np.ones(seen.tokens))
-        check_alphabet(self.release, seen)
-        popularity = self.release.popularity(seen, pooled=True).in_use[0]
-        rise = self.release.q_in - self.release.q_out
-        return ProfileWeights(np.where(rise * popularity < self.release.q_out, 0.0, 1.0))
+        shows = release_of(self, view, ShowsOneOfTop).one_of_top(view.tokens)
+        popular = popularity(view.known, shows, pooled=True).in_use[0]
+        return ProfileWeights(
+            np.where((shows.q_in - shows.q_out) * popular < shows.q_out, 0.0, 1.0)
+        )

@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.release import Release
 from reidrisk.observations import MISSING, Tokens
+from reidrisk.releases.release import OneOfTop
 
 Floats = NDArray[np.float64]
 
@@ -20,46 +20,46 @@ class PairChances:
     """Chances of tokens in a top set, and of what a site shows given what another showed.
 
     Args:
-        release: What shows tokens.
+        shows: How tokens of a top set are shown.
         popularity: p, the chance that a token is in the set.
         pairs: pi, that two tokens are, tokens x tokens.
     """
 
-    release: Release
+    shows: OneOfTop
     popularity: Floats
     pairs: Floats
 
     @classmethod
-    def one_parameter(cls, release: Release, popularity: Floats) -> Self:
+    def one_parameter(cls, shows: OneOfTop, popularity: Floats) -> Self:
         """The paper's assumption: `pi(o, w) = a(o) p[w]` with `a = (k-1) p / (k - p)`."""
-        top = release.top
+        top = shows.top
         # Two different tokens cannot both be in a top of one.
         also = 0 * popularity if top == 1 else (top - 1) * popularity / (top - popularity)
         pairs = np.outer(also, popularity)
         np.fill_diagonal(pairs, popularity)
-        return cls(release, popularity, pairs)
+        return cls(shows, popularity, pairs)
 
     @classmethod
-    def of_shown(cls, release: Release, joint: Floats) -> Self:
+    def of_shown(cls, shows: OneOfTop, joint: Floats) -> Self:
         """From the chance that two sites show two tokens; may leave [0, 1] where it is estimated.
 
         It gives back that joint: `corrected` is its conditional.
         """
-        out, rise = release.q_out, release.q_in - release.q_out
+        out, rise = shows.q_out, shows.q_in - shows.q_out
         popularity = (joint.sum(axis=0) - out) / rise
         either = popularity[:, None] + popularity
-        return cls(release, popularity, (joint - out**2 - out * rise * either) / rise**2)
+        return cls(shows, popularity, (joint - out**2 - out * rise * either) / rise**2)
 
     @property
     def alone(self) -> Floats:
         """Chance that a site shows a token."""
-        rise = self.release.q_in - self.release.q_out
-        chances: Floats = self.release.q_out + rise * self.popularity
+        rise = self.shows.q_in - self.shows.q_out
+        chances: Floats = self.shows.q_out + rise * self.popularity
         return chances
 
     def shown(self) -> Floats:
         """Chance that two sites show two tokens."""
-        out, rise = self.release.q_out, self.release.q_in - self.release.q_out
+        out, rise = self.shows.q_out, self.shows.q_in - self.shows.q_out
         either = self.popularity[:, None] + self.popularity
         joint: Floats = out**2 + out * rise * either + rise**2 * self.pairs
         return joint
@@ -72,67 +72,67 @@ class PairChances:
 
     def uncorrected(self) -> Floats:
         """The same as if w were known to be in the set, unless o is w.  Paper: section 7."""
-        out, rise = self.release.q_out, self.release.q_in - self.release.q_out
+        out, rise = self.shows.q_out, self.shows.q_in - self.shows.q_out
         p = np.clip(self.popularity, 0, 1)
         pairs = np.clip(self.pairs, 0, np.minimum(p[:, None], p))
         given = np.divide(pairs, p, where=p > 0, out=np.repeat(p[:, None], p.size, axis=1))
         alone = out + rise * p
-        match = np.divide(self.release.q_in * p, alone, where=alone > 0, out=np.zeros_like(p))
+        match = np.divide(self.shows.q_in * p, alone, where=alone > 0, out=np.zeros_like(p))
         np.fill_diagonal(given, match)
         chances: Floats = out + rise * given
         return chances
 
 
 def from_shown(
-    release: Release, popularity: Floats, users: NDArray[np.int64], rows: tuple[Tokens, Tokens]
+    shows: OneOfTop, popularity: Floats, users: NDArray[np.int64], rows: tuple[Tokens, Tokens]
 ) -> PairChances:
     """Counted where two sites each showed a token of the same user.
 
     Sites are exchangeable, so (o, w) and (w, o) are counted as one.
 
     Args:
-        release: What showed the tokens.
+        shows: How tokens of a top set are shown.
         popularity: For the one-parameter assumption, which fills in for what was not seen.
         users: Whose rows they are.
         rows: Those of either site.
     """
     seen = (rows[0] != MISSING) & (rows[1] != MISSING)
-    found = _cells(rows[0][seen], rows[1][seen], release.topics)
-    assumed = _folded(PairChances.one_parameter(release, popularity).shown())
+    found = _cells(rows[0][seen], rows[1][seen], shows.topics)
+    assumed = _folded(PairChances.one_parameter(shows, popularity).shown())
     cells = _blend(found, np.broadcast_to(users[:, None], seen.shape)[seen], assumed)
-    return PairChances.of_shown(release, (cells + cells.T) / 2)
+    return PairChances.of_shown(shows, (cells + cells.T) / 2)
 
 
-def from_sets(release: Release, sets: Tokens) -> PairChances:
+def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
     """Counted in top sets, users x slots x k.
 
     A token in no set counts as in half a one, as in popularity.
     """
     slots = np.count_nonzero((sets != MISSING).any(axis=2))
-    counts = np.bincount(sets[sets != MISSING], minlength=release.topics)
-    assumed = PairChances.one_parameter(release, np.maximum(counts, 0.5) / slots)
-    if release.top == 1:
+    counts = np.bincount(sets[sets != MISSING], minlength=shows.topics)
+    assumed = PairChances.one_parameter(shows, np.maximum(counts, 0.5) / slots)
+    if shows.top == 1:
         return assumed
     one, other = (sets[:, :, place] for place in np.triu_indices(sets.shape[2], 1))
     seen = (one != MISSING) & (other != MISSING)
-    found = _cells(one[seen], other[seen], release.topics)
+    found = _cells(one[seen], other[seen], shows.topics)
     users = np.broadcast_to(np.arange(len(sets))[:, None, None], seen.shape)[seen]
     base = _folded(assumed.pairs)
     np.fill_diagonal(base, 0)
     cells = _blend(found, users, base) * (found.size / slots)
     pairs = cells + cells.T
     np.fill_diagonal(pairs, assumed.popularity)
-    return PairChances(release, assumed.popularity, pairs)
+    return PairChances(shows, assumed.popularity, pairs)
 
 
-def proper(chances: Floats, release: Release) -> Floats:
+def proper(chances: Floats, shows: OneOfTop) -> Floats:
     """Chances of what is shown, tokens along the first axis, made to be such.
 
     None is below the noise, and all add up to 1; what is above the noise keeps its proportions.
     """
-    excess = np.maximum(chances - release.q_out, 0)
-    real = release.top * (release.q_in - release.q_out)
-    sound: Floats = release.q_out + excess * (real / excess.sum(axis=0))
+    excess = np.maximum(chances - shows.q_out, 0)
+    real = shows.top * (shows.q_in - shows.q_out)
+    sound: Floats = shows.q_out + excess * (real / excess.sum(axis=0))
     return sound
 
 

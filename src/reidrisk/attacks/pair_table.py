@@ -18,10 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk import scores
+from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
-from reidrisk.attacks.release import Release, check_alphabet
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.releases import popularity
+from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores.chances import log_chance
 
 Floats = NDArray[np.float64]
@@ -37,11 +40,10 @@ SLACK = 1e-9
 class TokenTable:
     """Score a known row by the chance of the anonymous one, slot by slot.
 
-    Where known slots are missing, gains are over the chance of the token without anything known,
-    so that a missing slot, which adds nothing, speaks neither for nor against its row.
+    Where slots may be empty, a gap is one more symbol: `gap_chances`.
 
     Args:
-        release: What showed the rows.
+        release: What showed the rows; that of the view, if None.
         pairs: The chance that two tokens are in a top set, tokens x tokens, popularity on the
             diagonal; slots x tokens x tokens if not pooled.
         panel: Other users of whom pairs are learned: what two sites were shown of them, linked by
@@ -49,8 +51,9 @@ class TokenTable:
         corrected: Take into account that the known token may have been noise.
         pooled: One table for all slots, or one for each.
 
-    With neither pairs nor panel, the one-parameter assumption holds: o is in the set with the same
-    chance whatever other token is.
+    With neither pairs nor panel, those of the view's population are taken if its sets are those of
+    the release; else they are learned from the view's panel; else the one-parameter assumption
+    holds: o is in the set with the same chance whatever other token is (paper: appendix B).
     """
 
     name: ClassVar[str] = "token-table"
@@ -58,7 +61,7 @@ class TokenTable:
     assumes: ClassVar[str] = "Best if users are alike but for chance and weeks are independent."
     likelihood: ClassVar[bool] = True
 
-    release: Release
+    release: Release | None = None
     pairs: Floats | None = field(default=None, repr=False)
     panel: Observations | None = None
     corrected: bool = field(default=True, kw_only=True)
@@ -69,74 +72,109 @@ class TokenTable:
             raise InvalidInput(
                 "pairs and panel both tell how often two tokens are in a set; give one of them"
             )
-        if self.release.q_in <= self.release.q_out:
-            raise InvalidInput("with noise 1 what is shown says nothing about the top; lower it")
         if self.pairs is not None:
-            pairs = _checked_pairs(self.pairs, self.release.topics, pooled=self.pooled)
-            object.__setattr__(self, "pairs", pairs)
-        if self.panel is not None:
-            _check_panel(self.panel, self.release)
+            object.__setattr__(self, "pairs", _checked_pairs(self.pairs, pooled=self.pooled))
 
-    def fit(self, seen: Observations) -> scores.TokenTable:
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The release, unless it was given."""
+        return ("release",) if self.release is None else ()
+
+    def fit(self, view: View) -> scores.TokenTable:
         """The score, from chances as they are given or as rows tell."""
-        self._check(seen)
-        tables = self._tables(seen)
-        gain = np.empty((len(tables), self.release.topics, self.release.topics))
-        for place, table in enumerate(tables):
-            chances = table.corrected() if self.corrected else table.uncorrected()
-            if self.panel is not None and self.corrected:
-                chances = proper(chances, self.release)
-            gain[place] = log_chance(chances)
-            if not seen.complete:
-                gain[place] -= log_chance(table.alone)[:, None]
-        score = scores.TokenTable(gain)
-        score.check(seen)
-        return score
+        release = release_of(self, view, ShowsOneOfTop)
+        shows = release.one_of_top(view.tokens)
+        self._check_size(view, shows)
+        pairs, panel = self._told(view, shows)
+        self._check_told(view, shows, pairs, panel)
+        tables = self._tables(view, shows, pairs, panel)
+        given = [table.corrected() if self.corrected else table.uncorrected() for table in tables]
+        if panel is not None and self.corrected:
+            given = [proper(chances, shows) for chances in given]
+        gaps = gap_chances(view, release, self.name, pooled=self.pooled)
+        if gaps is None:
+            return scores.TokenTable(log_chance(given))
+        size = view.tokens + 1
+        chances = np.empty((len(tables), size, size))
+        for slot, table in enumerate(tables):
+            gap, back = gaps.given_token[slot], 1 - gaps.given_gap[slot]
+            chances[slot, :-1, :-1] = (1 - gap) * given[slot]
+            chances[slot, -1, :-1] = gap
+            chances[slot, :-1, -1] = back * table.alone
+            chances[slot, -1, -1] = 1 - back
+        return scores.TokenTable(log_chance(chances), gaps=True)
 
-    def _tables(self, seen: Observations) -> list[PairChances]:
+    def _told(self, view: View, shows: OneOfTop) -> tuple[Floats | None, Observations | None]:
+        """The pairs, or the panel that tells them: those given, else those of the view."""
+        if self.pairs is not None or self.panel is not None:
+            return self.pairs, self.panel
+        people = view.population
+        if people is not None and (people.topics, people.size) == (shows.topics, shows.top):
+            return people.pairs[None], None
+        return None, view.panel
+
+    def _tables(
+        self, view: View, shows: OneOfTop, pairs: Floats | None, panel: Observations | None
+    ) -> list[PairChances]:
         """One for all slots, or one for each."""
-        if self.pairs is not None:
-            tables = self.pairs.reshape(-1, *self.pairs.shape[-2:])
-            return [PairChances(self.release, np.diagonal(one).copy(), one) for one in tables]
-        panel = self.panel
+        if pairs is not None:
+            tables = scores.by_slot(pairs, 1 if self.pooled else view.slots)
+            return [PairChances(shows, np.diagonal(one).copy(), one) for one in tables]
         if panel is not None and panel.known.ndim == SETS:
-            return [from_sets(self.release, sets) for sets in self._parts(panel.known)]
-        popularity = self.release.popularity(seen, pooled=self.pooled).in_use
+            return [from_sets(shows, sets) for sets in self._parts(panel.known, view)]
+        popular = popularity(view.known, shows, pooled=self.pooled).in_use
         if panel is None:
-            return [PairChances.one_parameter(self.release, row) for row in popularity]
-        known = self._parts(panel.known[panel.truth - panel.first])
-        rows = zip(known, self._parts(panel.anonymous), strict=True)
+            return [PairChances.one_parameter(shows, row) for row in popular]
+        known = self._parts(panel.known[panel.truth - panel.first], view)
+        rows = zip(known, self._parts(panel.anonymous, view), strict=True)
         return [
-            from_shown(self.release, row, panel.truth, part)
-            for row, part in zip(popularity, rows, strict=False)  # the panel may have more slots
+            from_shown(shows, row, panel.truth, part)
+            for row, part in zip(popular, rows, strict=True)
         ]
 
-    def _parts(self, rows: Tokens) -> list[Tokens]:
-        """All slots together, or one by one."""
-        return [rows] if self.pooled else [rows[:, slot, None] for slot in range(rows.shape[1])]
+    def _parts(self, rows: Tokens, view: View) -> list[Tokens]:
+        """All slots together, or one by one as far as the view has them."""
+        return [rows] if self.pooled else [rows[:, slot, None] for slot in range(view.slots)]
 
-    def _check(self, seen: Observations) -> None:
-        topics = self.release.topics
-        check_alphabet(self.release, seen)
-        tables = 1 if self.pooled else seen.slots
-        if tables * topics**2 > MOST_ENTRIES:
-            raise TooLarge(
-                f"{tables} table(s) of {topics} x {topics} gains would take "
-                f"{tables * topics**2 * 8 / 1e9:.0f} GB; pool the slots, or use WeightedHamming"
-            )
-        given = self.panel.slots if self.panel is not None else seen.slots
-        given = len(self.pairs) if self.pairs is not None else given
-        if not self.pooled and given < seen.slots:
+    def _check_size(self, view: View, shows: OneOfTop) -> None:
+        if shows.q_in <= shows.q_out:
+            raise InvalidInput("with noise 1 what is shown says nothing about the top; lower it")
+        if view.set_size > 1:
             raise InvalidInput(
-                f"chances of {given} slots are given and {seen.slots} are seen; give all or pool"
+                f"{self.name} looks at one known token of each slot, and up to {view.set_size} are "
+                "known; keep one, or use weighted-hamming"
+            )
+        tables, entries = 1 if self.pooled else view.slots, shows.topics**2
+        if tables * entries > MOST_ENTRIES:
+            raise TooLarge(
+                f"{tables} table(s) of {shows.topics} x {shows.topics} gains would take "
+                f"{tables * entries * 8 / 1e9:.0f} GB; pool the slots, or use WeightedHamming"
+            )
+
+    def _check_told(
+        self, view: View, shows: OneOfTop, pairs: Floats | None, panel: Observations | None
+    ) -> None:
+        if pairs is not None and pairs.shape[-1] != shows.topics:
+            raise InvalidInput(
+                f"pairs are of {pairs.shape[-1]} tokens and the rows of {shows.topics}; "
+                "number the tokens alike"
+            )
+        if panel is not None:
+            _check_panel(panel, shows)
+        told = view.slots if panel is None else panel.slots
+        # One table from a population holds for every slot; those given are for a slot each.
+        told = told if self.pairs is None else len(self.pairs)
+        if not self.pooled and told < view.slots:
+            raise InvalidInput(
+                f"chances of {told} slots are given and {view.slots} are seen; give all or pool"
             )
 
 
-def _checked_pairs(pairs: Floats, tokens: int, *, pooled: bool) -> Floats:
-    """Tables of pairs, one or one for each slot."""
+def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
+    """Tables of pairs, one or one for each slot: slots x tokens x tokens."""
     tables = np.asarray(pairs, np.float64)
-    if tables.ndim != (2 if pooled else 3) or tables.shape[-2:] != (tokens, tokens):
-        wanted = f"{tokens} x {tokens}" if pooled else f"slots x {tokens} x {tokens}"
+    if tables.ndim != (2 if pooled else 3) or tables.shape[-1] != tables.shape[-2]:
+        wanted = "tokens x tokens" if pooled else "slots x tokens x tokens"
         raise InvalidInput(
             f"pairs has shape {tables.shape}; pooled={pooled} needs {wanted}: the chance that two "
             "tokens are in a top set, popularity on the diagonal"
@@ -151,13 +189,13 @@ def _checked_pairs(pairs: Floats, tokens: int, *, pooled: bool) -> Floats:
             f"pairs{list(place)} is {tables[place]:g}: the chance that two tokens are in a set is "
             "the same in either order, from 0 to the chance of each, which is on the diagonal"
         )
-    return tables
+    return tables.reshape(-1, *tables.shape[-2:])
 
 
-def _check_panel(panel: Observations, release: Release) -> None:
-    if panel.tokens != release.topics:
+def _check_panel(panel: Observations, shows: OneOfTop) -> None:
+    if panel.tokens != shows.topics:
         raise InvalidInput(
-            f"the panel has {panel.tokens} tokens and the release {release.topics} topics; "
+            f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
             "number the tokens alike"
         )
     if not panel.true_is_here.all():
@@ -165,9 +203,9 @@ def _check_panel(panel: Observations, release: Release) -> None:
     if panel.known.ndim == SETS:
         ordered = np.sort(panel.known, axis=2)
         twice = (ordered[:, :, 1:] == ordered[:, :, :-1]) & (ordered[:, :, 1:] != MISSING)
-        if panel.set_size != release.top or twice.any():
+        if panel.set_size != shows.top or twice.any():
             raise InvalidInput(
                 f"known slots of the panel hold up to {panel.set_size} tokens, "
-                f"{'some' if twice.any() else 'none'} twice: a panel of top sets has {release.top} "
+                f"{'some' if twice.any() else 'none'} twice: a panel of top sets has {shows.top} "
                 "different ones, and one of what is shown has one; give known[:, :, 0]"
             )

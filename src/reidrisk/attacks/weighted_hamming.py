@@ -5,11 +5,16 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from reidrisk.attacks.release import Floats, Release, check_alphabet, marginal
-from reidrisk.observations import SETS, Observations
-from reidrisk.scores import SetWeights, TokenWeights
+from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.gap_chances import gap_chances
+from reidrisk.releases import popularity
+from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import log_chance
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +26,13 @@ class WeightedHamming:
     `log(q_out + (q_in - q_out) a)`, `a = (k-1) p / (k-p)`: the paper's simplification, in which
     only the token shown counts. `TokenTable` looks at both.
 
+    Where slots may be empty, each gain also holds the chance that it is: `gap_chances`.
+
     Where several sites know a user, a slot matches if any of them was shown the token; with m of
     them the chances become those of "one of m" and "none of m".
 
     Args:
-        release: What showed the tokens.
+        release: What showed the tokens; that of the view, if None.
         pooled: One popularity for all slots, as in the paper's experiments, or one for each.
     """
 
@@ -37,33 +44,46 @@ class WeightedHamming:
     )
     likelihood: ClassVar[bool] = True
 
-    release: Release
+    release: Release | None = None
     pooled: bool = field(default=True, kw_only=True)
 
-    def fit(self, seen: Observations) -> TokenWeights:
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The release, unless it was given."""
+        return ("release",) if self.release is None else ()
+
+    def fit(self, view: View) -> TokenWeights:
         """Weights from the popularity of tokens among the known rows."""
-        check_alphabet(self.release, seen)
-        popularity = self.release.popularity(seen, pooled=self.pooled).in_use
-        match, mismatch = (
-            log_chance(chance) - marginal(self.release, popularity, seen)
-            for chance in chances(self.release, popularity, sites=seen.set_size)
+        release = release_of(self, view, ShowsOneOfTop)
+        shows = release.one_of_top(view.tokens)
+        popular = popularity(view.known, shows, pooled=self.pooled).in_use
+        match, mismatch = chances(shows, popular, sites=view.set_size)
+        gaps = gap_chances(view, release, self.name)
+        if gaps is None:
+            return TokenWeights(log_chance(match), log_chance(mismatch))
+        comes, back = 1 - gaps.given_token[:, None], 1 - gaps.given_gap[:, None]
+        alone = shows.q_out + (shows.q_in - shows.q_out) * popular
+        return TokenWeights(
+            log_chance(comes * match),
+            log_chance(comes * mismatch),
+            known_gap=log_chance(back * alone),
+            shown_gap=log_chance(gaps.given_token),
+            both_gaps=log_chance(gaps.given_gap),
         )
-        kind = SetWeights if seen.known.ndim == SETS else TokenWeights
-        return kind(match, mismatch)
 
 
-def chances(release: Release, popularity: Floats, *, sites: int = 1) -> tuple[Floats, Floats]:
+def chances(shows: OneOfTop, popular: Floats, *, sites: int = 1) -> tuple[Floats, Floats]:
     """Chance that a token is shown if a known site showed it too, and if none did.
 
     That a token is in the top set is Bayes' rule: from its popularity and the chance that one of
     the sites shows it. In the second case noise is neglected, as in the paper: each site shows
     another one of the top set, with chance `1 - 1/k` if the token is in it.
     """
-    p, rise = popularity, release.q_in - release.q_out
-    shown = p * _any_of(release.q_in, sites), (1 - p) * _any_of(release.q_out, sites)
-    hidden = p * (1 - 1 / release.top) ** sites, 1 - p
+    p, rise = popular, shows.q_in - shows.q_out
+    shown = p * _any_of(shows.q_in, sites), (1 - p) * _any_of(shows.q_out, sites)
+    hidden = p * (1 - 1 / shows.top) ** sites, 1 - p
     match, mismatch = (
-        release.q_out + rise * np.divide(inside, total, out=np.zeros_like(p), where=total > 0)
+        shows.q_out + rise * np.divide(inside, total, out=np.zeros_like(p), where=total > 0)
         for inside, total in ((part[0], part[0] + part[1]) for part in (shown, hidden))
     )
     return match, mismatch

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import best_patterns, sum_patterns
+from reidrisk.engines.kernels import SlotGains, best_patterns, sum_patterns
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import TooLarge
 from reidrisk.matches import ABSENT, Matches
@@ -50,10 +50,10 @@ class PatternHistogram:
         """
         seen = self._prefix(score, slots)
         best, _ = self._best(seen, score)
-        match, mismatch = score.gains(seen.anonymous)
+        gains = SlotGains(*score.gains(seen.anonymous))
         sums = np.zeros(len(best))
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            sum_patterns(counts, missing, match, mismatch, best, sums)
+            sum_patterns(counts, missing, gains, best, sums)
         return best / GRID + np.log(sums)
 
     def _prefix(self, score: TokenWeights, slots: int | None) -> Observations:
@@ -64,11 +64,11 @@ class PatternHistogram:
     def _best(
         self, seen: Observations, score: TokenWeights
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        match, mismatch = score.gains(seen.anonymous)
-        best = np.full(len(match), ABSENT)
-        ties = np.zeros(len(match), np.int64)
+        gains = SlotGains(*score.gains(seen.anonymous))
+        best = np.full(len(gains.match), ABSENT)
+        ties = np.zeros(len(gains.match), np.int64)
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            best_patterns(counts, missing, match, mismatch, best, ties)
+            best_patterns(counts, missing, gains, best, ties)
         return best, ties
 
 

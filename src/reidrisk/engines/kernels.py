@@ -42,6 +42,14 @@ class TargetIndex(NamedTuple):
     starts: NDArray[np.int64]
 
 
+class SlotGains(NamedTuple):
+    """Gains of a match, a mismatch and a known gap, each targets x slots."""
+
+    match: NDArray[np.int64]
+    mismatch: NDArray[np.int64]
+    known_gap: NDArray[np.int64]
+
+
 @kernel
 def place_of_bit(word: np.uint64) -> Number:
     """The place of the only bit that is set in a word of 64."""
@@ -191,16 +199,14 @@ def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: 
 
 
 @kernel
-def best_patterns(
-    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, ties: Array
-) -> None:
+def best_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, ties: Array) -> None:
     """Raise `best` and `ties` to the highest score of any pattern that occurs.
 
     `missing` are the slots, as bits, that all counted rows miss.
     """
-    scores = np.empty(1 << match.shape[1], np.int64)
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
     for target in range(counts.shape[0]):
-        fill_scores(match, mismatch, target, missing, scores)
+        fill_scores(gains, target, missing, scores)
         for pattern in range(scores.shape[0]):
             count = 0
             for longer in range(pattern, counts.shape[1], scores.shape[0]):
@@ -212,13 +218,11 @@ def best_patterns(
 
 
 @kernel
-def sum_patterns(
-    counts: Array, missing: int, match: Array, mismatch: Array, best: Array, sums: Array
-) -> None:
+def sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sums: Array) -> None:
     """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
-    scores = np.empty(1 << match.shape[1], np.int64)
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
     for target in range(counts.shape[0]):
-        fill_scores(match, mismatch, target, missing, scores)
+        fill_scores(gains, target, missing, scores)
         for pattern in range(counts.shape[1]):
             count = counts[target, pattern]
             if count > 0:
@@ -227,14 +231,16 @@ def sum_patterns(
 
 
 @kernel
-def fill_scores(match: Array, mismatch: Array, target: int, missing: int, scores: Array) -> None:
+def fill_scores(gains: SlotGains, target: int, missing: int, scores: Array) -> None:
     """The score of each pattern: slot by slot, the patterns without it and those with it."""
     scores[0] = 0
-    for slot in range(match.shape[1]):
-        seen = 1 - (missing >> slot & 1)
+    for slot in range(gains.match.shape[1]):
+        match, other = gains.match[target, slot], gains.mismatch[target, slot]
+        if missing >> slot & 1:
+            other = gains.known_gap[target, slot]
         for pattern in range(1 << slot):
-            scores[pattern | 1 << slot] = scores[pattern] + match[target, slot]
-            scores[pattern] += mismatch[target, slot] * seen
+            scores[pattern | 1 << slot] = scores[pattern] + match
+            scores[pattern] += other
 
 
 @kernel

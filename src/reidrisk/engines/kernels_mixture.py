@@ -18,7 +18,6 @@ from reidrisk.engines.kernels_search import (
     threshold,
     unmark,
 )
-from reidrisk.observations import MISSING
 from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import (
@@ -26,6 +25,7 @@ from reidrisk.scores.type_mixture import (
     Chances,
     infer_types,
     log_chance,
+    log_chance_alone,
     on_grid,
     sum_of,
 )
@@ -72,11 +72,10 @@ def sweep_types(
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SWEEP, np.int64)
     types = chances.weights.shape[0]
     product, lifts = np.empty(types), np.empty(types, np.int64)
-    nothing = np.full(rows.shape[1], MISSING, np.int32)
     alone, types_of_row = np.empty(rows.shape[0]), np.empty((rows.shape[0], types))
     infer_types(chances, rows, types_of_row)
     for row in range(rows.shape[0]):
-        alone[row] = log_chance(chances, nothing, rows[row], product, lifts)
+        alone[row] = log_chance_alone(chances, rows[row], product, lifts)
     for target in range(targets.codes.shape[0]):
         limit = threshold(kept, target)
         needed = matches_needed(targets.reach, target, limit)

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import Array, Number, place_of_bit
+from reidrisk.engines.kernels import Array, Number, SlotGains, place_of_bit
 from reidrisk.parallel import kernel
 
 ROWS_PER_SWEEP = 4096
@@ -43,12 +43,11 @@ class Weighed(NamedTuple):
     """Targets under token weights.
 
     `reach[target, m]` is the highest score of a row that matches in m slots; `absent[0, slot]` is
-    the code of a missing token, and `absent_counts` says that it must be counted like a match.
+    the code of a known gap, and `absent_counts` says that it must be counted like a match.
     """
 
     codes: NDArray[np.uint16]
-    match: NDArray[np.int64]
-    mismatch: NDArray[np.int64]
+    gains: SlotGains
     reach: NDArray[np.int64]
     absent: NDArray[np.uint16]
     absent_counts: bool
@@ -57,7 +56,8 @@ class Weighed(NamedTuple):
 class Tabled(NamedTuple):
     """Up to 256 targets under a token table.
 
-    `levels[slot * (tokens + 1) + token + 1, target]` are the rounded gains, `floor` and `step` turn
+    `levels[slot * (tokens + 1) + token + 1, target]` are the rounded gains, those of a known gap
+    before those of tokens; in `gain` they are behind them. `floor` and `step` turn
     sums of levels into scores: a score is at most `floor + step * sum`.
     """
 
@@ -222,12 +222,12 @@ def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target
     """The exact score of a row of codes under token weights."""
     score = 0
     for slot in range(targets.codes.shape[1]):
-        gain = targets.mismatch[target, slot]
+        gain = targets.gains.mismatch[target, slot]
         if rows[row, slot * set_size] == targets.absent[0, slot]:
-            gain = 0
+            gain = targets.gains.known_gap[target, slot]
         for column in range(slot * set_size, (slot + 1) * set_size):
             if rows[row, column] == targets.codes[target, slot]:
-                gain = targets.match[target, slot]
+                gain = targets.gains.match[target, slot]
         score += gain
     return score
 
@@ -235,7 +235,7 @@ def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target
 @kernel
 def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
     """Offer every row that may matter to each of these targets; rows are tokens."""
-    slots, tokens = rows.shape[1], targets.gain.shape[1]
+    slots, tokens = rows.shape[1], targets.gain.shape[1] - 1
     sums = np.empty(TARGETS_PER_SIFT, np.uint8)
     enough = np.full(TARGETS_PER_SIFT, 255, np.uint8)
     for lane in range(targets.shown.shape[0]):
@@ -300,7 +300,5 @@ def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
     """The exact score of a row of tokens under a token table."""
     score = 0
     for slot in range(rows.shape[1]):
-        shown, known = targets.shown[lane, slot], rows[row, slot]
-        if shown >= 0 and known >= 0:
-            score += targets.gain[slot, shown, known]
+        score += targets.gain[slot, targets.shown[lane, slot], rows[row, slot]]
     return score

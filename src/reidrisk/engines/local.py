@@ -12,7 +12,9 @@ from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, check_slots
 from reidrisk.engines.plan import Way, cheapest_count, cheapest_search
 from reidrisk.engines.truth import true_scores
 from reidrisk.engines.ways.counting import bytes_to_count, count, missing_groups
+from reidrisk.engines.ways.definition import evidence_by_definition, search_by_definition
 from reidrisk.engines.ways.mixture import bytes_to_search_types, search_types
+from reidrisk.engines.ways.normalised import as_fast
 from reidrisk.engines.ways.profiles import as_sets
 from reidrisk.engines.ways.searching import (
     bytes_to_sift,
@@ -25,7 +27,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches, check_top, join_targets
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
-from reidrisk.scores import ProfileWeights, Score, TokenTable, TokenWeights
+from reidrisk.scores import NormalisedWeights, ProfileWeights, Score, TokenTable, TokenWeights
 from reidrisk.scores.type_mixture import TypeMixture
 
 # How many known rows to search for all targets before asking which of them are still open, and how
@@ -118,7 +120,7 @@ class LocalEngine:
         With scores that are log-likelihoods, `exp(score - evidence)` is a row's posterior
         probability under equal priors. Evidence of shards adds up by `np.logaddexp`.
 
-        Token, set and profile weights need rows of at most 12 slots. The sum is right to 1e-6;
+        The sum is right to 1e-6;
         under a `TypeMixture`, to 1e-4 in expectation if there are many pairs: decision 0021.
         """
         score.check(observations)
@@ -157,7 +159,11 @@ def _search(observations: Observations, score: Score, top: int, crew: Crew) -> M
         return _search(*as_sets(observations, score), top, crew)
     if isinstance(score, TypeMixture):
         return _search_types(observations, score, top, crew)
-    raise _refusal(score)
+    if isinstance(score, NormalisedWeights):
+        fast = as_fast(observations, score)
+        if fast is not None:
+            return _search(observations, fast, top, crew)
+    return search_by_definition(observations, score, top, crew)
 
 
 def _search_types(observations: Observations, score: TypeMixture, top: int, crew: Crew) -> Matches:
@@ -184,7 +190,8 @@ def _evidence(observations: Observations, score: Score, crew: Crew) -> NDArray[n
     if isinstance(score, ProfileWeights):
         return _evidence(*as_sets(observations, score), crew)
     if isinstance(score, TokenWeights):
-        check_slots(observations)
+        if observations.slots > MOST_SLOTS:
+            return evidence_by_definition(observations, score, crew)
         groups = missing_groups(observations)
         parts = []
         for some in _fitting(observations, len(groups), 0, crew):
@@ -192,14 +199,11 @@ def _evidence(observations: Observations, score: Score, crew: Crew) -> NDArray[n
             counts = count(some, codes, groups, cheapest_count(some, codes), crew)
             parts.append(PatternHistogram(counts, groups, some).evidence(score))
         return np.concatenate(parts)
-    raise _refusal(score)
-
-
-def _refusal(score: Score) -> InvalidInput:
-    return InvalidInput(
-        f"LocalEngine knows TokenWeights, SetWeights, ProfileWeights, TokenTable and TypeMixture, "
-        f"not {type(score).__name__}; use ReferenceEngine"
-    )
+    if isinstance(score, NormalisedWeights):
+        fast = as_fast(observations, score)
+        if fast is not None:
+            return _evidence(observations, fast, crew)
+    return evidence_by_definition(observations, score, crew)
 
 
 def _search_weights(
@@ -212,7 +216,7 @@ def _search_weights(
     """Search with several token weights and prefixes: by patterns once, or by sweeps one by one."""
     searches = len(scores) * len(slots)
     groups = np.zeros(1, np.int64)
-    if observations.slots <= MOST_SLOTS and any(score.mismatch.any() for score in scores):
+    if observations.slots <= MOST_SLOTS and any(score.sees_gaps for score in scores):
         groups = missing_groups(observations)
     parts: list[list[dict[int, Matches]]] = []
     for some in _fitting(observations, len(groups), top, crew):

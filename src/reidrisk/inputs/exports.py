@@ -184,17 +184,14 @@ def _rectangle(rows: NDArray[Any]) -> Lists:
 def _long(people: Profiles, start: int) -> list[Any]:
     """Columns of some users; a cell without tokens has one of weight zero."""
     stop = min(start + CHUNK, people.users)
-    epochs = people.epochs
-    bounds = people.starts[start * epochs : stop * epochs + 1]
-    cells = np.arange(len(bounds) - 1)
-    empty = cells[(np.diff(bounds) == 0) & people.present[start:stop].ravel()]
-    owner = np.concatenate([np.repeat(cells, np.diff(bounds)), empty])
-    tokens = np.concatenate(
-        [people.members[bounds[0] : bounds[-1]], np.zeros(len(empty), np.int16)]
-    )
-    weights = np.concatenate([people.weights[bounds[0] : bounds[-1]], np.zeros(len(empty))])
+    cells = people.cells(start, stop)
+    sizes = np.diff(cells.starts)
+    empty = np.flatnonzero((sizes == 0) & people.present[start:stop].ravel())
+    owner = np.concatenate([np.repeat(np.arange(len(sizes)), sizes), empty])
+    tokens = np.concatenate([cells.members, np.zeros(len(empty), np.int16)])
+    weights = np.concatenate([cells.weights, np.zeros(len(empty))])
     order = np.argsort(owner, kind="stable")
-    users, which = np.divmod(owner[order], epochs)
+    users, which = np.divmod(owner[order], people.epochs)
     return [
         people.ids[start + users], people.epoch_labels[which],
         people.labels[tokens[order]], weights[order],

@@ -11,7 +11,8 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING
 from reidrisk.parallel import over_blocks
-from reidrisk.people import cells
+from reidrisk.people.cells import fill_top_sets
+from reidrisk.people.people import Cells
 from reidrisk.randomness import reference_uniforms, uniforms
 
 Absent = Literal["missing", "pad", "drop"]
@@ -96,10 +97,22 @@ class Profiles:
         """Size of the alphabet; tokens are 0 .. tokens - 1."""
         return len(self.labels)
 
+    @property
+    def complete(self) -> bool:
+        """Whether something is seen of every user in every epoch."""
+        return self.absent == "pad" or bool(self.present.all())
+
     def cell(self, user: int, epoch: int) -> tuple[NDArray[Any], NDArray[Any]]:
         """Tokens of a user in an epoch, ascending, and their weights."""
         start, stop = self.starts[user * self.epochs + epoch :][:2]
         return self.members[start:stop], self.weights[start:stop]
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """All tokens of users `start` to `stop`, with their weights; none where one was absent."""
+        self._check_range(start, stop)
+        starts = self.starts[start * self.epochs : stop * self.epochs + 1]
+        here = slice(starts[0], starts[-1])
+        return Cells(starts - starts[0], self.members[here], self.weights[here])
 
     def top_sets(
         self,
@@ -116,7 +129,12 @@ class Profiles:
         Ties at the edge are broken at random, small sets are padded with random distinct tokens.
         Where a user was absent, all entries are -1, or a random set if `absent` is "pad".
         """
-        self._check(start, stop, top)
+        self._check_range(start, stop)
+        if whole_number("top", top, least=1) > self.tokens:
+            raise InvalidInput(
+                f"top is {top}, but there are only {self.tokens} tokens; lower top or give the "
+                "taxonomy, which may name more tokens than the data"
+            )
         if priority is not None and len(priority) != self.tokens:
             raise InvalidInput(
                 f"priority has {len(priority)} numbers for {self.tokens} tokens; give one per token"
@@ -156,27 +174,21 @@ class Profiles:
         names = self.ids[start:stop]
         draws = uniforms(seed=seed, purpose=PURPOSE, users=names, count=epochs * top)
         asked = self.present[start:stop] | (self.absent == "pad")
-        starts = self.starts[start * epochs : stop * epochs + 1]
-        here = slice(starts[0], starts[-1])
-        members, weights = self.members[here], self.weights[here]
+        cells = self.cells(start, stop)
+        weights = cells.weights
         if priority is not None:
-            weights = _ranks(np.asarray(priority)[members], weights)
+            weights = _ranks(np.asarray(priority)[cells.members], weights)
 
         def work(first: int, last: int) -> None:
-            begins = starts[first * epochs : last * epochs + 1] - starts[0]
-            cells.fill_top_sets(
-                begins, members, weights, asked[first:last],
+            begins = cells.starts[first * epochs : last * epochs + 1]
+            fill_top_sets(
+                begins, cells.members, weights, asked[first:last],
                 self.tokens, draws[first:last], sets[first:last],
             )  # fmt: skip
 
         over_blocks(work, stop - start, BLOCK)
 
-    def _check(self, start: int, stop: int, top: int) -> None:
-        if whole_number("top", top, least=1) > self.tokens:
-            raise InvalidInput(
-                f"top is {top}, but there are only {self.tokens} tokens; lower top or give the "
-                "taxonomy, which may name more tokens than the data"
-            )
+    def _check_range(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.users:
             raise InvalidInput(f"users {start} to {stop} are no part of {self.users} users")
 

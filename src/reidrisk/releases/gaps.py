@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Chance = float | Floats
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -28,7 +29,15 @@ class GapChances:
     both: Floats
 
     @classmethod
-    def of(cls, share: Floats, *, one: float, other: float, same: float) -> Self:
+    def of(
+        cls,
+        share: Floats,
+        *,
+        one: Chance = 0.0,
+        other: Chance = 0.0,
+        same: Chance = 0.0,
+        aligned: Chance = 1.0,
+    ) -> Self:
         """Users may be away, which empties both; from those who are there, each may be withheld.
 
         How many are away is what the observed share of gaps leaves, once what is withheld is
@@ -39,10 +48,17 @@ class GapChances:
             one: Chance that the known site sees nothing of a user who is there.
             other: The same at the other site.
             same: Chance that neither sees anything of a user who is there.
+            aligned: Chance that both sites speak of the same time; else, whether a user is away
+                at one time says nothing about the other.
         """
         seen = 1 - np.asarray(share, np.float64)
-        there = np.minimum(seen / (1 - one), 1.0) if one < 1 else np.ones_like(seen)
-        return cls(1 - there * (1 - one), 1 - there * (1 - other), 1 - there * (1 - same))
+        comes = np.broadcast_to(1 - np.asarray(one), seen.shape)
+        there = np.divide(seen, comes, out=np.ones_like(seen), where=comes > 0)
+        there = np.minimum(there, 1.0)
+        at_both = there * (aligned + (1 - np.asarray(aligned)) * there)
+        known, shown = there * comes, there * (1 - np.asarray(other))
+        both_shown = at_both * (1 - np.asarray(one) - other + same)
+        return cls(1 - known, 1 - shown, 1 - known - shown + both_shown)
 
     @property
     def given_gap(self) -> Floats:

@@ -68,7 +68,12 @@ class ItemSamples:
 
     def gaps(self, known: Floats) -> GapChances:
         """How many items a user has is the same at both sites, and so are gaps."""
-        return GapChances.of(known, one=0.0, other=0.0, same=0.0)
+        return GapChances.of(known)
+
+    @property
+    def independent_sites(self) -> bool:
+        """Each site has draws of its own."""
+        return True
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
         """Exactly what a site is shown of each user; all sites are alike."""

@@ -17,7 +17,7 @@ def local_privacy(epsilon: float, users: int) -> tuple[Bound, ...]:
         return ()
     bound = Estimate.computed(upper_from_local_dp(epsilon=epsilon, users=users))
     sentence = (
-        f"Local differential privacy with epsilon = {epsilon:.4g}: for any attacker and any "
-        "population."
+        f"Local differential privacy with epsilon = {epsilon:.4g} over all slots: for any "
+        "attacker, whatever else is known."
     )
     return (Bound("local privacy", "upper", bound, sentence),)

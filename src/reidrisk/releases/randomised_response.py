@@ -81,7 +81,7 @@ class RandomisedResponse:
 
     def gaps(self, known: Floats) -> GapChances:
         """Whoever is away is away from both sites."""
-        return GapChances.of(known, one=0.0, other=0.0, same=0.0)
+        return GapChances.of(known)
 
     def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
         """The true tokens: users x slots x 1."""
@@ -97,6 +97,11 @@ class RandomisedResponse:
             shown_gap=IMPOSSIBLE,
             both_gaps=0.0,
         )
+
+    @property
+    def independent_sites(self) -> bool:
+        """Each site has coins of its own."""
+        return True
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
         """Exactly what a site is shown of each user; all sites are alike."""

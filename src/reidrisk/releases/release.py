@@ -147,6 +147,14 @@ class Reveals(Protocol):
 class Exact(Protocol):
     """A release whose chances can be written down where worlds are small."""
 
+    @property
+    def independent_sites(self) -> bool:
+        """Whether what two sites are shown is independent, given all that `rows` holds fixed.
+
+        If not, an attacker who has seen one site may do better at the other than `rows` allow.
+        """
+        ...
+
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances over whole rows.
 

@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 from reidrisk.attacks import Attack
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
-from reidrisk.observations import SETS, Observations
+from reidrisk.observations import MISSING, SETS, Observations
 from reidrisk.risk.engine import Engine, one_length
-from reidrisk.risk.models import drawn, proper
 from reidrisk.risk.posteriors import believed, check_likelihood
-from reidrisk.scores import GRID, Score
-from reidrisk.scores.type_mixture import TypeMixture
+from reidrisk.scores import GRID, Distribution, normalised
 
 MOST_OUTCOMES = 250_000
-_CHECKED_ROWS = 20
-_TOLERANCE = 1e-6
 
 
 def optimum(
@@ -32,10 +28,11 @@ def optimum(
     """How often the best attacker is right who knows the known rows, if the model is true.
 
     This is `sum_o max_i E[P[i,o] given W] / n`, W the known rows. Where the outcomes o can be gone
-    through (one or two slots of a few hundred tokens), it is exact. Beyond, outcomes are drawn
-    from the model, each for the user of one target; the mean of the posterior of the best guess
-    is unbiased. Models that cannot be drawn from (full information, scores of others) take the
-    targets' own rows, which is the same if the model is true.
+    through (one or two slots of a few hundred tokens, and gaps where the model has chances for
+    them), it is exact. Beyond, outcomes are drawn from the model, each for the user of one target;
+    the mean of the posterior of the best guess is unbiased. Models that cannot be drawn from
+    (scores of others that are no `Distribution`) take the targets' own rows, which is the same if
+    the model is true.
 
     It is a ceiling only within the model: an attacker who knows more of the population may exceed
     it. `posterior(...).calibration` tells whether the model fits.
@@ -50,31 +47,34 @@ def optimum(
     check_likelihood(model)
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    score, short = model.fit(seen), seen.prefix(length)
-    if seen.complete or isinstance(score, TypeMixture):
-        score = proper(score)
-        if seen.complete and seen.tokens**length <= MOST_OUTCOMES:
+    score, short = normalised(model.fit(seen)), seen.prefix(length)
+    if isinstance(score, Distribution):
+        outcomes = (seen.tokens + score.gaps) ** length
+        if outcomes <= MOST_OUTCOMES:
             value = _by_enumeration(short, score, engine)
-            if value is not None:
-                trials = seen.tokens**length
-                return Estimate(value, value, value, 1.0, trials, "exact, all outcomes")
-        short = drawn(score, short) or short
+            return Estimate(value, value, value, 1.0, outcomes, "exact, all outcomes")
+        short = _drawn(short, score)
     found = believed(model.name, short, score, engine, level)
     return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
 
 
-def _by_enumeration(seen: Observations, score: Score, engine: Engine) -> float | None:
-    """The sum over all outcomes, or None if the score is not the logarithm of a distribution."""
-    outcomes = np.indices((seen.tokens,) * seen.slots).reshape(seen.slots, -1).T
-    known = _different(seen)
-    for row in known[:: max(1, len(known) // _CHECKED_ROWS)]:
-        same = np.broadcast_to(row, (len(outcomes), *row.shape))
-        if abs(np.exp(score.of(same, outcomes) / GRID).sum() - 1) > _TOLERANCE:
-            return None
-    nobody = np.zeros(len(outcomes), np.int64)
-    everything = Observations(known, outcomes, nobody, tokens=seen.tokens)
+def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> float:
+    """The sum over all outcomes."""
+    symbols = seen.tokens + score.gaps
+    outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T
+    shown = np.where(outcomes == seen.tokens, MISSING, outcomes)
+    nobody = np.zeros(len(shown), np.int64)
+    everything = Observations(_different(seen), shown, nobody, tokens=seen.tokens)
     best = engine.search(everything, score).best
     return math.fsum(np.exp(best / GRID)) / seen.users
+
+
+def _drawn(seen: Observations, score: Distribution) -> Observations:
+    """What the model says the targets' users might have shown."""
+    shown = score.sample(seen.known[seen.truth - seen.first], seed=0)
+    return Observations(
+        seen.known, shown, seen.truth, tokens=seen.tokens, first=seen.first, users=seen.users
+    )
 
 
 def _different(seen: Observations) -> NDArray[np.integer]:
@@ -83,6 +83,6 @@ def _different(seen: Observations) -> NDArray[np.integer]:
         return seen.known
     codes = np.zeros(len(seen.known), np.int64)
     for column in seen.known.T:
-        codes = codes * seen.tokens + column
+        codes = codes * (seen.tokens + 1) + (column.astype(np.int64) - MISSING)
     _, first = np.unique(codes, return_index=True)
     return seen.known[first]

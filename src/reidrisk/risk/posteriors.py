@@ -19,7 +19,7 @@ from reidrisk.estimates import (
 )
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, Floats, assessable, one_length
-from reidrisk.scores import GRID, Score
+from reidrisk.scores import GRID, Score, normalised
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ def posterior(
     check_likelihood(attack)
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    return believed(attack.name, seen.prefix(length), attack.fit(seen), engine, level)
+    return believed(attack.name, seen.prefix(length), normalised(attack.fit(seen)), engine, level)
 
 
 def check_likelihood(attack: Attack) -> None:

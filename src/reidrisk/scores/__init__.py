@@ -1,25 +1,23 @@
 """What a known row gains by explaining an anonymous one: the language attacks speak to engines."""
 
-from reidrisk.scores.slots import (
-    GRID,
-    Gains,
-    ProfileWeights,
-    Score,
-    SetWeights,
-    TokenTable,
-    TokenWeights,
-    by_slot,
-    first_shown,
-)
+from reidrisk.scores.overlap import ProfileWeights, first_shown
+from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, normalised
+from reidrisk.scores.token_table import TokenTable
+from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
+from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
 
 __all__ = [
     "GRID",
+    "IMPOSSIBLE",
+    "Distribution",
     "Gains",
+    "NormalisedWeights",
     "ProfileWeights",
     "Score",
-    "SetWeights",
     "TokenTable",
     "TokenWeights",
+    "TypeMixture",
     "by_slot",
     "first_shown",
+    "normalised",
 ]

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.observations import SETS, Observations, Tokens
 from reidrisk.parallel import kernel
-from reidrisk.scores.slots import GRID, Gains
+from reidrisk.scores.score import GRID, Floats, Gains, as_tokens, choose, coins, frozen
 
 # The score of a row that cannot be this person's, in nats; no score is below it.
 IMPOSSIBLE = -(2**20)
@@ -28,11 +28,10 @@ _LIFT, _LIFT_BITS = 2.0**500, 500
 _LOG_LIFT = _LIFT_BITS * math.log(2)
 
 Array: TypeAlias = NDArray[Any]
-Floats: TypeAlias = NDArray[np.float64]
 
 
 class Chances(NamedTuple):
-    """The tables of a mixture as kernels read them: types last.
+    """The tables of a mixture as kernels read them: types last, gaps behind the tokens.
 
     `steps` is how many slots can be multiplied before a product must be lifted.
     """
@@ -52,17 +51,21 @@ class TypeMixture:
         single: `single[type, token]`, the chance that a site shows a token in one slot.
         joint: `joint[type, shown, known]`, the chance that two sites show these tokens in the same
             slot; its sum over shown is `single[type, known]`.
+        gaps: Whether the last token of `single` and `joint` is the gap, with chances of its own.
 
     With w the known row and o the anonymous one, the score is log Pr(o | w): the logarithm of
-    sum_z weights[z] prod_s f_z(o_s, w_s), less that of sum_z weights[z] prod_s f_z(missing, w_s).
-    Here f is `joint` if both tokens are seen, `single` of the one that is, and 1 if neither is. It
-    is rounded once to whole multiples of 2**-40. A row of chance 0 scores `IMPOSSIBLE`; chances
-    below 2**-400 count as 0.
+    sum_z weights[z] prod_s joint[z, o_s, w_s], less that of sum_z weights[z] prod_s single[z, w_s].
+    Without chances of gaps a slot that one side does not see is left to the other: `joint` is
+    `single` of the token that is seen, and 1 if neither is. The score is rounded once to whole
+    multiples of 2**-40. A row of chance 0 scores `IMPOSSIBLE`; chances below 2**-400 count as 0.
     """
 
     chances: Chances
+    gaps: bool
 
-    def __init__(self, weights: ArrayLike, single: ArrayLike, joint: ArrayLike) -> None:
+    def __init__(
+        self, weights: ArrayLike, single: ArrayLike, joint: ArrayLike, *, gaps: bool = False
+    ) -> None:
         types, tokens = _shape(np.shape(weights), np.shape(single), np.shape(joint))
         if types * tokens**2 * 8 > _MOST_BYTES:
             raise TooLarge(
@@ -71,9 +74,12 @@ class TypeMixture:
                 "types, or put rare tokens together"
             )
         # Copies with the types last, so that a kernel finds all types of a pair side by side.
+        size = tokens if gaps else tokens + 1
         shares = np.array(_chances("weights", weights))
-        ones = np.array(_chances("single", single).T, order="C")
-        pairs = np.array(_chances("joint", joint).transpose(1, 2, 0), order="C")
+        with_gap, pairs_with_gap = np.ones((size, types)), np.ones((size, size, types))
+        ones, pairs = with_gap[:tokens], pairs_with_gap[:tokens, :tokens]
+        ones[:] = _chances("single", single).T
+        pairs[:] = _chances("joint", joint).transpose(1, 2, 0)
         _check_sum("weights", shares.sum(), 1.0)
         _check_sum("single, over tokens,", ones.sum(axis=0), 1.0)
         _check_sum("joint, over shown tokens,", pairs.sum(axis=0), ones)
@@ -81,22 +87,28 @@ class TypeMixture:
             table[table < _SMALLEST] = 0.0
         # Within the tolerance, a token that a type never shows may have a pair: it has none.
         pairs[:, ones == 0] = 0.0
+        if not gaps:  # a gap says nothing of its own
+            pairs_with_gap[:tokens, -1] = pairs_with_gap[-1, :tokens] = ones
         least = min(table[table > 0].min() for table in (ones, pairs))
         steps = max(int(_LIFT_BITS / max(-math.log2(least), 1)), 1)
-        for table in (shares, ones, pairs):
-            table.flags.writeable = False
-        object.__setattr__(self, "chances", Chances(shares, ones, pairs, steps))
+        chances = Chances(frozen(shares), frozen(with_gap), frozen(pairs_with_gap), steps)
+        object.__setattr__(self, "chances", chances)
+        object.__setattr__(self, "gaps", gaps)
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return len(self.chances.single) - 1
 
     def check(self, observations: Observations) -> None:
         """Refuse sets and another alphabet."""
-        tokens = len(self.chances.single)
         if observations.known.ndim == SETS:
             raise InvalidInput(
                 "known holds a set of tokens for each slot; TypeMixture rates single tokens"
             )
-        if tokens != observations.tokens:
+        if self.tokens != observations.tokens:
             raise InvalidInput(
-                f"the mixture has {tokens} tokens, the observations have {observations.tokens}"
+                f"the mixture has {self.tokens} tokens, the observations have {observations.tokens}"
             )
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
@@ -114,15 +126,33 @@ class TypeMixture:
         infer_types(self.chances, tokens, types)
         return types
 
+    def normalised(self) -> "TypeMixture":
+        """Itself: it is the logarithm of a distribution."""
+        return self
+
+    def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
+        """What may be shown beside each of these known rows.
+
+        First a type, given the known row; then each slot, given the type and the known token.
+        """
+        rows, slots = known.shape
+        chance = coins(rows, slots + 1, seed)
+        types = choose(self.types_of(known), chance[:, slots])
+        outcomes = self.tokens + self.gaps
+        shown = np.empty((rows, slots), np.int64)
+        for slot in range(slots):
+            chances = self.chances.joint[:outcomes, known[:, slot], types].T
+            shown[:, slot] = choose(chances, chance[:, slot])
+        return as_tokens(shown, self.tokens)
+
 
 @kernel
 def score_pairs(chances: Chances, shown: Array, known: Array, scores: Array) -> None:
     """Score each known row for the shown row beside it."""
-    nothing = np.full(known.shape[1], MISSING, np.int32)
     types = chances.weights.shape[0]
     product, lifts = np.empty(types), np.empty(types, np.int64)
     for row in range(known.shape[0]):
-        alone = log_chance(chances, nothing, known[row], product, lifts)
+        alone = log_chance_alone(chances, known[row], product, lifts)
         both = log_chance(chances, shown[row], known[row], product, lifts)
         scores[row] = on_grid(both, alone)
 
@@ -139,7 +169,20 @@ def on_grid(both: float, alone: float) -> Any:
 def log_chance(chances: Chances, shown: Array, known: Array, product: Array, lifts: Array) -> float:
     """Logarithm of the chance of two rows; minus infinity if they are impossible."""
     multiply_slots(chances, shown, known, product, lifts)
-    if known.shape[0] <= chances.steps:
+    return log_total(chances, known.shape[0], product, lifts)
+
+
+@kernel
+def log_chance_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> float:
+    """Logarithm of the chance of a known row; minus infinity if it is impossible."""
+    multiply_alone(chances, known, product, lifts)
+    return log_total(chances, known.shape[0], product, lifts)
+
+
+@kernel
+def log_total(chances: Chances, slots: int, product: Array, lifts: Array) -> float:
+    """Logarithm of the sum of products that were lifted."""
+    if slots <= chances.steps:
         total = sum_of(product)
         return math.log(total) if total > 0 else -np.inf
     fewest = level_lifts(product, lifts)
@@ -152,20 +195,29 @@ def multiply_slots(
     chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
 ) -> None:
     """For each type, its share times the chances of all slots; lifted so many times."""
-    weights, single, joint = chances.weights, chances.single, chances.joint
-    for kind in range(product.shape[0]):
-        product[kind] = weights[kind]
-        lifts[kind] = 0
+    product[:] = chances.weights
+    lifts[:] = 0
     until_lift = chances.steps
     for slot in range(known.shape[0]):
-        here, there = shown[slot], known[slot]
-        if here >= 0 and there >= 0:
-            for kind in range(product.shape[0]):
-                product[kind] *= joint[here, there, kind]
-        elif here >= 0 or there >= 0:
-            seen = max(here, there)
-            for kind in range(product.shape[0]):
-                product[kind] *= single[seen, kind]
+        pair = chances.joint[shown[slot], known[slot]]
+        for kind in range(product.shape[0]):
+            product[kind] *= pair[kind]
+        until_lift -= 1
+        if until_lift == 0:
+            until_lift = chances.steps
+            lift(product, lifts)
+
+
+@kernel
+def multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> None:
+    """The same for a known row, whatever is shown beside it."""
+    product[:] = chances.weights
+    lifts[:] = 0
+    until_lift = chances.steps
+    for slot in range(known.shape[0]):
+        one = chances.single[known[slot]]
+        for kind in range(product.shape[0]):
+            product[kind] *= one[kind]
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
@@ -215,10 +267,9 @@ def level_lifts(product: Array, lifts: Array) -> Any:
 @kernel
 def infer_types(chances: Chances, rows: Array, types: Array) -> None:
     """The chance of each type given each row."""
-    nothing = np.full(rows.shape[1], MISSING, np.int32)
     lifts = np.empty(types.shape[1], np.int64)
     for row in range(rows.shape[0]):
-        multiply_slots(chances, nothing, rows[row], types[row], lifts)
+        multiply_alone(chances, rows[row], types[row], lifts)
         level_lifts(types[row], lifts)
         total = sum_of(types[row])
         for kind in range(types.shape[1]):

@@ -10,17 +10,23 @@ from typing import ClassVar, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.release import Release
+from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.type_aware.latent_types import choose_types, fit_types
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import SETS, Observations
+from reidrisk.observations import SETS, Observations, Tokens
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs
 from reidrisk.people.sets import pair_chances, tail_polynomials
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores.type_mixture import TypeMixture
 
 Floats = NDArray[np.float64]
+
+CANDIDATES = (1, 4, 16, 64)
+"""Numbers of types to choose from, if none are given."""
 
 CLOSE = 1e-9
 """Error of log-odds at which the search for weights stops."""
@@ -45,17 +51,22 @@ class TypeAware:
 
     With the true `interests` this is the best attack there is on such people: Bayes' rule. Without,
     a mixture of types is learned by EM, and the sets of a type are taken to be as random as the
-    chances of their members allow (conditional Poisson sampling).
+    chances of their members allow (conditional Poisson sampling). Where slots may be empty, a gap
+    is one more symbol, the same for all types and slots: `gap_chances`.
 
     Args:
-        release: What showed the rows.
+        release: What showed the rows; that of the view, if None.
         interests: The types and what users of each are interested in, if known.
         types: How many types to learn; or several numbers, of which the one is taken that best
             predicts users it was not learned from. Too many for the users there are do harm.
-        panel: Other users, whose known and anonymous rows are both learned from; if None, the
-            known rows of the users under attack are. The truth of either is not used.
+        panel: Other users, whose known and anonymous rows are both learned from. The truth of them
+            is not used.
         users: The most rows to learn from.
         seed: Chooses them and where learning begins.
+
+    With neither interests nor types nor panel, the view's population is taken for the interests if
+    its sets are those of the release and its users keep their type. Else types are learned: from
+    the panel, that of the view, or the known rows of the users under attack.
     """
 
     name: ClassVar[str] = "type-aware"
@@ -65,9 +76,9 @@ class TypeAware:
     )
     likelihood: ClassVar[bool] = True
 
-    release: Release
+    release: Release | None = None
     interests: Interests | None = None
-    types: int | tuple[int, ...] = field(default=(1, 4, 16, 64), kw_only=True)
+    types: int | tuple[int, ...] | None = field(default=None, kw_only=True)
     panel: Observations | None = field(default=None, kw_only=True)
     users: int = field(default=200_000, kw_only=True)
     seed: int = field(default=0, kw_only=True)
@@ -77,49 +88,68 @@ class TypeAware:
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
         if not self._candidates:
             raise InvalidInput("types is a number of types, or several to choose from; got none")
-        most = max(whole_number("types", types, least=1) for types in self._candidates)
-        if self.interests is not None:
-            _check_interests(self.interests, self.release)
-        if self.panel is not None:
-            _check_rows("the panel", self.panel, self.release)
-        entries = most * self.release.topics**2
-        if self.interests is None and entries > MOST_TYPE_PAIRS:
-            raise TooLarge(
-                f"pairs of {self.release.topics} topics for each of {most} types would take "
-                f"{entries * 8 / 1e9:.0f} GB; learn fewer types"
-            )
+        for types in self._candidates:
+            whole_number("types", types, least=1)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The release, unless it was given."""
+        return ("release",) if self.release is None else ()
 
     @property
     def _candidates(self) -> tuple[int, ...]:
-        return self.types if isinstance(self.types, tuple) else (self.types,)
+        types = CANDIDATES if self.types is None else self.types
+        return types if isinstance(types, tuple) else (types,)
 
-    def fit(self, seen: Observations) -> TypeMixture:
+    def fit(self, view: View) -> TypeMixture:
         """The score, from the types as they are or as the rows tell."""
-        _check_rows("what is seen", seen, self.release)
-        weights, pairs = self._types(seen)
-        noise, size = self.release.q_out * self.release.topics, self.release.top
-        chances = np.diagonal(pairs, axis1=1, axis2=2)
-        return TypeMixture(
-            weights,
-            shown(chances, size=size, noise=noise),
-            shown_pairs(pairs, size=size, noise=noise),
-        )
+        release = release_of(self, view, ShowsOneOfTop)
+        shows = release.one_of_top(view.tokens)
+        _check_single("what is seen", view)
+        weights, pairs = self._types(view, shows)
+        noise = shows.q_out * shows.topics
+        single = shown(np.diagonal(pairs, axis1=1, axis2=2), size=shows.top, noise=noise)
+        joint = shown_pairs(pairs, size=shows.top, noise=noise)
+        gaps = gap_chances(view, release, self.name, pooled=True)
+        if gaps is None:
+            return TypeMixture(weights, single, joint)
+        return TypeMixture(weights, *_with_gaps(single, joint, gaps), gaps=True)
 
-    def _types(self, seen: Observations) -> tuple[Floats, Floats]:
+    def _types(self, view: View, shows: OneOfTop) -> tuple[Floats, Floats]:
         """Share of each type, and the chance that two tokens are in a set of the type."""
         if self.interests is not None:
+            _check_interests(self.interests, shows)
             return self.interests.type_weights, self.interests.type_pairs()
-        rows = seen.known
-        if self.panel is not None:
-            rows = np.concatenate([self.panel.known, self.panel.anonymous])
+        people = view.population
+        if (
+            self.types is None
+            and self.panel is None
+            and people is not None
+            and _fits(people, shows)
+        ):
+            return people.type_weights, people.type_pairs()
+        rows = self._rows(view, shows)
+        _check_size(max(self._candidates), shows)
         types, *others = self._candidates
-        noise = self.release.q_out * self.release.topics
-        given = _Given(tokens=self.release.topics, top=self.release.top, noise=noise,
+        given = _Given(tokens=shows.topics, top=shows.top, noise=shows.q_out * shows.topics,
                        seed=self.seed, users=self.users)  # fmt: skip
         if others:
             types = choose_types(rows, self._candidates, **given)
         fitted = fit_types(rows, types=types, **given)
-        return fitted.weights, pairs_of(fitted.inclusion, self.release.top)
+        return fitted.weights, pairs_of(fitted.inclusion, shows.top)
+
+    def _rows(self, view: View, shows: OneOfTop) -> Tokens:
+        """What types are learned from."""
+        panel = view.panel if self.panel is None else self.panel
+        if panel is None:
+            return np.asarray(view.known)
+        if panel.tokens != shows.topics:
+            raise InvalidInput(
+                f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
+                "number the tokens alike"
+            )
+        _check_single("the panel", panel)
+        return np.concatenate([panel.known, panel.anonymous])
 
 
 def set_weights(chances: Floats, size: int) -> Floats:
@@ -166,28 +196,49 @@ def pairs_of(chances: Floats, size: int) -> Floats:
     return pairs
 
 
-def _check_rows(name: str, seen: Observations, release: Release) -> None:
-    if seen.tokens != release.topics:
-        raise InvalidInput(
-            f"{name} has {seen.tokens} tokens and the release {release.topics} topics; "
-            "give the release that showed it"
-        )
-    if seen.known.ndim == SETS:
+def _with_gaps(single: Floats, joint: Floats, gaps: GapChances) -> tuple[Floats, Floats]:
+    """Chances with the gap as last symbol, given those of tokens where tokens come."""
+    types, tokens = single.shape
+    (neither, known_alone), (shown_alone, both) = gaps.table[0]
+    ones, pairs = np.empty((types, tokens + 1)), np.empty((types, tokens + 1, tokens + 1))
+    ones[:, :-1], ones[:, -1] = (neither + shown_alone) * single, known_alone + both
+    pairs[:, :-1, :-1], pairs[:, -1, -1] = neither * joint, both
+    pairs[:, -1, :-1], pairs[:, :-1, -1] = shown_alone * single, known_alone * single
+    return ones, pairs
+
+
+def _check_single(name: str, rows: View | Observations) -> None:
+    if rows.known.ndim == SETS:
         raise InvalidInput(
             f"{name} holds several tokens for each known slot; types are told from what one site "
             "was shown: keep one, known[:, :, 0]"
         )
 
 
-def _check_interests(interests: Interests, release: Release) -> None:
+def _check_size(types: int, shows: OneOfTop) -> None:
+    entries = types * shows.topics**2
+    if entries > MOST_TYPE_PAIRS:
+        raise TooLarge(
+            f"pairs of {shows.topics} topics for each of {types} types would take "
+            f"{entries * 8 / 1e9:.0f} GB; learn fewer types"
+        )
+
+
+def _fits(interests: Interests, shows: OneOfTop) -> bool:
+    """Whether these are exactly the types of who is shown."""
+    sets = (interests.topics, interests.size) == (shows.topics, shows.top)
+    return sets and interests.persistence == 1
+
+
+def _check_interests(interests: Interests, shows: OneOfTop) -> None:
     if interests.persistence < 1:
         raise InvalidInput(
             f"interests have persistence {interests.persistence:g}: users change their type, and "
             "this attack is exact only for types that stay; use persistence=1, or leave interests "
             "out and learn types"
         )
-    if (interests.topics, interests.size) != (release.topics, release.top):
+    if not _fits(interests, shows):
         raise InvalidInput(
             f"interests have sets of {interests.size} of {interests.topics} topics and the release "
-            f"a top of {release.top} of {release.topics}; they must agree"
+            f"a top of {shows.top} of {shows.topics}; they must agree"
         )

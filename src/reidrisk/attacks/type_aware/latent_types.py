@@ -35,6 +35,9 @@ HELD_OUT = 0.2
 ROWS = 2
 """Dimensions of rows."""
 
+HASH_MULTIPLIER, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+"""Of the numbers that stand for rows: 2**64 over the golden ratio, which is odd."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LatentTypes:
@@ -156,9 +159,34 @@ def _checked(rows: NDArray[np.integer], tokens: int) -> NDArray[np.integer]:
 
 
 def _sample(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
-    """Rows of some users in random order, so that the first few are a sample too."""
-    draws = uniforms(seed=seed, purpose="types/users", users=np.arange(len(rows)), count=1)
-    return rows[np.argsort(draws[:, 0], kind="stable")[:users]].astype(np.int32)
+    """Rows of some users in random order, so that the first few are a sample too.
+
+    Chance goes by what a row holds and how many of the same came before it, so the order of users
+    does not matter: rows that are alike cannot be told apart by anything else.
+    """
+    content = _hashes(rows)
+    names = content + _times_before(content) * HASH_MULTIPLIER
+    draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
+    return rows[np.lexsort((content, draws))[:users]].astype(np.int32)
+
+
+def _hashes(rows: NDArray[np.integer]) -> NDArray[np.uint64]:
+    """A number for each row that is the same for the same tokens, whatever type holds them."""
+    hashes = np.zeros(len(rows), np.uint64)
+    for column in rows.T:
+        hashes = (hashes ^ (hashes >> HASH_SHIFT)) * HASH_MULTIPLIER
+        hashes += column.astype(np.int64).view(np.uint64)
+    return hashes
+
+
+def _times_before(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """How often the value of each place stands at earlier places."""
+    order = np.argsort(values, kind="stable")
+    places, ordered = np.arange(values.size), values[order]
+    first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    before = np.empty(values.size, np.uint64)
+    before[order] = places - np.maximum.accumulate(np.where(first, places, 0))
+    return before
 
 
 def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:

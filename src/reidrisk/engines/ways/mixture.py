@@ -55,9 +55,8 @@ def _mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete
     where it matches, any other elsewhere.
     """
     match, other = _best_factors(chances, shown, complete=complete)
-    seen = (shown != MISSING)[:, :, None]
-    elsewhere = np.where(seen, other[shown], 0.0)
-    lift = np.maximum(np.where(seen, match[shown], 0.0) - elsewhere, 0.0)
+    elsewhere = other[shown]
+    lift = np.maximum(match[shown] - elsewhere, 0.0)
     base = elsewhere.sum(axis=1)
     largest_first = -np.sort(-lift, axis=1)
     gained = np.pad(largest_first.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
@@ -76,7 +75,10 @@ def _mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete
 def _best_factors(
     chances: Chances, shown: NDArray[np.int32], *, complete: bool
 ) -> tuple[Floats, Floats]:
-    """Logarithm of joint / single, shown tokens x types: of the same token, and of others."""
+    """Logarithm of joint / single, shown tokens x types: of the same token, and of others.
+
+    A known gap is among the others, unless there is none; a shown gap matches nothing.
+    """
     single, joint = chances.single, chances.joint
     match, other = (
         np.full(single.shape, float(IMPOSSIBLE)),
@@ -84,9 +86,12 @@ def _best_factors(
     )
     with np.errstate(divide="ignore"):
         inverse = np.where(single > 0, 1 / single, 0.0)
-        for token in np.unique(shown[shown != MISSING]):
+        for token in np.unique(shown):
             factors = joint[token] * inverse
-            match[token] = np.log(factors[token])
-            factors[token] = 0.0 if complete else single[token]  # what a missing slot is worth
+            if complete:
+                factors[MISSING] = 0.0
+            if token != MISSING:
+                match[token] = np.log(factors[token])
+                factors[token] = 0.0
             other[token] = np.log(factors.max(axis=0))
     return np.maximum(match, IMPOSSIBLE), np.maximum(other, IMPOSSIBLE)

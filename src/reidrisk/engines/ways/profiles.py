@@ -3,10 +3,10 @@
 import numpy as np
 
 from reidrisk.observations import Observations
-from reidrisk.scores import GRID, ProfileWeights, SetWeights, first_shown
+from reidrisk.scores import GRID, ProfileWeights, TokenWeights, first_shown
 
 
-def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observations, SetWeights]:
+def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observations, TokenWeights]:
     """The search with sets that has the same scores.
 
     The sets are a view of the rows: they take memory only for the block of rows in hand.
@@ -21,4 +21,4 @@ def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observat
         first=observations.first,
         users=observations.users,
     )
-    return seen, SetWeights(score.match / GRID)
+    return seen, TokenWeights(score.match / GRID)

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.codes import Codes, codes_of
 from reidrisk.engines.crew import Crew
+from reidrisk.engines.kernels import SlotGains
 from reidrisk.engines.kernels_search import (
     ROWS_PER_SWEEP,
     TARGETS_PER_SIFT,
@@ -18,13 +19,14 @@ from reidrisk.engines.kernels_search import (
 )
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, Matches, join_targets, merge_all
-from reidrisk.observations import MISSING, Observations
-from reidrisk.scores import Score, TokenTable, TokenWeights, by_slot
+from reidrisk.observations import Observations
+from reidrisk.scores import GRID, Score, TokenTable, TokenWeights, by_slot
 
 _LARGEST_SUM_OF_LEVELS = 254
 _MOST_ROUNDED = 127
 _FIRST_SWEEP = 32
 _TOKEN_PAIRS = 1 << 33
+_WIDEST = 32 * GRID  # nats between the best and the worst token of a slot
 
 
 def bytes_to_sweep(observations: Observations, crew: Crew, top: int, targets: int) -> int:
@@ -116,26 +118,32 @@ def few_rows_first(blocks: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int
 
 
 def _weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
-    match, mismatch = score.gains(observations.anonymous)
-    absent_counts = not observations.complete and bool((mismatch < 0).any())
-    lift = np.maximum(match - mismatch, 0)
+    gains = SlotGains(*score.gains(observations.anonymous))
+    lift_of_gap = gains.known_gap - gains.mismatch
+    absent_counts = not observations.complete and bool((lift_of_gap > 0).any())
+    lift = np.maximum(gains.match - gains.mismatch, 0)
     if absent_counts:
-        lift = np.maximum(lift, -mismatch)
+        lift = np.maximum(lift, lift_of_gap)
     largest_first = -np.sort(-lift, axis=1)
-    base = mismatch.sum(axis=1, keepdims=True)
+    base = gains.mismatch.sum(axis=1, keepdims=True)
     reach = base + np.pad(largest_first.cumsum(axis=1), ((0, 0), (1, 0)))
     absent = np.ascontiguousarray(codes.lookup[:, :1].T)
-    return Weighed(codes.targets, match, mismatch, reach, absent, absent_counts)
+    return Weighed(codes.targets, gains, reach, absent, absent_counts)
 
 
 def _tabled(observations: Observations, score: TokenTable) -> Tabled:
     """Round the gains of up to 256 targets up to levels whose sums fit into a byte."""
     tokens, slots = observations.tokens, observations.slots
-    gain = by_slot(score.gain, slots)
+    gain = by_slot(score.table, slots)
     shown = observations.anonymous.astype(np.int64)
-    gains = [_gains_by_token(gain[slot], shown[:, slot]) for slot in range(slots)]
-    lowest = np.array([gain.min(axis=0) for gain in gains])
-    span = np.array([gain.max(axis=0) for gain in gains]) - lowest
+    gains = [np.roll(gain[slot, shown[:, slot]].T, 1, axis=0) for slot in range(slots)]
+    occur = slice(1 if observations.complete else 0, None)
+    highest = np.array([gain[occur].max(axis=0) for gain in gains])
+    # What is far below the best counts as not quite so far below: levels stay fine where they
+    # matter, though some gains say "impossible".
+    lowest = np.array([gain[occur].min(axis=0) for gain in gains])
+    lowest = np.maximum(lowest, highest - _WIDEST)
+    span = highest - lowest
     # Slots behind the 127th get no levels: they are bounded by their largest gain.
     rounded = min(slots, _MOST_ROUNDED)
     room = _LARGEST_SUM_OF_LEVELS - rounded
@@ -143,12 +151,7 @@ def _tabled(observations: Observations, score: TokenTable) -> Tabled:
     levels = np.zeros((slots * (tokens + 1) + 1, TARGETS_PER_SIFT), np.uint8)
     for slot in range(rounded):
         rows = slice(slot * (tokens + 1), (slot + 1) * (tokens + 1))
-        levels[rows, : len(shown)] = -(-(gains[slot] - lowest[slot]) // step)
+        above = np.clip(gains[slot] - lowest[slot], 0, span[slot])
+        levels[rows, : len(shown)] = -(-above // step)
     floor = lowest.sum(axis=0) + span[rounded:].sum(axis=0)
     return Tabled(shown, gain, levels, floor, step)
-
-
-def _gains_by_token(gain: NDArray[np.int64], shown: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Gains of one slot, (tokens + 1) x targets, a missing known token first."""
-    gains = np.where(shown == MISSING, 0, gain[shown].T)
-    return np.pad(gains, ((1, 0), (0, 0)))

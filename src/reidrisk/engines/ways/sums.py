@@ -14,7 +14,7 @@ from reidrisk.engines.crew import Crew
 from reidrisk.engines.kernels_sums import LANES, add_products, fill_factors
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.scores import GRID, Score, TokenTable, by_slot
-from reidrisk.scores.type_mixture import TypeMixture
+from reidrisk.scores.type_mixture import TypeMixture, infer_types
 
 # A term below this share of the evidence may be left out: a type with little chance given the known
 # row times little chance given the anonymous one. Under the mixture, at most this is left out of
@@ -35,7 +35,7 @@ def bytes_to_sum(observations: Observations, score: TokenTable | TypeMixture, cr
     targets, places = len(observations.anonymous), observations.slots * (observations.tokens + 1)
     factors = 8 * LANES * (places + 1)
     if isinstance(score, TokenTable):
-        return 3 * score.gain.nbytes + factors * -(-targets // LANES)
+        return 3 * score.table.nbytes + factors * -(-targets // LANES)
     types = len(score.chances.weights)
     per_row = 8 * (2 * types + observations.slots + 4)
     table = 3 * 8 * (observations.tokens + 1) ** 2
@@ -59,10 +59,9 @@ def slow_evidence(observations: Observations, score: Score) -> Floats:
 
 def table_evidence(observations: Observations, score: TokenTable, crew: Crew) -> Floats:
     """The evidence under a token table."""
-    gain = by_slot(score.gain, len(score.gain))
-    nats = np.pad(gain / GRID, ((0, 0), (1, 0), (1, 0)))  # a missing token gains nothing
-    peaks = nats.max(axis=2)
-    tables = np.exp(nats - peaks[:, :, None])
+    nats = np.roll(score.table / GRID, 1, axis=(1, 2))  # gaps come first here
+    peaks = nats[:, :, 1 if observations.complete else 0 :].max(axis=2)
+    tables = np.exp(np.minimum(nats - peaks[:, :, None], 0.0))
     shown = observations.anonymous.astype(np.int64)
     scale = by_slot(peaks, observations.slots)[np.arange(observations.slots), shown + 1].sum(axis=1)
     factors = [
@@ -84,7 +83,7 @@ def type_evidence(observations: Observations, score: TypeMixture, crew: Crew) ->
     Type by type, the products of users and targets who may both be of it, the likeliest first.
     """
     weights, shown = score.chances.weights, observations.anonymous.astype(np.int64)
-    likely = np.maximum(score.types_of(shown).T, _TINY)
+    likely = np.maximum(_types_of_shown(score, shown).T, _TINY)
     order = np.argsort(-likely, axis=1, kind="stable")
     peaks = np.array([_type_table(score, kind).max(axis=1) for kind in range(len(weights))])
     peaks = np.maximum(peaks, _TINY)
@@ -116,12 +115,19 @@ def type_evidence(observations: Observations, score: TypeMixture, crew: Crew) ->
 
 
 def _type_table(score: TypeMixture, kind: int) -> Floats:
-    """Chance of the token shown given the one known, (tokens + 1) squared, missing tokens first."""
+    """Chance of the token shown given the one known, (tokens + 1) squared, gaps first."""
     single, joint = score.chances.single[:, kind], score.chances.joint[:, :, kind]
-    table = np.ones((len(single) + 1, len(single) + 1))
-    table[1:, 0] = single
-    table[1:, 1:] = joint / np.where(single > 0, single, 1.0)
-    return table
+    return np.roll(joint / np.where(single > 0, single, 1.0), 1, axis=(0, 1))
+
+
+def _types_of_shown(score: TypeMixture, shown: NDArray[np.int64]) -> Floats:
+    """Chance of each type given an anonymous row: chances of what is shown, whatever is known."""
+    chances, outcomes = score.chances, score.tokens + score.gaps
+    single = np.ones(chances.single.shape)
+    single[:outcomes] = chances.joint[:outcomes, :outcomes].sum(axis=1)
+    types = np.empty((len(shown), len(chances.weights)))
+    infer_types(chances._replace(single=single), shown.astype(np.int32), types)
+    return types
 
 
 def _factors(tables: Floats, shown: NDArray[np.int64]) -> Floats:

@@ -32,7 +32,7 @@ from reidrisk.releases.topics.checks import (
 )
 from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.popularity import Popularity, popularity
-from reidrisk.releases.topics.rules import DAYS, Rules, site_rows
+from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import IMPOSSIBLE, log_chance
 
@@ -220,7 +220,7 @@ class TopicsApi:
     @property
     def rules(self) -> Rules:
         """The switches as arrays."""
-        return Rules.of(self)
+        return rules_of(self)
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
@@ -250,20 +250,27 @@ class TopicsApi:
 
         A blocked topic is withheld from both sites if both would have shown it, which happens
         once in `top` times. Witnessing is taken to be by chance, and topics to be all alike in
-        this: for an attacker's purpose, not for a promise.
+        this: for an attacker's purpose, not for a promise. An early call speaks of the week before
+        and, if there was none, shows nothing. Later slots of a call are taken to be as often empty
+        as not, since nobody knows how many topics were equal.
         """
-        rules = self.rules
+        rules, slot = self.rules, np.arange(len(known))
         blocked = 0.0 if rules.blocked is None else float(rules.blocked.mean())
         unseen = [0.0, 0.0]
         if rules.presence is not None:
             unseen = [float((1 - rules.presence_at(site)).mean()) for site in (1, 2)]
-        there = 1 - self.absence
+        early = self.delay / (2 * DAYS)
+        first = (slot < self.per_call) & (self.every == 1)
+        there = (1 - self.absence) * np.where(first, 1 - early, 1.0)
+        aligned = np.where(first, 1.0, (1 - early) ** 2 + early**2)
         one, other = (1 - there * (1 - blocked) * (1 - chance) for chance in unseen)
         # Neither is blocked: the same topic, or two different ones.
         free = (1 - blocked) / self.top + (1 - blocked) ** 2 * (1 - 1 / self.top)
         both_shown = there**2 * free * (1 - unseen[0]) * (1 - unseen[1])
-        same = 1 - (1 - one) - (1 - other) + both_shown
-        return GapChances.of(known, one=one, other=other, same=same)
+        collapsed = np.where(slot % self.per_call > 0, 0.5, 0.0)
+        other = 1 - (1 - other) * (1 - collapsed)
+        same = one + other - 1 + both_shown * (1 - collapsed)
+        return GapChances.of(known, one=one, other=other, same=same, aligned=aligned)
 
     def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
         """Top sets of users `start` to `stop`, users x weeks x top; -1 where one was away.
@@ -336,6 +343,12 @@ class TopicsApi:
     ) -> NDArray[np.integer]:
         """What else site 2 might have been shown of some users: `reidrisk.releases.repeat`."""
         return observing.repeat(self, people, rows, repeats=repeats, seed=seed)
+
+    @property
+    def independent_sites(self) -> bool:
+        """Unless it is by chance what users block: they block it at all sites."""
+        blocked = self.rules.blocked
+        return blocked is None or bool(((blocked == 0) | (blocked == 1)).all())
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances: for small worlds.

@@ -1,6 +1,7 @@
 """What one site is shown of some users: the rules of `TopicsApi`, one step each."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -66,6 +67,12 @@ class Rules:
         """Chance that the caller is on pages of each topic; sites count from 1."""
         assert self.presence is not None  # noqa: S101
         return np.array(self.presence[site - 1 if len(self.presence) > 1 else 0])
+
+
+@lru_cache(maxsize=64)
+def rules_of(api: "TopicsApi") -> Rules:
+    """The rules of a release; asked for with every chunk of people."""
+    return Rules.of(api)
 
 
 def site_rows(

@@ -1,0 +1,60 @@
+"""What an empty slot says: counted among the known rows, explained by the release.
+
+A gap is an observation. If users are away now and then, and both sites see it, gaps tell users
+apart as tokens do; if every site misses users by chance, they say nothing. The release knows which.
+A likelihood has four kinds of factors in a slot, instead of one:
+
+| known | shown | chance |
+| --- | --- | --- |
+| nothing | nothing | given_gap |
+| nothing | token o | (1 - given_gap) alone[o] |
+| token | nothing | given_token |
+| token w | token o | (1 - given_token) Pr(o given w) |
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.attack import View
+from reidrisk.observations import MISSING
+from reidrisk.parallel import over_blocks
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.release import SaysGaps, asked
+
+Floats = NDArray[np.float64]
+
+ROWS_AT_A_TIME = 1 << 18
+
+
+def gap_chances(
+    view: View, release: object, what: str, *, pooled: bool = False
+) -> GapChances | None:
+    """Chances of gaps at both sites, slot by slot; None where no slot is ever empty.
+
+    Args:
+        view: Whose known rows tell how often slots are empty.
+        release: Says where gaps come from; not asked if it cannot and no slot is empty.
+        what: The attack, for messages.
+        pooled: Take all slots together: arrays of one entry.
+    """
+    share = share_of_gaps(view)
+    if pooled:
+        share = share.mean(keepdims=True)
+    if not share.any() and not isinstance(release, SaysGaps):
+        return None
+    chances = asked(release, SaysGaps, what).gaps(share)
+    return chances if chances.known.any() or chances.shown.any() else None
+
+
+def share_of_gaps(view: View) -> Floats:
+    """Share of known rows of which nothing is known, slot by slot."""
+    if view.complete:
+        return np.zeros(view.slots)
+
+    def work(start: int, stop: int) -> NDArray[np.int64]:
+        rows = view.known[start:stop].reshape(stop - start, view.slots, -1)
+        return np.asarray((rows == MISSING).all(axis=2).sum(axis=0))
+
+    users = len(view.known)
+    shares: Floats = np.sum(over_blocks(work, users, ROWS_AT_A_TIME), axis=0) / users
+    return shares

@@ -1,0 +1,55 @@
+"""Attacks by name: ours, found in the modules of this package, and those of others."""
+
+from functools import cache
+from typing import Any
+
+from reidrisk.attacks.attack import Attack
+from reidrisk.errors import InvalidInput
+from reidrisk.plugins import is_path, part_at, parts_of
+
+
+@cache
+def all_attacks() -> dict[str, type[Attack]]:
+    """All attacks of this package by name."""
+    import reidrisk.attacks as package  # noqa: PLC0415  which imports this module
+
+    return parts_of(package, _is_attack)
+
+
+def attack_named(name: str) -> Attack:
+    """An attack without arguments: what else it needs to know it takes from the view.
+
+    Args:
+        name: That of an attack of this package, such as "weighted-hamming"; or `module:Class`.
+    """
+    if is_path(name):
+        return _made(name, part_at(name, "an attack"))
+    if name not in all_attacks():
+        raise InvalidInput(
+            f"there is no attack {name!r}; there are {', '.join(sorted(all_attacks()))}, and your own "
+            "as module:Class"
+        )
+    return all_attacks()[name]()
+
+
+def _made(path: str, part: Any) -> Attack:
+    if not _is_attack(part):
+        raise InvalidInput(
+            f"{path!r} should be an attack, but is none: a class with name, knows, assumes, "
+            "likelihood, needs and fit; reidrisk.testing.check_attack tests one"
+        )
+    try:
+        attack: Attack = part()
+    except TypeError as wrong:
+        raise InvalidInput(
+            f"{path!r} cannot be made without arguments ({wrong}); give its fields defaults, and "
+            "take the release from the view"
+        ) from wrong
+    return attack
+
+
+def _is_attack(part: object) -> bool:
+    """Whether this is a class of attacks: not a protocol, which has no name of its own."""
+    said = ("knows", "assumes", "likelihood", "needs", "fit")
+    named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
+    return named and all(hasattr(part, one) for one in said)

@@ -1,0 +1,136 @@
+"""What every score is: a gain for each pair of a known and an anonymous row.
+
+Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
+ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums
+are exact in any order: rows that match in the same way have equal scores, always and everywhere.
+Decision 0002 says why.
+
+A gap, a slot in which nothing came, adds nothing unless a score says what it is worth. Arrays hold
+it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 0022.
+"""
+
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.randomness import uniforms
+
+GRID = 2**40
+
+# Sums of whole numbers stay below 2**62, so that differences of two sums do not overflow either.
+_LARGEST_SUM = 2**62
+
+Gains: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Score(Protocol):
+    """What every engine needs of a score."""
+
+    def check(self, observations: Observations) -> None:
+        """Refuse observations that this score cannot rate."""
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+
+
+@runtime_checkable
+class Distribution(Score, Protocol):
+    """A score that stands for a distribution of what is shown, given what is known."""
+
+    @property
+    def gaps(self) -> bool:
+        """Whether a gap is one of the outcomes of a slot; if not, nothing shown says nothing."""
+
+    def normalised(self) -> "Distribution":
+        """The same score as the logarithm of that distribution: over all outcomes it sums to 1.
+
+        Simplified weights and assumed pairs do not quite; they are divided by their sums. So is an
+        empty known slot: where its gains are 0, any token is as likely as any other.
+        """
+
+    def sample(self, known: Tokens, *, seed: int) -> Tokens:
+        """What the distribution may show beside each of these known rows."""
+
+
+def normalised(score: Score) -> Score:
+    """The model that a score stands for; the score itself if it does not say."""
+    return score.normalised() if isinstance(score, Distribution) else score
+
+
+def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains:
+    """Round weights to whole multiples of 2**-40, once."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim not in dimensions or values.size == 0:
+        raise InvalidInput(f"{name} has shape {values.shape}, but needs one gain per token")
+    if not np.isfinite(values).all():
+        place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        raise InvalidInput(
+            f"{name}{list(place)} is {values[place]}: a gain is a finite number; "
+            "a token that can never be shown needs no gain, write 0"
+        )
+    if np.abs(values).max() >= _LARGEST_SUM / GRID:
+        raise InvalidInput(
+            f"{name} reaches {np.abs(values).max():g}; gains stay below {_LARGEST_SUM // GRID:,}. "
+            "Divide all gains by the same number: it changes no ranking"
+        )
+    return frozen(np.asarray(np.rint(values * GRID), dtype=np.int64))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, from now on read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
+    """The gains of each slot, whether they were given for each or once for all."""
+    return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
+
+
+def check_shape(slots: int, tokens: int, observations: Observations) -> None:
+    """Refuse another alphabet, and more slots than there are gains for."""
+    if tokens != observations.tokens or 1 < slots < observations.slots:
+        raise InvalidInput(
+            f"the score has gains for {slots} slots and {tokens} tokens, the observations have "
+            f"{observations.slots} slots and {observations.tokens} tokens"
+        )
+
+
+def check_sum(gains: Gains, slots: int) -> None:
+    """Refuse gains whose sums leave the grid."""
+    largest = max(int(gains.max()), -int(gains.min()))
+    if largest * slots >= _LARGEST_SUM:
+        raise InvalidInput(
+            f"gains of up to {largest / GRID:g} in {slots} slots sum to more than "
+            f"{_LARGEST_SUM // GRID:,}, the largest exact score. Divide all gains by the same "
+            "number: it changes no ranking"
+        )
+
+
+def log_sum(nats: Floats, axis: int) -> Floats:
+    """Logarithm of the sum of exp along an axis, however small the terms."""
+    peak = np.expand_dims(nats.max(axis=axis), axis)
+    return np.asarray(peak.squeeze(axis) + np.log(np.exp(nats - peak).sum(axis=axis)))
+
+
+def coins(rows: int, count: int, seed: int) -> Floats:
+    """The chances that decide what is drawn, rows x count."""
+    return uniforms(
+        seed=seed, purpose="scores/drawn from a model", users=np.arange(rows), count=count
+    )
+
+
+def choose(chances: Floats, coins: Floats) -> NDArray[np.int64]:
+    """For each row of chances, in any scale, the place that a coin falls on."""
+    total = np.cumsum(chances, axis=1)
+    places = (total <= coins[:, None] * total[:, -1:]).sum(axis=1)
+    return np.asarray(np.minimum(places, chances.shape[1] - 1))
+
+
+def as_tokens(symbols: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
+    """Symbols as tokens: the one behind the last token is the gap."""
+    return np.where(symbols == tokens, MISSING, symbols)

@@ -1,0 +1,296 @@
+"""Scores that ask of each slot only whether it matches, and which token is shown."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.scores.score import (
+    GRID,
+    Floats,
+    Gains,
+    as_tokens,
+    by_slot,
+    check_shape,
+    check_sum,
+    choose,
+    coins,
+    frozen,
+    log_sum,
+    to_grid,
+)
+from reidrisk.scores.token_table import TokenTable, table_of
+
+_LEAST_REST = 1e-4  # of a sum, when parts of it were subtracted: enough for ten digits
+_CELLS_AT_A_TIME = 1 << 22
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class TokenWeights:
+    """A gain for each slot in which the shown token is known, and one for other slots.
+
+    Args:
+        match: Gain by the token shown, tokens or slots x tokens; Hamming is all ones.
+        mismatch: Gain in a slot where only other tokens are known; same shape, or one number.
+        known_gap: Gain by the token shown where the known slot is empty; shape as `mismatch`.
+        shown_gap: Gain where nothing is shown and the known slot is not empty; one number, or one
+            for each slot.
+        both_gaps: Gain where nothing is shown and nothing known; shape as `shown_gap`.
+
+    Give all gains of gaps or none; without them a gap on either side adds nothing. Known rows hold
+    a token or a set of tokens for each slot: a set matches if the shown token is one of its own,
+    and is empty if all its places are free.
+
+    `TokenWeights(np.ones(349))` counts the slots that agree.
+    """
+
+    table: Gains
+    """Gain of a match, a mismatch and a known gap, each slots x (tokens + 1), the gap last."""
+    gaps: bool
+    """Whether gaps have gains of their own."""
+
+    def __init__(
+        self,
+        match: ArrayLike,
+        mismatch: ArrayLike = 0.0,
+        *,
+        known_gap: ArrayLike | None = None,
+        shown_gap: ArrayLike | None = None,
+        both_gaps: ArrayLike | None = None,
+    ) -> None:
+        given = [gain is not None for gain in (known_gap, shown_gap, both_gaps)]
+        if any(given) != all(given):
+            raise InvalidInput(
+                "known_gap, shown_gap and both_gaps belong together: give all three, or none if "
+                "gaps add nothing"
+            )
+        gains = np.atleast_2d(to_grid(match, "match", dimensions=(1, 2)))
+        slots, tokens = gains.shape
+        others = {
+            "mismatch": _per_token("mismatch", mismatch, gains.shape),
+            "known_gap": _per_token("known_gap", known_gap, gains.shape),
+            "shown_gap": _per_slot("shown_gap", shown_gap),
+            "both_gaps": _per_slot("both_gaps", both_gaps),
+        }
+        numbers = {"match": slots} | {name: len(gain) for name, gain in others.items()}
+        rows = max(numbers.values())
+        for name, number in numbers.items():
+            if number not in (1, rows):
+                raise InvalidInput(
+                    f"{name} has gains for {number} slots and others for {rows}; give the same "
+                    "number of slots to all, or one gain for all slots"
+                )
+        table = np.empty((3, rows, tokens + 1), np.int64)
+        table[0, :, :-1], table[1, :, :-1] = gains, others["mismatch"]
+        table[:2, :, -1:] = others["shown_gap"]
+        table[2, :, :-1], table[2, :, -1:] = others["known_gap"], others["both_gaps"]
+        object.__setattr__(self, "table", frozen(table))
+        object.__setattr__(self, "gaps", all(given))
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return int(self.table.shape[2]) - 1
+
+    @property
+    def match(self) -> Gains:
+        """Gain of a match, slots x tokens."""
+        return self.table[0, :, :-1]
+
+    @property
+    def mismatch(self) -> Gains:
+        """Gain of a mismatch, slots x tokens."""
+        return self.table[1, :, :-1]
+
+    @property
+    def sees_gaps(self) -> bool:
+        """Whether an empty known slot gains anything else than one that holds other tokens."""
+        return bool((self.table[1] != self.table[2]).any())
+
+    def check(self, observations: Observations) -> None:
+        """Refuse another alphabet, and sums beyond the grid."""
+        check_shape(self.table.shape[1], self.tokens, observations)
+        check_sum(self.table, observations.slots)
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        return np.asarray(self.by_slot(known, shown).sum(axis=1))
+
+    def by_slot(self, known: Tokens, shown: Tokens) -> Gains:
+        """Gains of each slot, rows x slots."""
+        match, mismatch, known_gap = self.gains(np.atleast_2d(shown))
+        sets = _as_sets(known)
+        agrees = (sets == np.asarray(shown)[..., None]).any(axis=2)
+        empty = (sets == MISSING).all(axis=2)
+        return np.where(empty, known_gap, np.where(agrees, match, mismatch))
+
+    def gains(self, shown: Tokens) -> tuple[Gains, Gains, Gains]:
+        """Gain of a match, a mismatch and a known gap, each anonymous rows x slots."""
+        slots = shown.shape[1]
+        place = (np.arange(slots), shown)
+        match, mismatch, known_gap = (by_slot(gain, slots)[place] for gain in self.table)
+        return match, mismatch, known_gap
+
+    def normalised(self) -> "NormalisedWeights":
+        """The same score as the logarithm of a distribution of what is shown."""
+        return NormalisedWeights(self)
+
+    def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
+        """What may be shown beside each of these known rows."""
+        return self.normalised().sample(known, seed=seed)
+
+    def less(self, known_token: Gains, known_gap: Gains) -> "TokenWeights":
+        """The same, less a number for each slot that holds something and for each that is empty."""
+        shown = slice(None) if self.gaps else slice(-1)
+        table = np.stack([by_slot(gain, len(known_token)) for gain in self.table])
+        table[:2, :, shown] -= known_token[:, None]
+        table[2, :, shown] -= known_gap[:, None]
+        same = object.__new__(TokenWeights)
+        object.__setattr__(same, "table", frozen(table))
+        object.__setattr__(same, "gaps", self.gaps)
+        return same
+
+
+@dataclass(frozen=True, eq=False)
+class NormalisedWeights:
+    """Token weights as the logarithm of a distribution: less a number for each known slot.
+
+    Args:
+        weights: The weights; exp of their gains, over all that may be shown beside what is known
+            of a slot, sums to something that is divided by.
+    """
+
+    weights: TokenWeights
+
+    @property
+    def gaps(self) -> bool:
+        """Whether a gap is one of the outcomes."""
+        return self.weights.gaps
+
+    def check(self, observations: Observations) -> None:
+        """Refuse another alphabet, and sums beyond the grid."""
+        self.weights.check(observations)
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        gains, less = self.weights.by_slot(known, shown), self.log_sums(known)
+        if not self.gaps:
+            less = np.where(np.atleast_2d(shown) == MISSING, 0, less)
+        return np.asarray((gains - less).sum(axis=1))
+
+    def normalised(self) -> "NormalisedWeights":
+        """Itself."""
+        return self
+
+    def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
+        """What may be shown beside each of these known rows."""
+        sets = _as_sets(known)
+        rows, slots, _ = sets.shape
+        chance, shown = coins(rows, slots, seed), np.empty((rows, slots), np.int64)
+        step = max(_CELLS_AT_A_TIME // (self.weights.tokens + 1), 1)
+        for start in range(0, rows, step):
+            some = slice(start, start + step)
+            for slot in range(slots):
+                nats = self._outcomes(slot, sets[some, slot])
+                peak = nats.max(axis=1, keepdims=True)
+                shown[some, slot] = choose(np.exp(nats - peak), chance[some, slot])
+        return as_tokens(shown, self.weights.tokens)
+
+    def log_sums(self, known: Tokens) -> Gains:
+        """What is subtracted for each slot of known rows, on the grid."""
+        slots = known.shape[1]
+        if known.ndim < SETS:
+            return np.asarray(by_slot(self._by_token, slots)[np.arange(slots), known])
+        sums = np.empty(known.shape[:2], np.int64)
+        for slot in range(slots):
+            sums[:, slot] = self._log_sum(slot, known[:, slot])
+        return sums
+
+    def as_table(self) -> TokenTable:
+        """The token table with the same scores, for known rows of single tokens."""
+        match, mismatch, known_gap = self.weights.table
+        tokens = self.weights.tokens
+        table = np.repeat(mismatch[:, :, None], tokens + 1, axis=2)
+        place = np.arange(tokens)
+        table[:, place, place] = match[:, :-1]
+        table[:, :, -1] = known_gap
+        outcomes = tokens + self.gaps
+        table[:, :outcomes] -= self._by_token[:, None]
+        return table_of(table, gaps=self.gaps)
+
+    @cached_property
+    def _by_token(self) -> Gains:
+        """What is subtracted for each known token, slots x (tokens + 1), the gap last."""
+        tokens = np.append(np.arange(self.weights.tokens), MISSING)[:, None]
+        rows = range(self.weights.table.shape[1])
+        return np.array([self._log_sum(slot, tokens) for slot in rows])
+
+    def _log_sum(self, slot: int, sets: Tokens) -> Gains:
+        """Logarithm of the sum over all outcomes of exp(gain), for sets known of one slot.
+
+        All mismatches, less those of the known tokens, and the matches instead; where little is
+        left after subtracting, all outcomes are added up.
+        """
+        match, mismatch, known_gap = self._nats(slot)
+        tokens, peak = self.weights.tokens, mismatch[:-1].max()
+        chances = np.exp(mismatch[:-1] - peak)
+        sums = np.full(len(sets), log_sum(known_gap[: tokens + self.gaps], 0))
+        filled = np.flatnonzero((sets != MISSING).any(axis=1))
+        once = _each_once(sets[filled])
+        held = once != MISSING
+        rest = chances.sum() - np.where(held, chances[once], 0.0).sum(axis=1)
+        safe = rest >= _LEAST_REST * chances.sum()
+        inside = log_sum(np.where(held, match[once], -np.inf)[safe], 1)
+        total = np.logaddexp(np.log(rest[safe]) + peak, inside)
+        sums[filled[safe]] = np.logaddexp(total, mismatch[-1]) if self.gaps else total
+        step = max(_CELLS_AT_A_TIME // (tokens + 1), 1)
+        for start in range(0, np.count_nonzero(~safe), step):
+            some = filled[~safe][start : start + step]
+            sums[some] = log_sum(self._outcomes(slot, sets[some]), 1)
+        return np.asarray(np.rint(sums * GRID), np.int64)
+
+    def _outcomes(self, slot: int, sets: Tokens) -> Floats:
+        """Gains of every outcome beside sets known of one slot, sets x outcomes, in nats."""
+        match, mismatch, known_gap = self._nats(slot)
+        nats = np.repeat(mismatch[None], len(sets), axis=0)
+        row, place = np.nonzero(sets != MISSING)
+        token = sets[row, place].astype(np.int64)
+        nats[row, token] = match[token]
+        nats[(sets == MISSING).all(axis=1)] = known_gap
+        return nats if self.gaps else nats[:, :-1]
+
+    def _nats(self, slot: int) -> Floats:
+        table = self.weights.table
+        return np.asarray(table[:, slot if table.shape[1] > 1 else 0] / GRID)
+
+
+def _per_token(name: str, values: ArrayLike | None, shape: tuple[int, int]) -> Gains:
+    """Gains by token, for all slots or for each."""
+    gain = to_grid(0.0 if values is None else values, name, dimensions=(0, 1, 2))
+    if gain.ndim and gain.shape[-1] != shape[1]:
+        raise InvalidInput(
+            f"match has shape {shape} and {name} {gain.shape}; give one gain per token to both, or "
+            "one number for all"
+        )
+    return np.atleast_2d(gain)
+
+
+def _per_slot(name: str, values: ArrayLike | None) -> Gains:
+    """One gain, or one for each slot, below each other."""
+    return to_grid(0.0 if values is None else values, name, dimensions=(0, 1)).reshape(-1, 1)
+
+
+def _as_sets(known: Tokens) -> Tokens:
+    return known if known.ndim == SETS else known[:, :, None]
+
+
+def _each_once(sets: Tokens) -> NDArray[np.int64]:
+    """The sets, in which a token that was there before is missing."""
+    once = sets.astype(np.int64)
+    for place in range(1, sets.shape[1]):
+        again = (sets[:, :place] == sets[:, place : place + 1]).any(axis=1)
+        once[again, place] = MISSING
+    return once

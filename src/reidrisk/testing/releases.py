@@ -1,0 +1,180 @@
+"""What every release promises, checked on small worlds."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.inputs.assembly import make_profiles
+from reidrisk.people.people import People
+from reidrisk.people.some import Some
+from reidrisk.releases import (
+    Exact,
+    ExactRows,
+    Release,
+    Reveals,
+    SaysGaps,
+    observe,
+    parameters_of,
+)
+from reidrisk.releases.observing import alphabet
+from reidrisk.scores import GRID
+from reidrisk.testing.promises import is_frozen, promise
+from reidrisk.theory import random_user_optimum
+
+USERS, TOKENS, EPOCHS = 12, 6, 2
+REPEATS = 600
+MOST_SQUARES = 60.0
+"""Of a chi-square statistic per user: far beyond chance for the few outcomes of small worlds."""
+
+Rows = NDArray[np.integer[Any]]
+
+
+def check_release(release: Release, people: People | None = None, *, seed: int = 1) -> None:
+    """Check that a release keeps the promises of `reidrisk.releases.Release`.
+
+    It is a value, whose fields are its parameters. What it shows of a user depends on that user,
+    the site and the seed alone: not on chunks, order or company. It shows tokens of its alphabet,
+    or nothing. What it promises is not below what an attacker reaches who knows its chances. Where
+    it can do more, that agrees: exact rows with what is shown, secrets with exact rows.
+
+    Args:
+        release: The one to check.
+        people: Small people whom it can show. If not given, 12 users with 6 tokens in 2 epochs,
+            once all there and once away at times.
+        seed: Of the draws.
+
+    Raises:
+        AssertionError: A promise is broken; the message says which.
+    """
+    _keeps(is_frozen(release) and dataclasses.is_dataclass(release), "to be a frozen dataclass")
+    name = getattr(release, "name", None)
+    _keeps(isinstance(name, str) and name == name.lower(), "a name in lower case")
+    parameters_of(release)
+    for world in small_worlds() if people is None else (people,):
+        _check_rows(release, world, seed)
+        _check_promises(release, world, seed)
+        _check_capabilities(release, world, seed)
+
+
+def small_worlds() -> tuple[People, ...]:
+    """A dozen people who are always there, and a dozen who are sometimes away."""
+    random = np.random.default_rng(7)
+    users, epochs, tokens = (part.ravel() for part in np.indices((USERS, EPOCHS, TOKENS)))
+    weights = random.integers(0, 4, users.size)
+    kept = weights > 0
+    everyone = make_profiles(
+        users[kept], epochs[kept], tokens[kept], weights[kept], taxonomy=np.arange(TOKENS),
+        absent="pad",
+    )  # fmt: skip
+    kept &= random.random((USERS, EPOCHS)).repeat(TOKENS) < 0.7  # noqa: PLR2004
+    away = make_profiles(
+        users[kept], epochs[kept], tokens[kept], weights[kept], taxonomy=np.arange(TOKENS)
+    )
+    return everyone, away
+
+
+def _check_rows(release: Release, people: People, seed: int) -> None:
+    slots, tokens = release.slots(people), alphabet(release, people)
+    _keeps(isinstance(slots, int) and slots >= 1, "a whole number of slots, at least 1")
+    rows = _show(release, people, seed=seed)
+    _keeps(rows.shape == (people.users, slots), "a row of slots for each user")
+    _keeps(np.issubdtype(rows.dtype, np.integer), "tokens that are whole numbers")
+    _keeps(bool(((rows >= -1) & (rows < tokens)).all()), "tokens of its alphabet, or -1")
+    _keeps(_same(rows, _show(release, people, seed=seed)), "the same rows each time")
+    alone = [release.show(people, user, user + 1, site=2, seed=seed) for user in range(len(rows))]
+    _keeps(_same(rows, np.concatenate(alone)), "that chunks change nothing")
+    some = np.arange(1, people.users, 2)
+    few = Some.of(people, some)
+    _keeps(_same(rows[some], _show(release, few, seed=seed)), "that company changes nothing")
+    seen = observe(release, people, targets=min(5, people.users), seed=seed)
+    _keeps(_same(seen.anonymous, rows[seen.truth]), "that observing shows what showing shows")
+
+
+def _check_promises(release: Release, people: People, seed: int) -> None:
+    slots = release.slots(people)
+    bounds = release.promises(people, slots)
+    _keeps(isinstance(bounds, tuple), "a tuple of bounds")
+    exact = _exact(release, people, seed)
+    best = None if exact is None else random_user_optimum(exact.chances)
+    for bound in bounds:
+        _keeps(bound.side == "upper", "bounds that are upper ones")
+        _keeps(bool(bound.name and bound.assumes), "bounds with a name and what they assume")
+        _keeps(0 <= bound.estimate.low <= bound.estimate.high <= 1, "bounds that are shares")
+        _keeps(
+            best is None or bound.estimate.high >= best - 1e-12,
+            f"{bound.name} to hold for these people",
+        )
+
+
+def _check_capabilities(release: Release, people: People, seed: int) -> None:
+    exact = _exact(release, people, seed)
+    if exact is not None:
+        _check_exact(release, people, exact, seed)
+    if isinstance(release, SaysGaps):
+        share = (_show(release, people, seed=seed) == -1).mean(axis=0)
+        table = release.gaps(share).table
+        _keeps(
+            bool(np.allclose(table.sum(axis=(1, 2)), 1) and (table >= 0).all()),
+            "chances of gaps that are chances",
+        )
+    if isinstance(release, Reveals) and exact is not None:
+        _check_secrets(release, people, exact, seed)
+
+
+def _check_exact(release: Release, people: People, exact: ExactRows, seed: int) -> None:
+    chances = exact.chances.toarray()
+    _keeps(bool(np.allclose(chances.sum(axis=1), 1)), "exact rows that sum to 1")
+    counts = np.zeros_like(chances)
+    everyone = np.arange(people.users)
+    for again in range(REPEATS):
+        rows = np.asarray(
+            release.show(people, 0, people.users, site=2, seed=seed, again=again), np.int64
+        )
+        try:
+            counts[everyone, exact.column_of(rows)] += 1
+        except InvalidInput:
+            _keeps(kept=False, what="exact rows with everything that is shown")
+    _keeps(not counts[chances == 0].any(), "exact rows with everything that is shown")
+    if not isinstance(release, Exact) or not release.independent_sites:
+        return  # some chance is the user's, and the same each time
+    often = chances * REPEATS >= 5  # noqa: PLR2004  as chi-square wants it
+    expected = np.where(often, chances * REPEATS, 1.0)
+    squares = (np.where(often, (counts - expected) ** 2, 0.0) / expected).sum(axis=1)
+    _keeps(bool((squares < MOST_SQUARES + 2 * often.sum(axis=1)).all()),
+           "to show rows as often as exact rows say")  # fmt: skip
+
+
+def _check_secrets(release: Reveals, people: People, exact: ExactRows, seed: int) -> None:
+    try:
+        secrets = release.secrets(people, 0, people.users, seed=seed)
+    except InvalidInput:
+        return
+    score = release.likelihood(int(people.tokens))
+    chances = exact.chances.toarray()
+    for shown, column in zip(exact.outcomes, chances.T, strict=True):
+        found = np.exp(score.of(secrets, shown) / GRID)
+        _keeps(bool(np.allclose(found, column, atol=1e-9)), "secrets that give the exact rows")
+
+
+def _exact(release: Release, people: People, seed: int) -> ExactRows | None:
+    if not isinstance(release, Exact):
+        return None
+    try:
+        return release.rows(people, site=2, seed=seed)
+    except TooLarge:
+        return None
+
+
+def _show(release: Release, people: People, *, seed: int) -> Rows:
+    return np.asarray(release.show(people, 0, people.users, site=2, seed=seed))
+
+
+def _same(one: Rows, other: Rows) -> bool:
+    return one.shape == other.shape and bool((one == other).all())
+
+
+def _keeps(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
+    promise(kept, "a release", what)

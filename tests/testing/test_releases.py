@@ -1,0 +1,144 @@
+"""`check_release` passes what keeps its promises and catches what breaks them."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from reidrisk import ItemSamples, RandomisedResponse, TopicsApi
+from reidrisk.estimates import Bound, Estimate
+from reidrisk.randomness import uniforms
+from reidrisk.testing import check_release
+
+SMALL = TopicsApi(topics=6, top=2, noise=0.3)
+
+
+@pytest.mark.parametrize(
+    "release",
+    [
+        SMALL,
+        TopicsApi(topics=6, top=1, noise=0.3, absence=0.2),
+        TopicsApi(topics=6, top=1, noise=0.3, presence=0.5, blocked=0.3),
+        TopicsApi(topics=6, top=1, noise=0.3, per_call=2, every=1, delay=2.0),
+        RandomisedResponse(epsilon=1.0),
+        ItemSamples(samples=2),
+        ItemSamples(samples=3, by_count=False, replacement=False),
+    ],
+    ids=str,
+)
+def test_releases_keep_their_promises(release):
+    check_release(release)
+
+
+@dataclass(frozen=True)
+class Good:
+    """Shows the heaviest token, or any."""
+
+    name: ClassVar[str] = "good"
+    noise: float = 0.5
+
+    def slots(self, people):
+        return people.epochs
+
+    def show(self, people, start, stop, *, site, seed, again=0):
+        true = people.top_sets(start, stop, top=1, seed=seed)[:, :, 0]
+        coins = uniforms(
+            seed=seed, purpose=f"good/{site}/{again}", users=people.ids[start:stop],
+            count=people.epochs,
+        )  # fmt: skip
+        other = (coins / self.noise * people.tokens).astype(int)
+        return np.where((coins < self.noise) & (true >= 0), other, true)
+
+    def promises(self, people, slots):
+        return ()
+
+
+class Renamed(Good):
+    name = "GOOD"
+
+
+class ShowsTooMuch(Good):
+    def show(self, people, start, stop, **how):
+        return super().show(people, start, stop, **how) + people.tokens
+
+
+class CountsRows(Good):
+    """Chance belongs to rows instead of users."""
+
+    def show(self, people, start, stop, **how):
+        return np.random.default_rng(how["seed"]).integers(0, 6, (stop - start, people.epochs))
+
+
+class LooksAround(Good):
+    """What is shown of a user depends on the others."""
+
+    def show(self, people, start, stop, **how):
+        return (super().show(people, start, stop, **how) + people.users // 4) % people.tokens
+
+
+class Forgets(Good):
+    """A slot is lost."""
+
+    def show(self, people, start, stop, **how):
+        return super().show(people, start, stop, **how)[:, 1:]
+
+
+class Boasts(Good):
+    """Promises what it does not keep."""
+
+    def promises(self, people, slots):
+        return (Bound("secrecy", "upper", Estimate.computed(1 / people.users), "Trust me."),)
+
+    independent_sites = True
+
+    def rows(self, people, *, site=1, seed=0):
+        return RandomisedResponse(epsilon=5.0).rows(people, seed=seed)
+
+    def show(self, people, start, stop, **how):
+        return RandomisedResponse(epsilon=5.0).show(people, start, stop, **how)
+
+
+class Vague(Good):
+    def promises(self, people, slots):
+        return (Bound("secrecy", "estimate", Estimate.computed(1.0), "Trust me."),)
+
+
+class WrongRows(Good):
+    """Its exact rows are those of another release."""
+
+    independent_sites = True
+
+    def rows(self, people, *, site=1, seed=0):
+        return RandomisedResponse(epsilon=0.1).rows(people, seed=seed)
+
+
+class WrongSecrets(RandomisedResponse):
+    """Its likelihood is that of less noise."""
+
+    def likelihood(self, tokens):
+        return RandomisedResponse(epsilon=self.epsilon + 1).likelihood(tokens)
+
+
+def test_a_good_one_passes():
+    check_release(Good())
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (Renamed(), "a name in lower case"),
+        (ShowsTooMuch(), "tokens of its alphabet"),
+        (CountsRows(), "chunks change nothing"),
+        (LooksAround(), "company changes nothing"),
+        (Forgets(), "a row of slots for each user"),
+        (Boasts(), "secrecy to hold for these people"),
+        (Vague(), "bounds that are upper ones"),
+        (WrongRows(), "as often as exact rows say"),
+        (WrongSecrets(epsilon=1.0), "secrets that give the exact rows"),
+    ],
+    ids=lambda part: type(part).__name__ if not isinstance(part, str) else "",
+)
+def test_broken_releases_are_caught(broken, message):
+    with pytest.raises(AssertionError, match=message):
+        check_release(broken)
