@@ -17,7 +17,7 @@ from reidrisk.inputs.exports import (
     write_top_sets,
 )
 from reidrisk.inputs.histories import Epochs, read_histories
-from reidrisk.inputs.linked import Linked, read_observations
+from reidrisk.inputs.linked import Linked, read_linked, read_observations
 from reidrisk.inputs.tables import read_profiles, read_taxonomy
 from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
 from reidrisk.people.interests import Information, Interests
@@ -44,6 +44,7 @@ __all__ = [
     "calibrate",
     "make_profiles",
     "read_histories",
+    "read_linked",
     "read_observations",
     "read_profiles",
     "read_taxonomy",

@@ -8,10 +8,11 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from reidrisk import InvalidInput
+from reidrisk import InvalidInput, theory
 from reidrisk.data import (
     make_profiles,
     read_histories,
+    read_linked,
     read_observations,
     read_profiles,
     read_taxonomy,
@@ -50,6 +51,10 @@ def packed_parquet(**columns):
     return sink.getvalue().to_pybytes()
 
 
+# Arrow takes any bytes for a string, and a damaged file holds any.
+NO_TEXT = pa.StringArray.from_buffers(
+    2, pa.py_buffer(np.array([0, 3, 4], np.int32)), pa.py_buffer(b"ann\xff")
+)
 GOOD_RECORDS = records(
     user_id=texts("ann", "bob"),
     epoch_0_topics=ints([1], [2]),
@@ -79,10 +84,10 @@ PROFILES = {
         packed_parquet(user=[1.5], epoch=[1], token=[1]),
         "'user' holds double.*write the column",
     ),
-    "users beyond 64 bits": (
+    "text that is no text": (
         "p.parquet",
-        packed_parquet(user=pa.array([2**63], pa.uint64()), epoch=[1], token=[1]),
-        "beyond 64 bits.*as text",
+        packed_parquet(user=NO_TEXT, epoch=[1, 1], token=[1, 1]),
+        "row 2: 'user' is not UTF-8",
     ),
     "negative weight": ("p.csv", HEAD + b"1,1,1,2\n1,1,2,-0.5\n", "row 2: weight is -0.5"),
     "weight that is no number": ("p.csv", HEAD + b"1,1,1,nan\n", "row 1: weight is nan"),
@@ -412,6 +417,37 @@ def test_bad_columns():
         make_profiles([1, "a"], [1, 2], [1, 2])
     with pytest.raises(InvalidInput, match="no rows"):
         make_profiles([], [], [])
+
+
+ZOE = "zoe:1@example.org"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda _: make_profiles([1, ZOE], [1, 2], [1, 2]),
+        lambda _: theory.RepresentationMatrix.from_table(
+            {"user": [1, ZOE], "representation": [1, 2], "probability": [1.0, 1.0]}
+        ),
+        lambda path: read_profiles(path / "short.csv"),
+        lambda path: read_profiles(path / "twice.csv"),
+        lambda path: read_linked(path / "wide.csv", path / "stranger.csv"),
+        lambda path: theory.read_matrix(path / "short.csv"),
+        lambda path: theory.read_matrix(path / "sum.csv"),
+    ],
+)
+def test_no_message_names_a_user(tmp_path, call):
+    for name, text in {
+        "short": f"user,epoch,token,representation,probability\n1,1,1,1,1\n{ZOE},1\n",
+        "twice": f"user,epoch,token\n{ZOE},1,1\n{ZOE},1,1\n",
+        "wide": f"user,tokens\n1,3\n{ZOE}!,4\n",
+        "stranger": f"user,tokens\n{ZOE},3\n",
+        "sum": f"user,representation,probability\n{ZOE},x,0.4\n",
+    }.items():
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        call(tmp_path)
+    assert "zoe" not in str(caught.value)
 
 
 def test_bad_renaming_and_bad_choices_of_readers(tmp_path):

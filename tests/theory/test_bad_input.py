@@ -557,14 +557,14 @@ BAD_TABLES = {
     "a list": ([1, 2], "table"),
     "an array": (P, "table"),
     "a string": ("matrix.csv", "table"),
-    "no columns": ({}, ("no column 'user'", "has none")),
+    "no columns": ({}, ("no column 'user'", "only none")),
     "an unknown column": (
         {"person": ["a"], "representation": ["x"], "probability": [1.0]},
-        ("no column 'user'", "needs user, representation, probability", "has person"),
+        ("no column 'user'", "needs user, representation, probability", "only person"),
     ),
     "no probabilities": (
         {"user": ["a"], "representation": ["x"]},
-        ("no column 'probability'", "has user, representation"),
+        ("no column 'probability'", "only user, representation;"),
     ),
     "a column twice": (
         pa.table(
@@ -573,28 +573,31 @@ BAD_TABLES = {
         ),
         "user",
     ),
-    "no rows": ({"user": [], "representation": [], "probability": []}, "the table is empty"),
+    "no rows": (
+        {"user": [], "representation": [], "probability": []},
+        "the table: there are no rows",
+    ),
     "columns of different length": (GOOD | {"probability": [1.0]}, "table"),
-    "a user who is null": (GOOD | {"user": ["a", None]}, "column 'user' is empty in row 1"),
+    "a user who is null": (GOOD | {"user": ["a", None]}, "the table, row 2: 'user' is empty"),
     "a null representation": (
         GOOD | {"representation": [None, "y"]},
-        "column 'representation' is empty in row 0",
+        "the table, row 1: 'representation' is empty",
     ),
     "a null probability": (
         GOOD | {"probability": [1.0, None]},
-        "column 'probability' is empty in row 1",
+        "the table, row 2: 'probability' is empty",
     ),
     "a null among categories": (
         GOOD | {"user": pa.DictionaryArray.from_arrays([0, 1], pa.array(["a", None]))},
-        "column 'user' is empty",
+        "the table, row 2: 'user' is empty",
     ),
     "strings as probabilities": (
         GOOD | {"probability": ["1", "1"]},
-        "column 'probability' must hold numbers, got string",
+        "column 'probability' holds string, but must hold numbers",
     ),
     "truth values as probabilities": (
         GOOD | {"probability": [True, True]},
-        "column 'probability' must hold numbers, got bool",
+        "column 'probability' holds bool, but must hold numbers",
     ),
     "users of several kinds": (GOOD | {"user": ["a", 1]}, "table"),
     "users that are lists": (GOOD | {"user": LABELS_WITHIN}, "user"),
@@ -630,10 +633,10 @@ BAD_ASSIGNMENTS = {
     "two dimensions": (np.ones((2, 2)), "representations"),
     "lists": (LABELS_WITHIN, "representations"),
     "several kinds": (["a", 1], "representations"),
-    "None inside": (["a", None], ("representations", "row 1")),
+    "None inside": (["a", None], "representations, row 2: 'representations' is empty"),
     "sparse": (sp.csr_array(P), "representations"),
     "a string": ("abc", "representations"),
-    "not a number": ([1.0, NAN], ("representations", "1")),
+    "numbers that are not whole": ([1.0, NAN], ("'representations' holds double", "whole numbers")),
 }
 for what, (shown, says) in BAD_ASSIGNMENTS.items():
     TABLE.add("RepresentationMatrix.from_assignment", what, says, shown)
@@ -642,9 +645,9 @@ for what, (shown, says) in BAD_ASSIGNMENTS.items():
 for path, says in (
     (None, "path"),
     (5, "path"),
-    ("matrix.txt", ("matrix.txt: ", ".npy, .npz, .parquet, .csv")),
-    ("matrix", ("matrix: ", ".npy, .npz, .parquet, .csv")),
-    ("", ".npy, .npz, .parquet, .csv"),
+    ("matrix.txt", ("matrix.txt: ", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .npy, .npz")),
+    ("matrix", ("matrix: ", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .npy, .npz")),
+    ("", ("the folder has no file", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet")),
     ("nowhere/matrix.csv", ("nowhere/matrix.csv: ", "no such file")),
     (Path("nowhere/matrix.npz"), ("nowhere/matrix.npz: ", "no such file")),
     ("nowhere/matrix.npy", ("nowhere/matrix.npy: ", "no such file")),
@@ -671,7 +674,7 @@ def test_every_public_function_is_in_the_table():
     makers = {"RepresentationMatrix"} | {
         f"RepresentationMatrix.{name}"
         for name, member in vars(theory.RepresentationMatrix).items()
-        if isinstance(member, classmethod)
+        if isinstance(member, classmethod) and not name.startswith("_")
     }
     assert functions | makers == TABLE.functions
     classes = {name for name in theory.__all__ if inspect.isclass(getattr(theory, name))}
@@ -679,17 +682,30 @@ def test_every_public_function_is_in_the_table():
     assert classes == answers | {"RepresentationMatrix"}
 
 
+HEADER = b"user,representation,probability\n"
 FILES = {
     "wrong columns": (b"user,token,probability\na,x,1\n", "no column 'representation'"),
-    "header only": (b"user,representation,probability\n", "the table is empty"),
-    "a short row": (b"user,representation,probability\na,x,1\nb,y\n", "Expected 3 columns, got 2"),
-    "words": (b"user,representation,probability\na,x,one\n", "must hold numbers, got string"),
-    "a gap": (b"user,representation,probability\na,x,\nb,y,1\n", "'probability' is empty in row 0"),
+    "header only": (HEADER, ": there are no rows"),
+    "a short row": (
+        HEADER + b"a,x,1\nb,y\n",
+        ", row 2: Expected 3 columns",
+    ),
+    "words": (HEADER + b"a,x,one\n", ", row 1: 'probability' must be a"),
+    "a gap": (HEADER + b"a,x,\nb,y,1\n", ", row 1: 'probability' is empty"),
     "a column twice": (b"user,user,representation,probability\na,a,x,1\n", "user"),
     "tabs": (b"user\trepresentation\tprobability\na\tx\t1\n", "no column 'user'"),
-    "a sum": (b"user,representation,probability\na,x,1\nb,y,0.5\n", "sums to 0.5"),
-    "nan": (b"user,representation,probability\na,x,1\nb,y,nan\n", "row 1"),
-    "a pair twice": (b"user,representation,probability\na,x,0.5\na,x,0.5\n", "more than once"),
+    "a sum": (
+        HEADER + b"a,x,1\nb,y,0.5\n",
+        ", row 2: the user of this row sums to 0.5",
+    ),
+    "nan": (
+        HEADER + b"a,x,1\nb,y,nan\n",
+        ", row 2: the user of this row, repr",
+    ),
+    "a pair twice": (
+        HEADER + b"a,x,0.5\na,x,0.5\n",
+        ", row 1: the user of this row lists repr",
+    ),
 }
 
 
@@ -699,7 +715,7 @@ def test_what_is_wrong_in_a_csv_file_is_said_with_its_name(tmp_path, content, sa
     path.write_bytes(content)
     with pytest.raises(InvalidInput) as refused:
         theory.read_matrix(path)
-    assert str(refused.value).startswith(f"{path}: ")
+    assert str(refused.value).startswith(str(path))
     assert says in str(refused.value)
 
 

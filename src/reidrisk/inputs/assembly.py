@@ -8,7 +8,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.labels import Coded, encode, find, label_array, one_piece, refuse_nulls
+from reidrisk.inputs.columns import numbers, one_of, table_of
+from reidrisk.inputs.labels import Coded, encode, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
 from reidrisk.parallel import over_blocks
 from reidrisk.people import cells
@@ -40,8 +41,8 @@ class Choices:
     duplicates: Duplicates = "refuse"
 
     def __post_init__(self) -> None:
-        _one_of("absent", self.absent, get_args(Absent))
-        _one_of("duplicates", self.duplicates, get_args(Duplicates))
+        one_of("absent", self.absent, get_args(Absent))
+        one_of("duplicates", self.duplicates, get_args(Duplicates))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -71,13 +72,8 @@ def make_profiles(
     (2, 1, [5, 7])
     """
     columns = {"user": user, "epoch": epoch, "token": token, "weight": weight}
-    try:
-        table = pa.table(
-            {name: pa.array(values) for name, values in columns.items() if values is not None}
-        )
-    except (TypeError, ValueError, OverflowError) as wrong:  # Arrow's own errors are ValueErrors
-        raise InvalidInput(f"these are no columns of equal length: {wrong}") from wrong
-    return from_table(table, Source.memory(table.num_rows), Choices(**choices))
+    given = {name: values for name, values in columns.items() if values is not None}
+    return from_table(*table_of(given), Choices(**choices))
 
 
 def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
@@ -191,10 +187,8 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
     place = find(rows.tokens.labels, labels).astype(np.int32)
     if (place < 0).any():
         row = int(np.flatnonzero(place[rows.tokens.codes] < 0)[0])
-        raise InvalidInput(
-            f"{source.place(row)}: token {rows.tokens.labels[rows.tokens.codes[row]]} is not one "
-            f"of the {len(labels)} of the taxonomy; correct it, or give the taxonomy it belongs to"
-        )
+        token = rows.tokens.labels[rows.tokens.codes[row]]
+        raise InvalidInput(not_in_taxonomy(source.place(row), f"token {token}", labels))
     return replace(rows, tokens=Coded(place[rows.tokens.codes], labels))
 
 
@@ -231,15 +225,7 @@ def _weights(table: pa.Table, source: Source) -> NDArray[Any]:
     """The column of weights; without one every row weighs 1."""
     if "weight" not in table.column_names:
         return np.ones(table.num_rows, dtype=np.float32)
-    column = table["weight"]
-    refuse_nulls(column, "weight", source)
-    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise InvalidInput(
-            f"{source}: column 'weight' holds {column.type}, but weights are numbers; "
-            "write the column as numbers, or leave it out so that every row weighs 1"
-        )
-    kind = np.float32 if column.type == pa.float32() else np.float64
-    return np.asarray(one_piece(column).to_numpy(zero_copy_only=False), dtype=kind)
+    return numbers(table["weight"], "weight", source)
 
 
 def _check_weights(weights: NDArray[Any], source: Source) -> None:
@@ -274,11 +260,6 @@ def _repeated(
         f"{source.place(second)}: the same user, epoch and token as in {source.place(first)}; "
         'remove one of the two, or add up their weights with duplicates="add"'
     )
-
-
-def _one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise InvalidInput(f"{name} is one of {', '.join(allowed)}; got {value!r}")
 
 
 def _some(labels: NDArray[Any], most: int = 12) -> str:

@@ -19,14 +19,13 @@ from numpy.typing import NDArray
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.assembly import Choices, LongRows, assemble
-from reidrisk.inputs.labels import Coded, encode, label_array, one_piece, refuse_nulls
+from reidrisk.inputs.columns import holds_text, lists, one_piece, refuse_nulls, without_blanks
+from reidrisk.inputs.labels import Coded, encode, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, AnyPath, read_table
 from reidrisk.people.profiles import Counts, Profiles
 
 WEEK = timedelta(days=7)
-# In CSV files the tokens of a domain may stand in one entry: 3;17
-BETWEEN = ";"
 # As seconds this is the year 5138; whoever has more has milliseconds.
 MOST_SECONDS = 10**11
 
@@ -182,27 +181,16 @@ def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
         raise InvalidInput(f"{source}: there must be one column, 'token' or 'tokens'; name it so")
     names = one_piece(table["domain"])
     if "token" in table.column_names:
-        return names, _without_blanks(one_piece(table["token"])), source
-    lists = one_piece(table["tokens"])
-    if pa.types.is_string(lists.type) or pa.types.is_large_string(lists.type):
-        lists = pc.split_pattern(pc.fill_null(lists, ""), BETWEEN)
-    if not (pa.types.is_list(lists.type) or pa.types.is_large_list(lists.type)):
-        raise InvalidInput(f"{source}: column 'tokens' holds {lists.type}, but must hold lists")
-    empty = pc.equal(pc.fill_null(pc.list_value_length(lists), 0), 0)
-    owners = pc.list_parent_indices(lists)
+        return names, without_blanks(one_piece(table["token"])), source
+    cut = lists(table["tokens"], "tokens", source)
+    empty = pc.equal(pc.fill_null(pc.list_value_length(cut), 0), 0)
+    owners = pc.list_parent_indices(cut)
     rows = pa.concat_arrays([owners, pc.indices_nonzero(empty).cast(owners.type)])
     tokens = pa.concat_arrays(
-        [lists.flatten(), pa.nulls(len(rows) - len(owners), lists.type.value_type)]
+        [cut.flatten(), pa.nulls(len(rows) - len(owners), cut.type.value_type)]
     )
     origin = Source(source.files, source.rows, record=lambda row: int(rows[row].as_py()))
-    return names.take(rows), _without_blanks(tokens), origin
-
-
-def _without_blanks(tokens: pa.Array) -> pa.Array:
-    """Empty text is no token."""
-    if pa.types.is_string(tokens.type) or pa.types.is_large_string(tokens.type):
-        return pc.if_else(pc.equal(tokens, ""), None, tokens)
-    return tokens
+    return names.take(rows), without_blanks(tokens), origin
 
 
 def _timestamps(column: pa.ChunkedArray, source: Source) -> NDArray[np.int64]:
@@ -228,7 +216,7 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> NDArray[np.int64]:
 
 def _no_time(column: pa.ChunkedArray, source: Source) -> str:
     advice = "write all as 2023-05-17T08:30:00, or all as whole seconds since 1970"
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+    if holds_text(column.type):
         for row, value in enumerate(column):
             if not _is_time(value.as_py()):
                 return f"{source.place(row)}: timestamp {value.as_py()!r} is no time; {advice}"
@@ -282,13 +270,9 @@ def _profiles(
 
 def _check_taxonomy(table: Domains, taxonomy: Any) -> None:
     labels = label_array("taxonomy", taxonomy)
-    known = set(labels.tolist())
-    for label in table.labels.tolist():
-        if label not in known:
-            raise InvalidInput(
-                f"the domain table: token {label} is not one of the {len(labels)} of the taxonomy; "
-                "correct it or give the taxonomy it belongs to"
-            )
+    if (strange := find(table.labels, labels) < 0).any():
+        token = f"token {table.labels[strange][0]}"
+        raise InvalidInput(not_in_taxonomy("the domain table", token, labels))
 
 
 def _seconds(span: timedelta) -> int:

@@ -1,8 +1,9 @@
 """Columns of names or numbers, turned into numbered labels.
 
 Labels are numbered in sorted order, so the order of rows cannot matter. Text in which every entry
-is a plain whole number is read as numbers, whatever the file type: user 7 is the same user in CSV,
-Parquet and TFRecord. "007" is not plain, and keeps its column text.
+is a plain whole number of 64 bits with sign is read as numbers, whatever the file type: user 7 is
+the same user in CSV, Parquet and TFRecord. "007" is not plain, and keeps its column text; so does
+any number beyond 64 bits. Truth values are the texts true and false, as CSV files have them.
 """
 
 from dataclasses import dataclass
@@ -14,14 +15,16 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.columns import column_of, holds_text, one_piece, refuse_nulls
 from reidrisk.inputs.sources import Source
 from reidrisk.parallel import kernel, over_blocks
 
 Numbers = NDArray[Any]
 
 MINUS, ZERO, NINE = 45, 48, 57
-# Any number of 18 digits fits into 64 bits.
-DIGITS = 18
+ONE, TEN = np.uint64(1), np.uint64(10)
+# Any number of 19 digits fits into 64 bits without sign.
+DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
 
@@ -40,29 +43,14 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     refuse_nulls(column, name, source)
-    if pa.types.is_integer(kind):
-        return encode_numbers(_whole(column, name, source))
-    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        column, kind = _decode(column, name, source), pa.large_string()
-    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+    if pa.types.is_integer(kind) and (whole := _whole(column)) is not None:
+        return encode_numbers(whole)
+    if not (holds_text(kind) or _holds_bytes(kind) or kind == pa.bool_() or kind == pa.uint64()):
         raise InvalidInput(
             f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
             "write the column as one of the two"
         )
-    return _encode_text(column.cast(pa.large_string()), name, source)
-
-
-def refuse_nulls(column: pa.ChunkedArray, name: str, source: Source) -> None:
-    """Name the first row in which the column is empty."""
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
-
-
-def one_piece(column: pa.ChunkedArray) -> pa.Array:
-    """A column without its chunks."""
-    whole = column.combine_chunks()
-    return whole.chunk(0) if isinstance(whole, pa.ChunkedArray) else whole
+    return _encode_text(_text(column, name, source), name, source)
 
 
 def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
@@ -98,14 +86,7 @@ def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
 
 def label_array(name: str, values: Any) -> NDArray[Any]:
     """Distinct labels, sorted."""
-    try:
-        column = pa.chunked_array([pa.array(values)])
-    except (TypeError, ValueError, OverflowError) as wrong:  # Arrow's errors are ValueErrors
-        raise InvalidInput(
-            f"{name} must be a list of whole numbers or a list of texts: {wrong}"
-        ) from wrong
-    if not len(column):
-        raise InvalidInput(f"{name} is empty; it needs at least one label")
+    column = column_of(name, values)
     coded = encode(column, name, Source.memory(len(column)))
     if len(coded.labels) < len(column):
         count = np.bincount(coded.codes)
@@ -113,21 +94,48 @@ def label_array(name: str, values: Any) -> NDArray[Any]:
     return coded.labels
 
 
-def _whole(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[np.int64]:
+def not_in_taxonomy(place: str, what: str, labels: NDArray[Any]) -> str:
+    """The message for a token that is not among the labels."""
+    return (
+        f"{place}: {what} is not one of the {len(labels)} of the taxonomy; correct it, or give the "
+        "taxonomy it belongs to"
+    )
+
+
+def refuse_twins(users: Coded, source: Source) -> None:
+    """Name the first row whose user has another row before it."""
+    if len(users.labels) == len(users.codes):
+        return
+    order = np.argsort(users.codes, kind="stable")
+    at = int((np.diff(users.codes[order]) == 0).argmax())
+    raise InvalidInput(
+        f"{source.place(int(order[at + 1]))}: the same user as in {source.place(int(order[at]))}; "
+        f"a user has one {source.unit} here: remove one of the two"
+    )
+
+
+def _whole(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """Whole numbers, if all of them fit into 64 bits with sign."""
     try:
         return np.asarray(one_piece(column.cast(pa.int64())).to_numpy(), dtype=np.int64)
-    except pa.ArrowInvalid as wrong:
-        raise InvalidInput(
-            f"{source}: column {name!r} holds numbers beyond 64 bits with sign; write them as text"
-        ) from wrong
-
-
-def _decode(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
-    try:
-        return column.cast(pa.large_binary()).cast(pa.large_string())
     except pa.ArrowInvalid:
-        row = next(row for row, value in enumerate(column) if not is_utf8(value.as_py()))
+        return None
+
+
+def _text(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+    """A column as text; Arrow promises that strings are UTF-8, damaged files do not keep it."""
+    if not (holds_text(column.type) or _holds_bytes(column.type)):
+        return column.cast(pa.large_string())
+    raw = column.cast(pa.large_binary())
+    try:
+        return raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        row = next(row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
         raise InvalidInput(not_utf8(source.place(row), name)) from None
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
 def not_utf8(place: str, name: str) -> str:
@@ -215,12 +223,15 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
         at += negative
         if at == stop or stop - at > DIGITS or (data[at] == ZERO and (negative or stop - at > 1)):
             return False
-        value = np.int64(0)
+        value = np.uint64(0)
         for place in range(at, stop):
             if data[place] < ZERO or data[place] > NINE:
                 return False
-            value = 10 * value + (np.int64(data[place]) - ZERO)
-        numbers[row] = -value if negative else value
+            value = TEN * value + np.uint64(data[place] - ZERO)
+        if value > LARGEST + np.uint64(negative):
+            return False
+        # The lowest number has no positive twin.
+        numbers[row] = -np.int64(value - ONE) - 1 if negative else np.int64(value)
     return True
 
 

@@ -3,16 +3,25 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.labels import Coded, encode, find, label_array, one_piece, refuse_nulls, union
+from reidrisk.inputs.columns import lists, one_of, refuse_nulls, without_blanks
+from reidrisk.inputs.labels import (
+    Coded,
+    encode,
+    find,
+    label_array,
+    not_in_taxonomy,
+    refuse_twins,
+    union,
+)
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import (
     TEXT,
@@ -27,14 +36,14 @@ from reidrisk.observations import MISSING, Observations
 
 Strangers = Literal["refuse", "drop"]
 
-# In CSV files a list is text, with nothing between two of these where nothing was seen: 3;;7
-BETWEEN = ";"
 TAXONOMY = b"reidrisk:taxonomy"
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Linked:
     """What two sites saw, as files tell it: observations, and the names in them.
+
+    A release that already happened: a study takes it in place of people and release.
 
     Args:
         known: Users x slots, tokens from 0 on, -1 where nothing was seen.
@@ -55,13 +64,23 @@ class Linked:
     top_sets: NDArray[np.int32] | None = None
 
     @property
+    def users(self) -> int:
+        """Number of known users."""
+        return len(self.ids)
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return int(self.known.shape[1])
+
+    @property
     def tokens(self) -> int:
         """Size of the alphabet."""
         return len(self.labels)
 
-    @property
+    @cached_property
     def observations(self) -> Observations:
-        """The rows without names, as engines want them."""
+        """The rows without names, as engines want them; made once."""
         return Observations(self.known, self.anonymous, self.truth, tokens=self.tokens)
 
 
@@ -76,7 +95,7 @@ class Rows:
     source: Source
 
 
-def read_observations(
+def read_linked(
     known: AnyPath,
     anonymous: AnyPath,
     *,
@@ -97,10 +116,7 @@ def read_observations(
     Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
     In long form a slot without a row was not seen, and a slot is an epoch of either file.
     """
-    if strangers not in get_args(Strangers):
-        raise InvalidInput(
-            f"strangers is one of {', '.join(get_args(Strangers))}; got {strangers!r}"
-        )
+    one_of("strangers", strangers, get_args(Strangers))
     here, there = _read_rows(known, columns), _read_rows(anonymous, columns)
     if taxonomy is None:
         taxonomy = _noted_taxonomy(files_of(known, TYPES)[0])
@@ -108,12 +124,15 @@ def read_observations(
     return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
 
+read_observations = read_linked
+
+
 def link(here: Rows, there: Rows, *, taxonomy: Any, strangers: Strangers) -> Linked:
     """Bring the tokens and users of two files together."""
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
     known, anonymous = _numbered(here, labels), _numbered(there, labels)
-    _refuse_twins(here)
+    refuse_twins(here.users, here.source)
     ids = here.users.labels
     place = np.empty(len(ids), dtype=np.int64)
     place[here.users.codes] = np.arange(len(here.users.codes))
@@ -152,22 +171,15 @@ def _wide(table: pa.Table, source: Source) -> Rows:
     users = encode(table["user"], "user", source)
     column = table["tokens"]
     refuse_nulls(column, "tokens", source)
-    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
-        column = pc.split_pattern(column, BETWEEN)
-    if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
-        raise InvalidInput(
-            f"{source}: column 'tokens' holds {column.type}, but must hold lists, one entry per "
-            "slot and null where nothing was seen; or use the columns user, epoch, token"
-        )
-    lists = one_piece(column)
-    sizes = lists.value_lengths().to_numpy()
+    rows = lists(column, "tokens", source)
+    sizes = rows.value_lengths().to_numpy()
     if (wrong := sizes != sizes[0]).any() or not sizes[0]:
         row = int(wrong.argmax())
         raise InvalidInput(
             f"{source.place(row)}: 'tokens' has {sizes[row]} entries and the first row {sizes[0]}; "
             "give each row one entry per slot, and at least one, with null where nothing was seen"
         )
-    tokens, labels = _entries(lists.flatten(), int(sizes[0]), source)
+    tokens, labels = _entries(rows.flatten(), int(sizes[0]), source)
     return Rows(users, tokens, labels, np.empty(0), source)
 
 
@@ -175,8 +187,7 @@ def _entries(
     values: pa.Array, slots: int, source: Source
 ) -> tuple[NDArray[np.int32], NDArray[Any]]:
     """Number the entries of all lists, with -1 for null and for empty text."""
-    if pa.types.is_string(values.type) or pa.types.is_large_string(values.type):
-        values = pc.if_else(pc.equal(values, ""), None, values)
+    values = without_blanks(values)
     seen = values.is_valid().to_numpy(zero_copy_only=False)
     tokens = np.full(len(values), MISSING, dtype=np.int32)
     if not seen.any():
@@ -238,21 +249,9 @@ def _numbered(rows: Rows, labels: NDArray[Any]) -> NDArray[np.int32]:
     place = np.append(find(rows.labels, labels), MISSING).astype(np.int32)
     if (place[:-1] < 0).any():
         row, slot = np.argwhere((rows.tokens >= 0) & (place[rows.tokens] < 0))[0]
-        raise InvalidInput(
-            f"{rows.source.place(int(row))}: token {rows.labels[rows.tokens[row, slot]]} is not "
-            f"one of the {len(labels)} of the taxonomy; correct it or give the right taxonomy"
-        )
+        token = f"token {rows.labels[rows.tokens[row, slot]]}"
+        raise InvalidInput(not_in_taxonomy(rows.source.place(int(row)), token, labels))
     return place[rows.tokens]
-
-
-def _refuse_twins(rows: Rows) -> None:
-    if len(rows.users.labels) < len(rows.users.codes):
-        order = np.argsort(rows.users.codes, kind="stable")
-        at = int((np.diff(rows.users.codes[order]) == 0).argmax())
-        raise InvalidInput(
-            f"{rows.source.place(int(order[at + 1]))}: the same user as in "
-            f"{rows.source.place(int(order[at]))}; a known user has one row: remove one"
-        )
 
 
 def _noted_taxonomy(file: Path) -> list[Any] | None:

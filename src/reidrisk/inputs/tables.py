@@ -9,7 +9,7 @@ import gzip
 import os
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,8 @@ AnyPath = str | os.PathLike[str]
 
 TEXT = pa.large_string()
 TYPES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
+# Names of columns that are not UTF-8 raise a ValueError.
+DAMAGED = (OSError, ValueError, pa.ArrowException)
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -135,21 +137,27 @@ def _read(
 ) -> pa.Table:
     """The columns of one file under our names."""
     there = column_names(file)
-    missing = [name for name in types if names[name] not in there and name not in optional]
-    if missing:
-        raise InvalidInput(
-            f"{file}: there is no column {names[missing[0]]!r}, only {', '.join(there) or 'none'}; "
-            f'name it so in the file, or say columns={{"{missing[0]}": ...}}'
-        )
-    taken = {name: names[name] for name in types if names[name] in there}
-    if twice := [name for name in taken.values() if there.count(name) > 1]:
-        raise InvalidInput(f"{file}: there are two columns {twice[0]!r}; rename or remove one")
+    taken = {name: names[name] for name in types if name not in optional or names[name] in there}
+    check_columns(
+        file, there, taken.values(), "name it so in the file, or give its name there with columns="
+    )
     if file.suffix.lower() == ".parquet":
         table = _read_parquet(file, list(taken.values()))
     else:
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
         table = _read_csv(file, list(taken.values()), kinds)
     return table.rename_columns(list(taken))
+
+
+def check_columns(place: object, there: list[str], wanted: Iterable[str], advice: str) -> None:
+    """Refuse a table in which a column is not there, or is there twice."""
+    for name in wanted:
+        if name not in there:
+            raise InvalidInput(
+                f"{place}: there is no column {name!r}, only {', '.join(there) or 'none'}; {advice}"
+            )
+        if there.count(name) > 1:
+            raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
 
 
 def column_names(file: Path) -> list[str]:
@@ -184,7 +192,7 @@ def parquet_file(file: Path) -> Any:
 
     try:
         return parquet.ParquetFile(file)
-    except (OSError, pa.ArrowException) as wrong:
+    except DAMAGED as wrong:
         raise InvalidInput(
             f"{file}: this is no whole Parquet file; write it again: {wrong}"
         ) from wrong
@@ -193,7 +201,7 @@ def parquet_file(file: Path) -> Any:
 def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
     try:
         return parquet_file(file).read(columns=columns).select(columns)
-    except (OSError, pa.ArrowException) as wrong:
+    except DAMAGED as wrong:
         raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
 
 
@@ -232,7 +240,8 @@ def _explain(file: Path, columns: list[str], wrong: str) -> str:
     column, row, reason = said.groups()
     place = f"{file}, row {int(row) - 1}"
     if column is None:
-        return f"{place}: {reason.rsplit(':', 1)[0]}; give each row as many entries as the header"
+        # Behind the colon Arrow quotes the row, and with it the user.
+        return f"{place}: {reason.partition(':')[0]}; give each row as many entries as the header"
     name = columns[int(column)] if int(column) < len(columns) else f"column {column}"
     if "UTF8" in reason:
         return not_utf8(place, name)

@@ -58,11 +58,17 @@ def one_length(seen: Observations, slots: int | None) -> int:
     return length
 
 
-def assessable(seen: Observations) -> NDArray[np.bool_]:
+def assessed_of(seen: Observations) -> NDArray[np.bool_]:
     """Targets of whom both sides saw something."""
     known = seen.known[seen.truth - seen.first]
     known_seen = (known != MISSING).any(axis=(1, 2) if known.ndim == SETS else 1)
     mask: NDArray[np.bool_] = known_seen & (seen.anonymous != MISSING).any(axis=1)
+    return mask
+
+
+def assessable(seen: Observations) -> NDArray[np.bool_]:
+    """The same; refuses observations of which nobody can be assessed."""
+    mask = assessed_of(seen)
     if not mask.any():
         raise InvalidInput(
             f"in the first {seen.slots} slots one of the two sides saw nothing of any of the "

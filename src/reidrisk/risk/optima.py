@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.observations import MISSING, SETS, Observations
 from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.posteriors import believed, check_likelihood
 from reidrisk.scores import GRID, Distribution, normalised
 
@@ -19,8 +20,9 @@ MOST_OUTCOMES = 250_000
 
 def optimum(
     seen: Observations,
-    model: Attack,
+    model: Subject,
     *,
+    view: View | None = None,
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -40,21 +42,22 @@ def optimum(
     Args:
         seen: Known rows, and targets drawn at random from their users.
         model: An attack whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
-    check_likelihood(model)
+    check_likelihood(attack_of(model))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    score, short = normalised(model.fit(seen)), seen.prefix(length)
+    score, short = normalised(fitted(model, seen, view).score), seen.prefix(length)
     if isinstance(score, Distribution):
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:
             value = _by_enumeration(short, score, engine)
             return Estimate(value, value, value, 1.0, outcomes, "exact, all outcomes")
         short = _drawn(short, score)
-    found = believed(model.name, short, score, engine, level)
+    found = believed(attack_of(model).name, short, score, engine, level)
     return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
 
 

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
@@ -17,8 +17,10 @@ from reidrisk.estimates import (
     mean_of_numbers,
     selective,
 )
+from reidrisk.matches import Matches
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import GRID, Score, normalised
 
 
@@ -72,9 +74,11 @@ class Posterior:
 
 def posterior(
     seen: Observations,
-    attack: Attack,
+    attack: Subject,
     *,
+    view: View | None = None,
     slots: int | None = None,
+    matches: Matches | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
 ) -> Posterior:
@@ -83,14 +87,20 @@ def posterior(
     Args:
         seen: Who is compared with whom.
         attack: One whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
+        matches: What a search with this attack found after as many slots, if there was one: it is
+            not made again.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
-    check_likelihood(attack)
+    check_likelihood(attack_of(attack))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    return believed(attack.name, seen.prefix(length), normalised(attack.fit(seen)), engine, level)
+    name, score = attack_of(attack).name, fitted(attack, seen, view).score
+    model = normalised(score)
+    again = matches if model is score else None
+    return believed(name, seen.prefix(length), model, engine, level, again)
 
 
 def check_likelihood(attack: Attack) -> None:
@@ -103,18 +113,30 @@ def check_likelihood(attack: Attack) -> None:
 
 
 def believed(
-    name: str, seen: Observations, score: Score, engine: Engine, level: float
+    name: str,
+    seen: Observations,
+    score: Score,
+    engine: Engine,
+    level: float,
+    matches: Matches | None = None,
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    matches, evidence = engine.search(seen, score), engine.evidence(seen, score)
-    claimed = np.minimum(np.exp(matches.best / GRID - evidence), 1.0)
+    claimed, found = claims(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
         seen.users,
         claimed[assessed],
-        matches.credit[assessed],
+        found.credit[assessed],
         int((~assessed).sum()),
         level,
     )
+
+
+def claims(
+    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+) -> tuple[Floats, Matches]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
+    found = engine.search(seen, score) if matches is None else matches
+    return np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0), found

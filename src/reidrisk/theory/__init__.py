@@ -9,7 +9,6 @@ from reidrisk.theory.examples import (
     matching_beats_random_user,
     safe_without_promise,
 )
-from reidrisk.theory.files import read_matrix
 from reidrisk.theory.matching import (
     likeliest_assignment,
     matching_accuracy,
@@ -19,7 +18,7 @@ from reidrisk.theory.matching import (
     upper_matching,
 )
 from reidrisk.theory.matching_attack import MatchingAttack, matching_attack
-from reidrisk.theory.matrix import RepresentationMatrix
+from reidrisk.theory.matrix import RepresentationMatrix, read_matrix
 from reidrisk.theory.numerics import UpperBound
 from reidrisk.theory.optimum import (
     expected_matrix,

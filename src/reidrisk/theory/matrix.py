@@ -4,7 +4,7 @@ Dense input stays as it lies in memory, sparse input becomes a compressed sparse
 every statement of the paper reads P column by column.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.theory.tables import encode, label_column, long_columns
+from reidrisk.inputs.columns import column_of
+from reidrisk.inputs.labels import encode
+from reidrisk.inputs.matrices import LongMatrix, long_matrix_of, read_matrix_parts
+from reidrisk.inputs.sources import Source
+from reidrisk.inputs.tables import AnyPath
 
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
@@ -88,30 +92,39 @@ class RepresentationMatrix:
 
         Args:
             table: A dictionary of columns, an Arrow table, or a data frame. Users and
-                representations are names or numbers; pairs that are not listed have probability
-                0. Rows and columns of P follow the sorted names, whatever the order of the table.
+                representations are whole numbers or text; pairs that are not listed have
+                probability 0. Rows and columns of P follow the sorted labels, whatever the order
+                of the table.
         """
-        columns = long_columns(table, ("user", "representation"), "probability")
-        users, user_labels = encode("user", columns["user"])
-        shown, representation_labels = encode("representation", columns["representation"])
-        probabilities = columns["probability"].to_numpy(zero_copy_only=False).astype(np.float64)
-        shape = (len(user_labels), len(representation_labels))
+        return cls._from_long(long_matrix_of(table))
+
+    @classmethod
+    def _from_long(cls, rows: LongMatrix) -> Self:
+        users, shown = rows.users, rows.representations
         names = _Names(
-            row=lambda row: f"the user of table row {np.flatnonzero(users == row)[0]}",
-            column=lambda column: f"representation {representation_labels[[column]].tolist()[0]!r}",
+            row=lambda row: (
+                f"{rows.source.place(int((users.codes == row).argmax()))}: the user of this row"
+            ),
+            column=lambda column: f"representation {shown.labels[[column]].tolist()[0]!r}",
+        )
+        entries = sp.coo_array(
+            (rows.probabilities, (users.codes, shown.codes)),
+            shape=(len(users.labels), len(shown.labels)),
         )
         matrix = cls.__new__(cls)
-        entries = sp.coo_array((probabilities, (users, shown)), shape=shape)
-        matrix._settle(entries, user_labels, representation_labels, names)  # noqa: SLF001  our own
+        matrix._settle(entries, users.labels, shown.labels, names)  # noqa: SLF001  our own
         return matrix
 
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
-        """Build one-hot rows: user i always shows `representations[i]`, a name or a number."""
-        shown, labels = encode("representations", label_column("representations", representations))
-        everyone = np.arange(len(shown))
+        """Build one-hot rows: user i always shows `representations[i]`, a number or text."""
+        name = "representations"
+        column = column_of(name, representations)
+        shown = encode(column, name, Source((name,), (len(column),)))
+        everyone = np.arange(len(column))
         return cls(
-            sp.csc_array((np.ones(len(shown)), (everyone, shown))), representation_labels=labels
+            sp.csc_array((np.ones(len(column)), (everyone, shown.codes))),
+            representation_labels=shown.labels,
         )
 
     @classmethod
@@ -147,6 +160,26 @@ class RepresentationMatrix:
     def __repr__(self) -> str:
         kind = f"{self._entries.nnz:,} entries" if sp.issparse(self._entries) else "dense"
         return f"<RepresentationMatrix {self.users:,} users x {self.representations:,}, {kind}>"
+
+
+def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> RepresentationMatrix:
+    """Read a matrix: `.npy` dense, `.npz` scipy sparse, or a table of long rows.
+
+    Args:
+        path: A `.npy` or `.npz` file; or a `.csv`, `.tsv` (both also `.gz`) or `.parquet` file, or
+            a folder of them, with the columns `user`, `representation`, `probability`.
+        columns: Names of columns that are called otherwise in the file.
+
+    Raises:
+        InvalidInput: Naming the file and what is wrong in it.
+    """
+    parts = read_matrix_parts(path, columns)
+    if isinstance(parts, LongMatrix):
+        return RepresentationMatrix._from_long(parts)  # noqa: SLF001  our own
+    try:
+        return RepresentationMatrix(parts)
+    except InvalidInput as wrong:
+        raise InvalidInput(f"{path}: {wrong}") from wrong
 
 
 def _dense(probabilities: ArrayLike) -> Floats:

@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.assembly import Choices, LongRows, assemble
 from reidrisk.inputs.authors.tfrecord import Shard, read_shards
-from reidrisk.inputs.labels import Coded, encode, encode_numbers, find
+from reidrisk.inputs.labels import (
+    Coded,
+    encode,
+    encode_numbers,
+    find,
+    not_in_taxonomy,
+    refuse_twins,
+)
 from reidrisk.inputs.linked import Linked, Rows, Strangers, link
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import AnyPath
@@ -111,13 +118,7 @@ def _users(shard: Shard) -> pa.Array:
 def _distinct_users(users: list[pa.Array], source: Source) -> Coded:
     """Number the users, each of whom has one record."""
     coded = encode(pa.chunked_array(users, pa.large_string()), "user_id", source)
-    if len(coded.labels) < len(coded.codes):
-        order = np.argsort(coded.codes, kind="stable")
-        at = int((np.diff(coded.codes[order]) == 0).argmax())
-        raise InvalidInput(
-            f"{source.place(int(order[at + 1]))}: the same user as in "
-            f"{source.place(int(order[at]))}; a user has one record: remove or join them"
-        )
+    refuse_twins(coded, source)
     return coded
 
 
@@ -201,10 +202,8 @@ def _numbered(sets: NDArray[np.int64], labels: NDArray[Any], source: Source) -> 
     places = find(sets[seen], labels)
     if (places < 0).any():
         record = int(np.argwhere(seen)[(places < 0).argmax()][0])
-        raise InvalidInput(
-            f"{source.place(record)}: a token of epoch_{{t}}_tokens is not one of the "
-            f"{len(labels)} of the taxonomy; correct it or give the taxonomy it belongs to"
-        )
+        what = "a token of epoch_{t}_tokens"
+        raise InvalidInput(not_in_taxonomy(source.place(record), what, labels))
     tokens = np.full(sets.shape, MISSING, dtype=np.int32)
     tokens[seen] = places
     return tokens

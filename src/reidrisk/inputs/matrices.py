@@ -1,0 +1,82 @@
+"""Matrices of who shows what with which probability, read from files in plain parts."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.columns import numbers, table_of
+from reidrisk.inputs.labels import Coded, encode
+from reidrisk.inputs.sources import Source
+from reidrisk.inputs.tables import (
+    TEXT,
+    TYPES,
+    AnyPath,
+    check_columns,
+    files_of,
+    read_table,
+)
+
+COLUMNS = {"user": TEXT, "representation": TEXT, "probability": pa.float64()}
+ARRAYS = (".npy", ".npz")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LongMatrix:
+    """A matrix as rows of a user, a representation and a probability; what is not listed is 0."""
+
+    users: Coded
+    representations: Coded
+    probabilities: NDArray[np.float64]
+    source: Source
+
+
+def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -> Any:
+    """An array of `.npy`, a sparse array of `.npz`, or a `LongMatrix` of any table."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(f"the path of a matrix is a text, got {path!r}")
+    place = Path(path)
+    if not place.is_dir():
+        files_of(place, (*TYPES, *ARRAYS))
+    if place.suffix.lower() in ARRAYS and not place.is_dir():
+        return _array(place)
+    return long_matrix(*read_table(place, COLUMNS, columns))
+
+
+def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
+    """Number the users and representations of a table with the three columns."""
+    if not table.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+    users, representations = (
+        encode(table[name], name, source) for name in ("user", "representation")
+    )
+    probabilities = numbers(table["probability"], "probability", source).astype(np.float64)
+    return LongMatrix(users, representations, probabilities, source)
+
+
+def long_matrix_of(given: Any) -> LongMatrix:
+    """Take a table that is already in memory."""
+    table, source = table_of(given)
+    check_columns(source, table.column_names, COLUMNS, f"it needs {', '.join(COLUMNS)}")
+    return long_matrix(table, source)
+
+
+def _array(file: Path) -> Any:
+    """What numpy or scipy makes of a file."""
+    try:
+        with file.open("rb") as stream:
+            if file.suffix.lower() == ".npz":
+                return sp.load_npz(stream)
+            return np.load(stream, allow_pickle=False)
+    except Exception as wrong:  # a damaged file may raise anything
+        raise InvalidInput(
+            f"{file}: this is no whole {file.suffix} file of numbers ({type(wrong).__name__}); "
+            "write it again"
+        ) from wrong
