@@ -2,5 +2,6 @@
 
 from reidrisk.report.outputs import files, html, text
 from reidrisk.report.parts import Column, Exhibit, Section
+from reidrisk.report.sections import section_at
 
-__all__ = ["Column", "Exhibit", "Section", "files", "html", "text"]
+__all__ = ["Column", "Exhibit", "Section", "files", "html", "section_at", "text"]

@@ -78,6 +78,14 @@ def _too_low(risk: UserRisk) -> bool:
     return any(word in risk.worst_decile.method for word in _TOO_LOW)
 
 
+def _caveat(risk: UserRisk, part: str) -> str:
+    """What a table must not hide."""
+    if part == "worst_decile" and _too_low(risk):
+        return ", at least"
+    measured = part != "worst_decile" and getattr(risk, part).method == _MEASURED
+    return ", as measured" if measured else ""
+
+
 def _percentiles(risk: UserRisk, place: int, level: str) -> Exhibit:
     measured = risk.percentile_90.method == _MEASURED
     return Exhibit(
@@ -92,7 +100,7 @@ def _percentiles(risk: UserRisk, place: int, level: str) -> Exhibit:
         + (" That of the tenth most at risk comes out too low." if _too_low(risk) else ""),
         rows=tuple(
             {
-                "figure": name,
+                "figure": name + _caveat(risk, part),
                 "attack": risk.attack,
                 "slots": risk.slots,
                 **figure_cells(getattr(risk, part)),

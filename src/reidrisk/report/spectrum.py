@@ -81,7 +81,7 @@ def _short(level: Bound) -> str:
 def _sure(level: Bound) -> str:
     """The interval, or what stands in its place."""
     if level.side != "upper":
-        return interval(level) or "exact"
+        return interval(level) or "computed"
     if empty(level):
         return "rules nothing out"
     return "proved" if proved(level) else f"{percent(level.level)} confidence"
