@@ -36,7 +36,7 @@ def test_a_run_leaves_the_study_the_result_and_a_log(finished):
     assert (run_folder / "study.toml").read_text() == TINY
     result = Result.load(run_folder)
     file = study_file(TINY)
-    assert result == file.study.run(file.people)
+    assert result == file.study.run(file.source)
     log = (run_folder / "log.txt").read_text().splitlines()
     assert log[0].endswith("step 1 of 6, risk: runs")
     assert log[-1].endswith("done")

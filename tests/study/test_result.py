@@ -71,7 +71,7 @@ def test_the_schema_beside_the_code_is_current():
 @pytest.fixture(scope="module")
 def result():
     file = study_file(TINY)
-    return file.study.run(file.people)
+    return file.study.run(file.source)
 
 
 def test_a_real_result_fits_the_schema(result):

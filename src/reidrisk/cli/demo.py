@@ -30,7 +30,7 @@ def demo(output: str, *, quiet: bool) -> None:
     file, page = study_file(starter(), "the demo"), Path(output) / "report.html"
     if not quiet:
         show.say(
-            f"{file.people.users:,} synthetic people show two sites a topic a week, as the Topics "
+            f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
             "API does. One site knows who its visitors are. How many of the other's can it name?"
         )
     result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)

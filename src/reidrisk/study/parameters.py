@@ -88,8 +88,8 @@ def release_kind(name: str) -> type[Release]:
         found = part_at(name, "a release")
         if not _is_release(found):
             raise InvalidInput(
-                f"{name!r} should be a release, but is none: a frozen dataclass with a name, slots, "
-                "show and promises; reidrisk.testing.check_release tests one"
+                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
+                "slots, show and promises; reidrisk.testing.check_release tests one"
             )
         parameters_of(found)
         return found  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ searching them found. So analyses share it without knowing of each other.
 """
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -209,12 +209,19 @@ def slots_of(source: Source, release: Release | None) -> int:
 
 
 def _key(attack: Attack) -> Hashable:
-    """What attacks that are equal have in common; arrays in them are known by their content."""
+    """What attacks have in common that were made alike: their class and their fields."""
+    if not is_dataclass(attack):
+        return _value(attack)
+    return type(attack), *(_value(getattr(attack, part.name)) for part in fields(attack))
+
+
+def _value(thing: Any) -> Hashable:
+    """The thing itself if it can be compared; arrays are known by their content."""
     try:
-        hash(attack)
+        hash(thing)
     except TypeError:
-        return fingerprint(describe(attack))
-    return attack
+        return fingerprint(describe(thing))
+    return thing  # type: ignore[no-any-return]
 
 
 def _some(seen: Observations, targets: int | None, seed: int) -> Observations:

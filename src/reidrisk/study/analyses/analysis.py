@@ -1,7 +1,8 @@
 """What an analysis is: what it needs, its steps, and the records they give.
 
-An analysis is a module with `check` and `steps`; `reidrisk.study.analyses` lists them in order. What
-it cannot do it refuses when the study is made, or when the steps are listed: before anything runs.
+An analysis is a module with `check` and `steps`; `reidrisk.study.analyses` lists them in order.
+What cannot be done is refused when the study is made, or when its steps are listed: before anything
+runs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -39,13 +40,11 @@ class Step:
 class Analysis(Protocol):
     """One kind of question that a study may ask."""
 
-    @staticmethod
-    def check(study: "Study", source: Source | None) -> None:
+    def check(self, study: "Study", source: Source | None) -> None:
         """Refuse what this study cannot ask; of this source, once it is known."""
         ...
 
-    @staticmethod
-    def steps(scene: Scene) -> Iterator[Step]:
+    def steps(self, scene: Scene) -> Iterator[Step]:
         """The work that the study asks for; none if it does not."""
         ...
 

@@ -27,9 +27,7 @@ def steps(scene: Scene) -> Iterator[Step]:
 def _claims(scene: Scene, attack: Attack) -> Part:
     found = scene.posterior(attack)
     selections = tuple(
-        Selection(
-            attack.name, found.slots, one.precision, one.named, one.right, one.expected_right
-        )
+        Selection(attack.name, found.slots, one.precision, one.named, one.right, one.expected_right)
         for one in found.selective
     )
     return {"claims": (_record(found),), "selections": selections}

@@ -18,11 +18,11 @@ def check(study: "Study", source: Source | None) -> None:
 
 def steps(scene: Scene) -> Iterator[Step]:
     """One step; the release may find that of these very people it cannot tell."""
-    if isinstance(scene.release, Informs) and not isinstance(scene.source, Linked):
-        yield alone("information", _bits, scene)
+    release: object = scene.release
+    if isinstance(release, Informs) and not isinstance(scene.source, Linked):
+        yield alone("information", _bits, scene, release)
 
 
-def _bits(scene: Scene) -> Part:
-    assert isinstance(scene.release, Informs)  # noqa: S101  or there is no step
-    bits = scene.release.information(scene.people, scene.headline, seed=scene.study.seed)
+def _bits(scene: Scene, release: Informs) -> Part:
+    bits = release.information(scene.people, scene.headline, seed=scene.study.seed)
     return {"information": bits}

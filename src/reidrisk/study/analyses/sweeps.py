@@ -46,8 +46,10 @@ def changed(scene: Scene, name: str, value: Any) -> Scene:
     """The scene with one parameter set to another value."""
     setting = {name: value}
     if name == USERS.name:
-        return scene.with_source(replace(scene.source, users=int(value)), setting)  # type: ignore[type-var]
-    other = scene.with_release(replace(scene.release, **{name: value}), setting)  # type: ignore[type-var]
+        people: Any = scene.source
+        return scene.with_source(replace(people, users=int(value)), setting)
+    release: Any = scene.release  # a dataclass, which its protocol cannot say
+    other = scene.with_release(replace(release, **{name: value}), setting)
     for attack in scene.study.attacks:
         other.attack(attack)
     return other
