@@ -27,9 +27,9 @@ _FIGURES = {
     "percentile_99": "99 in 100 people have at most",
     "worst_decile": "mean of the tenth most at risk",
 }
-_MEASURED = "order statistics"
-# Who ranks highest in some repeats is not quite who is most at risk, so their mean is too low.
-_TOO_LOW = ("at least", "halves")
+# How earlier results measured: percentiles of noisy risks, and the tenth that ranked highest in one
+# half of the repeats, which is not quite the tenth most at risk.
+_MEASURED, _TOO_LOW = "order statistics", "both halves"
 
 
 def section(result: Result) -> Section | None:
@@ -75,7 +75,7 @@ def _worst(risk: UserRisk) -> str:
 
 
 def _too_low(risk: UserRisk) -> bool:
-    return any(word in risk.worst_decile.method for word in _TOO_LOW)
+    return _TOO_LOW in risk.worst_decile.method
 
 
 def _caveat(risk: UserRisk, part: str) -> str:
