@@ -123,13 +123,8 @@ class TypeAware:
         if self.interests is not None:
             _check_interests(self.interests, shows)
             return self.interests.type_weights, self.interests.type_pairs()
-        people = view.population
-        if (
-            self.types is None
-            and self.panel is None
-            and people is not None
-            and _fits(people, shows)
-        ):
+        people = view.population if self.types is None and self.panel is None else None
+        if people is not None and _fits(people, shows):
             return people.type_weights, people.type_pairs()
         rows = self._rows(view, shows)
         _check_size(max(self._candidates), shows)
