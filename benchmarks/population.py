@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.tools import seconds
-from reidrisk.data import Interests, calibrate, sequence_information, synthetic_topics
+from reidrisk.data import Interests, fit_population, sequence_information, synthetic_topics
 from reidrisk.releases import TopicsApi
 
 API = TopicsApi()
@@ -54,7 +54,7 @@ def main():
     grid.add_row("peak memory so far, GiB", f"{gigabytes():.2f}", "4")
     row("bits of one epoch", seconds(lambda: Interests().information(), repeat=3)[0], 1)
     row("bits of 8 epochs, 20,000 samples", seconds(bits, repeat=2)[0], 3)
-    row("calibration", seconds(calibrate, repeat=1)[0], 10)
+    row("fit of the population", seconds(fit_population, repeat=1)[0], 10)
     Console(width=110).print(grid)
 
 

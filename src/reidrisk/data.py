@@ -1,6 +1,6 @@
 """People and what sites saw of them: synthetic ones, and the border to files."""
 
-from reidrisk.information.fit import Calibration, SequenceTarget, calibrate
+from reidrisk.information.fit import PopulationFit, SequenceTarget, fit_population
 from reidrisk.information.sequences import (
     SequenceChances,
     SequenceInformation,
@@ -21,12 +21,12 @@ from reidrisk.inputs.linked import Linked, read_linked, read_observations
 from reidrisk.inputs.tables import read_profiles, read_taxonomy
 from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
 from reidrisk.people.interests import Information, Interests
-from reidrisk.people.people import People
+from reidrisk.people.people import Cells, People
 from reidrisk.people.population import SyntheticTopics, synthetic_topics
 from reidrisk.people.profiles import Counts, Profiles
 
 __all__ = [
-    "Calibration",
+    "Cells",
     "Choices",
     "Counts",
     "Epochs",
@@ -34,6 +34,7 @@ __all__ = [
     "Interests",
     "Linked",
     "People",
+    "PopulationFit",
     "Profiles",
     "SequenceChances",
     "SequenceInformation",
@@ -41,7 +42,7 @@ __all__ = [
     "SyntheticTopics",
     "TokenDistances",
     "TopicTree",
-    "calibrate",
+    "fit_population",
     "make_profiles",
     "read_histories",
     "read_linked",

@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that are there, and files that appear whole or not at all."""
 
 import os
 import tempfile
@@ -31,6 +31,16 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
     finally:
         for part in parts:
             part.unlink(missing_ok=True)
+
+
+def existing_file(path: str | os.PathLike[str]) -> Path:
+    """The file, if it is there and has content."""
+    file = Path(path)
+    if not file.is_file():
+        raise InvalidInput(f"{file}: there is no such file; check the path")
+    if not file.stat().st_size:
+        raise InvalidInput(f"{file}: the file is empty; write it again")
+    return file
 
 
 def made_folder(path: str | os.PathLike[str]) -> Path:

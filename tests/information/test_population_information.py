@@ -12,7 +12,7 @@ from reidrisk.data import (
     Interests,
     SequenceChances,
     SequenceTarget,
-    calibrate,
+    fit_population,
     sequence_information,
     synthetic_topics,
 )
@@ -113,7 +113,7 @@ def test_noise_is_a_probability():
 
 
 def test_calibration_finds_the_embedded_population_again():
-    found = calibrate(7.59, 0.93, types=64)
+    found = fit_population(7.59, 0.93, types=64)
     assert found.fits
     assert found.interests.s == pytest.approx(1.005805, abs=2e-6)
     assert found.interests.sigma == pytest.approx(2.221981, abs=2e-6)
@@ -123,7 +123,7 @@ def test_calibration_finds_the_embedded_population_again():
 
 def test_calibration_says_when_it_cannot():
     """Sets that all types share cannot share so many bits with so much entropy."""
-    found = calibrate(5.0, 4.9, types=2, like=Interests(topics=40, size=5))
+    found = fit_population(5.0, 4.9, types=2, like=Interests(topics=40, size=5))
     assert not found.fits
     assert found.miss > 0.1
     assert "does not fit" in str(found)
@@ -134,7 +134,7 @@ def test_calibration_chooses_the_number_of_types_by_several_epochs():
     bits = truth.information()
     many = sequence_information(truth, 6, samples=20_000, seed=8)
     target = SequenceTarget(6, many.entropy.value, many.mutual_information.value)
-    found = calibrate(
+    found = fit_population(
         bits.entropy, bits.mutual_information, types=(2, 8, 32), sequence=target, like=truth
     )
     assert found.interests.types == 8
@@ -158,4 +158,4 @@ def test_calibration_chooses_the_number_of_types_by_several_epochs():
 )
 def test_targets_that_cannot_be_are_refused(change, message):
     with pytest.raises(InvalidInput, match=message):
-        calibrate(**change)
+        fit_population(**change)

@@ -309,6 +309,7 @@ WEIGHTS = {
         "has two lines",
     ),
     "empty": (b"", "the file is empty"),
+    "blank": (b"\n\n", "there are no lines"),
 }
 
 

@@ -7,6 +7,7 @@ from pyarrow import csv, parquet
 
 from reidrisk.data import (
     make_profiles,
+    read_linked,
     read_observations,
     read_tfrecord_observations,
     write_observations,
@@ -84,6 +85,33 @@ def test_long_tables_say_the_same(tmp_path, suffix):
     np.testing.assert_array_equal(linked.known, original.known)
     np.testing.assert_array_equal(linked.anonymous, original.anonymous[there][order])
     np.testing.assert_array_equal(linked.truth, original.truth[there][order])
+
+
+def test_what_was_read_is_written_with_its_names(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\nann,folk;;rock\nbob,;folk;soul\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,rock;folk;\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    write_observations(linked, tmp_path / "again")
+    again = read_linked(tmp_path / "again/known.parquet", tmp_path / "again/anonymous.parquet")
+    assert_same(again, linked.observations, ids=["ann", "bob"], labels=["folk", "rock", "soul"])
+
+
+def test_two_tables_are_a_source_that_says_its_sizes(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\nann,3;;7\nbob,;3;4\ncid,;;\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,7;3;\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert (linked.users, linked.slots, linked.tokens) == (3, 3, 3)
+    assert linked.ids.tolist() == ["ann", "bob", "cid"]
+    assert linked.observations is linked.observations
+    assert read_observations is read_linked
+
+
+@pytest.mark.parametrize("users", [("007", "7"), ("7.0", "7"), ("18446744073709551614", "0")])
+def test_users_that_are_written_differently_are_different_users(tmp_path, users):
+    (tmp_path / "k.csv").write_text("user,tokens\n" + "".join(f"{user},3\n" for user in users))
+    (tmp_path / "a.csv").write_text(f"user,tokens\n{users[1]},3\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert linked.truth.tolist() == [1]
 
 
 def test_lists_in_csv_have_semicolons(tmp_path):

@@ -98,10 +98,44 @@ def test_what_was_found_is_handed_out(precision):
     assert found.curve[3].value == pytest.approx(whole.credit.mean())
 
 
+@dataclass(frozen=True)
+class Proper(Counted):
+    """One whose score is its own model."""
+
+    def fit(self, view):
+        return super().fit(view).normalised()
+
+
 def test_a_search_that_was_made_is_not_made_again():
-    (found,) = measured(SEEN, [Counted()])
+    (found,) = measured(SEEN, [Proper()])
     Busy.searches = 0
     again = posterior(SEEN, found.fitted, matches=found.matches, engine=Busy())
     assert Busy.searches == 0
     assert again.claimed.tolist() == posterior(SEEN, found.fitted).claimed.tolist()
     assert again.risk == found.curve[4]
+
+
+@dataclass(frozen=True)
+class Uneven(Counted):
+    """One whose weights do not sum to one, and by how much depends on what is known."""
+
+    def fit(self, view):
+        return TokenWeights(np.log([0.9, 0.5, 0.5, 0.5, 0.1]), np.log([0.02, 0.1, 0.1, 0.1, 0.3]))
+
+
+def test_matches_of_another_score_than_the_model_are_not_taken():
+    (found,) = measured(SEEN, [Uneven()])
+    again = posterior(SEEN, found.fitted, matches=found.matches)
+    assert again.claimed.tolist() == posterior(SEEN, Uneven()).claimed.tolist()
+    assert again.risk.value != found.curve[4].value
+
+
+def test_claims_and_optimum_describe_one_model():
+    """Over all outcomes, weighted by their chances, claims average to the optimum."""
+    known, outcomes = np.array([[0], [1], [4], [4]]), np.arange(5)[:, None]
+    seen = Observations(known, outcomes, np.zeros(5, int), tokens=5)
+    model = Uneven().fit(seen).normalised()
+    chances = np.exp([model.of(known, row) / 2**40 for row in outcomes]).T
+    np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-9)
+    claimed = posterior(seen, Uneven()).claimed
+    assert chances.mean(axis=0) @ claimed == pytest.approx(optimum(seen, Uneven()).value, rel=1e-9)

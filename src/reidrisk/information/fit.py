@@ -35,7 +35,7 @@ class SequenceTarget:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class PopulationFit:
     """What was found, and how well it fits.
 
     Attributes:
@@ -77,7 +77,7 @@ class Calibration:
         )
 
 
-def calibrate(
+def fit_population(
     entropy: float = 7.59,
     mutual_information: float = 0.93,
     *,
@@ -86,7 +86,7 @@ def calibrate(
     sequence: SequenceTarget | None = None,
     like: Interests | None = None,
     samples: int = 20_000,
-) -> Calibration:
+) -> PopulationFit:
     """Fit s and sigma to the bits of one epoch, and the number of types to those of several.
 
     Args:
@@ -101,7 +101,7 @@ def calibrate(
 
     Example:
         >>> small = Interests(topics=40, size=3)
-        >>> found = calibrate(4.5, 0.8, types=8, like=small)
+        >>> found = fit_population(4.5, 0.8, types=8, like=small)
         >>> found.fits
         True
     """
@@ -134,7 +134,7 @@ def _check_reachable(goal: Floats, topics: int) -> None:
         )
 
 
-def _fit(like: Interests, goal: Floats, noise: float) -> Calibration:
+def _fit(like: Interests, goal: Floats, noise: float) -> PopulationFit:
     def at(point: Floats) -> Interests:
         return replace(like, s=float(point[0]), sigma=float(point[1]))
 
@@ -151,19 +151,19 @@ def _fit(like: Interests, goal: Floats, noise: float) -> Calibration:
     best = replace(best, s=round(best.s, 6), sigma=round(best.sigma, 6))
     bits = best.information(noise)
     miss = np.abs(np.array([bits.entropy, bits.mutual_information]) - goal).max()
-    return Calibration(best, bits, float(miss))
+    return PopulationFit(best, bits, float(miss))
 
 
 def _with_sequence(
-    fit: Calibration, target: SequenceTarget, noise: float, samples: int
-) -> Calibration:
+    fit: PopulationFit, target: SequenceTarget, noise: float, samples: int
+) -> PopulationFit:
     found = sequence_information(fit.interests, target.epochs, noise=noise, samples=samples)
     return replace(fit, sequence=found, sequence_miss=target.miss(found))
 
 
-def _worst(fit: Calibration) -> float:
+def _worst(fit: PopulationFit) -> float:
     return max(fit.miss, fit.sequence_miss or 0.0)
 
 
-def _rank(fit: Calibration) -> tuple[float, int]:
+def _rank(fit: PopulationFit) -> tuple[float, int]:
     return max(_worst(fit), CLOSE), fit.interests.types if fit.sequence_miss else 0

@@ -37,9 +37,10 @@ def write_observations(
     Args:
         seen: What the two sites saw.
         folder: Where to; it is made if need be.
-        ids: The user of each known row, such as `people.ids`; by default its number.
-        labels: The name of each token, such as `people.labels`; by default its number. All of them
-            are noted in the files, so that reading gives back the same alphabet.
+        ids: The user of each known row, such as `people.ids`; by default that of `Linked`, else
+            its number.
+        labels: The name of each token, such as `people.labels`; by default that of `Linked`, else
+            its number. All are noted in the files, so that reading gives back the same alphabet.
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
     place = Path(folder)
@@ -52,7 +53,7 @@ def write_observations(
                 {"user": pa.array(users[:1]).type, "tokens": pa.list_(pa.array(words[:1]).type)},
                 note,
             )
-            _write_parquet(file, schema, (
+            _write(file, schema, (
                 [pa.array(users[start : start + CHUNK]), _lists(rows[start : start + CHUNK], words)]
                 for start in range(0, len(rows), CHUNK)
             ))  # fmt: skip
@@ -74,8 +75,9 @@ def write_tfrecord_observations(
     Args:
         seen: What the two sites saw.
         path: The TFRecord file.
-        ids: The user of each known row; by default its number.
-        labels: The whole number that names each token; by default its number from 0 on.
+        ids: The user of each known row; by default that of `Linked`, else its number.
+        labels: The whole number that names each token; by default that of `Linked`, else its number
+            from 0 on.
         top_sets: Users x slots x top, as `people.top_sets` gives them.
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
@@ -154,7 +156,9 @@ def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )
-    names = np.arange(len(seen.known)) if ids is None else np.asarray(ids)
+    if ids is None:
+        ids = seen.ids if isinstance(seen, Linked) else np.arange(len(seen.known))
+    names = np.asarray(ids)
     if names.shape != (len(seen.known),):
         raise InvalidInput(
             f"ids must name each of the {len(seen.known)} known rows, in their order"
@@ -163,7 +167,9 @@ def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
 
 
 def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
-    words = np.arange(seen.tokens) if labels is None else np.asarray(labels)
+    if labels is None:
+        labels = seen.labels if isinstance(seen, Linked) else np.arange(seen.tokens)
+    words = np.asarray(labels)
     if words.shape != (seen.tokens,):
         raise InvalidInput(f"labels must name each of the {seen.tokens} tokens, in their order")
     return words.astype(object) if words.dtype.kind == "U" else words
@@ -215,7 +221,6 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
     first = [pa.array(column) for column in next(pieces)]
     names = ("user", "epoch", "token", "weight")
     schema = pa.schema(list(zip(names, (column.type for column in first), strict=True)))
-    write = _write_parquet if place.suffix.lower() == ".parquet" else _write_csv
 
     def columns() -> Iterator[list[pa.Array]]:
         yield first
@@ -223,20 +228,15 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
             yield [pa.array(column) for column in piece]
 
     with written_whole(place) as (part,):
-        write(part, schema, columns())
+        _write(part, schema, columns(), suffix=place.suffix.lower())
 
 
-def _write_parquet(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
-    from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
+def _write(
+    file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]], *, suffix: str = ".parquet"
+) -> None:
+    from pyarrow import csv, parquet  # noqa: PLC0415  slow to load, and not always needed
 
-    with parquet.ParquetWriter(file, schema) as writer:
-        for columns in pieces:
-            writer.write_batch(pa.record_batch(columns, schema=schema))
-
-
-def _write_csv(file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]]) -> None:
-    from pyarrow import csv  # noqa: PLC0415  as above
-
-    with csv.CSVWriter(file, schema) as writer:
+    make = parquet.ParquetWriter if suffix == ".parquet" else csv.CSVWriter
+    with make(file, schema) as writer:
         for columns in pieces:
             writer.write_batch(pa.record_batch(columns, schema=schema))

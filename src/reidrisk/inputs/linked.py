@@ -85,7 +85,7 @@ class Linked:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Rows:
+class SiteRows:
     """The rows of one file: a user and a list of tokens each, as codes into labels."""
 
     users: Coded
@@ -127,7 +127,7 @@ def read_linked(
 read_observations = read_linked
 
 
-def link(here: Rows, there: Rows, *, taxonomy: Any, strangers: Strangers) -> Linked:
+def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers) -> Linked:
     """Bring the tokens and users of two files together."""
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
@@ -152,7 +152,7 @@ def link(here: Rows, there: Rows, *, taxonomy: Any, strangers: Strangers) -> Lin
     )  # fmt: skip
 
 
-def _read_rows(path: AnyPath, columns: Mapping[str, str] | None) -> Rows:
+def _read_rows(path: AnyPath, columns: Mapping[str, str] | None) -> SiteRows:
     renamed = columns or {}
     if renamed.get("tokens", "tokens") in column_names(files_of(path, TYPES)[0]):
         names = {name: renamed[name] for name in ("user", "tokens") if name in renamed}
@@ -167,7 +167,7 @@ def _read_rows(path: AnyPath, columns: Mapping[str, str] | None) -> Rows:
     return read(table, source)
 
 
-def _wide(table: pa.Table, source: Source) -> Rows:
+def _wide(table: pa.Table, source: Source) -> SiteRows:
     users = encode(table["user"], "user", source)
     column = table["tokens"]
     refuse_nulls(column, "tokens", source)
@@ -180,7 +180,7 @@ def _wide(table: pa.Table, source: Source) -> Rows:
             "give each row one entry per slot, and at least one, with null where nothing was seen"
         )
     tokens, labels = _entries(rows.flatten(), int(sizes[0]), source)
-    return Rows(users, tokens, labels, np.empty(0), source)
+    return SiteRows(users, tokens, labels, np.empty(0), source)
 
 
 def _entries(
@@ -199,7 +199,7 @@ def _entries(
     return tokens.reshape(-1, slots), coded.labels
 
 
-def _long(table: pa.Table, source: Source) -> Rows:
+def _long(table: pa.Table, source: Source) -> SiteRows:
     users, epochs, tokens = (
         encode(table[name], name, source) for name in ("user", "epoch", "token")
     )
@@ -217,10 +217,10 @@ def _long(table: pa.Table, source: Source) -> Rows:
     every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
     first = order[np.searchsorted(users.codes[order], every.codes)]
     origin = Source(source.files, source.rows, record=lambda row: int(first[row]))
-    return Rows(every, rows, tokens.labels, epochs.labels, origin)
+    return SiteRows(every, rows, tokens.labels, epochs.labels, origin)
 
 
-def _same_slots(here: Rows, there: Rows) -> tuple[Rows, Rows]:
+def _same_slots(here: SiteRows, there: SiteRows) -> tuple[SiteRows, SiteRows]:
     """Give both files the same slots: those of either, if they are named."""
     if bool(len(here.epochs)) != bool(len(there.epochs)):
         raise InvalidInput(
@@ -238,13 +238,13 @@ def _same_slots(here: Rows, there: Rows) -> tuple[Rows, Rows]:
     return _spread(here, epochs), _spread(there, epochs)
 
 
-def _spread(rows: Rows, epochs: NDArray[Any]) -> Rows:
+def _spread(rows: SiteRows, epochs: NDArray[Any]) -> SiteRows:
     tokens = np.full((len(rows.tokens), len(epochs)), MISSING, dtype=np.int32)
     tokens[:, find(rows.epochs, epochs)] = rows.tokens
-    return Rows(rows.users, tokens, rows.labels, epochs, rows.source)
+    return SiteRows(rows.users, tokens, rows.labels, epochs, rows.source)
 
 
-def _numbered(rows: Rows, labels: NDArray[Any]) -> NDArray[np.int32]:
+def _numbered(rows: SiteRows, labels: NDArray[Any]) -> NDArray[np.int32]:
     """The tokens as places in these labels."""
     place = np.append(find(rows.labels, labels), MISSING).astype(np.int32)
     if (place[:-1] < 0).any():

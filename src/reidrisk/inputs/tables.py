@@ -17,6 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
 from reidrisk.inputs.labels import label_array, not_utf8
 from reidrisk.inputs.sources import Source
@@ -117,11 +118,7 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
         raise InvalidInput(
             f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
         )
-    if not place.is_file():
-        raise InvalidInput(f"{place}: there is no such file; check the path")
-    if not place.stat().st_size:
-        raise InvalidInput(f"{place}: the file is empty; write it again")
-    return [place]
+    return [existing_file(place)]
 
 
 def _has_type(file: Path, types: tuple[str, ...]) -> bool:

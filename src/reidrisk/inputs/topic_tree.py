@@ -1,11 +1,10 @@
-"""The tree of topics as published: tab-separated ids and paths such as /Arts/Music."""
+"""The tree of topics as published: ids and paths such as /Arts/Music."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 
 UTILITIES = {"Standard": 0, "High": 1}
 
@@ -31,24 +30,24 @@ class TopicTree:
         return len(self.ids)
 
 
-def read_topic_tree(path: str | Path, buckets: str | Path | None = None) -> TopicTree:
+def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
     """Read a taxonomy and, if given, the utility buckets of its roots.
 
     Args:
-        path: Tab-separated, with a header: id, path of the topic.
-        buckets: Tab-separated, with a header: root, High or Standard.
+        path: A table of two columns, whatever they are called: id, path of the topic.
+        buckets: A table of two columns: root, High or Standard.
     """
     topics: dict[int, str] = {}
-    for row, (number, name) in _pairs(path):
+    for place, number, name in _pairs(path):
         new = number.isdecimal() and int(number) not in topics and name not in topics.values()
         if not new or not name.startswith("/"):
             raise InvalidInput(
-                f"{path}, row {row}: {number!r}, {name!r} is no new topic; each row holds another "
-                "whole number and another path such as /Arts/Music"
+                f"{place}: {number!r}, {name!r} is no new topic; give each row another whole "
+                "number and another path such as /Arts/Music"
             )
         topics[int(number)] = name
     if not topics:
-        raise InvalidInput(f"{path} holds no topics; it needs a header and one row per topic")
+        raise InvalidInput(f"{path}: there are no topics; give a header and one row per topic")
     ids = tuple(sorted(topics))
     names = tuple(topics[number] for number in ids)
     tokens = {name: token for token, name in enumerate(names)}
@@ -64,32 +63,30 @@ def _above(name: str, tokens: dict[str, int]) -> int:
     return -1
 
 
-def _utilities(path: str | Path, names: tuple[str, ...]) -> tuple[int, ...]:
+def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
     found: dict[str, int] = {}
-    for row, (root, bucket) in _pairs(path):
+    for place, root, bucket in _pairs(path):
         if bucket not in UTILITIES:
-            raise InvalidInput(
-                f"{path}, row {row}: {bucket!r} is no utility bucket; it is High or Standard"
-            )
+            raise InvalidInput(f"{place}: {bucket!r} is no utility bucket; write High or Standard")
         found[root] = UTILITIES[bucket]
     roots = ["/" + name.split("/")[1] for name in names]
     for root in roots:
         if root not in found:
-            raise InvalidInput(f"{path} has no bucket for the root {root}; add a row for it")
+            raise InvalidInput(f"{path}: there is no bucket for the root {root}; add a row for it")
     return tuple(found[root] for root in roots)
 
 
-def _pairs(path: str | Path) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Rows of two columns behind the header, numbered as an editor does."""
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as trouble:
-        raise InvalidInput(f"{path} cannot be read as text in UTF-8: {trouble}") from trouble
-    for row, cells in enumerate(csv.reader(text.splitlines(), delimiter="\t"), start=1):
-        if row == 1 or not any(cells):
-            continue
-        if len(cells) != 2:  # noqa: PLR2004
-            raise InvalidInput(
-                f"{path}, row {row} has {len(cells)} columns; two are needed, separated by a tab"
-            )
-        yield row, (cells[0].strip(), cells[1].strip())
+def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
+    """Where each row stands, and its two entries."""
+    names = column_names(files_of(path, TYPES)[0])
+    if len(names) != 2:  # noqa: PLR2004
+        raise InvalidInput(
+            f"{path}: there are {len(names)} columns, but two are needed; remove the others, and "
+            "check that columns are separated by a tab in .tsv and by a comma in .csv"
+        )
+    table, source = read_table(
+        path, {"first": TEXT, "second": TEXT}, dict(zip(("first", "second"), names, strict=True))
+    )
+    entries = (table[name].fill_null("").to_pylist() for name in ("first", "second"))
+    for row, (first, second) in enumerate(zip(*entries, strict=True)):
+        yield source.place(row), first.strip(), second.strip()

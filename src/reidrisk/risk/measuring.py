@@ -40,7 +40,7 @@ class Measured(NamedTuple):
 
 
 @overload
-def measure(  # type: ignore[overload-overlap]  a Fitted is a tuple, but one attack
+def measure(  # type: ignore[overload-overlap]  # a Fitted is a tuple, but one attack
     seen: Observations,
     attack: Subject,
     *,

@@ -84,13 +84,16 @@ def posterior(
 ) -> Posterior:
     """Let the attacker say how sure it is of each guess.
 
+    Claims and guesses are those of the model that the score stands for: simplified weights, which
+    do not quite sum to one, are divided by their sums, as for `optimum`.
+
     Args:
         seen: Who is compared with whom.
         attack: One whose score is a likelihood.
         view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         matches: What a search with this attack found after as many slots, if there was one: it is
-            not made again.
+            not made again where the score is its own model.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """

@@ -57,6 +57,9 @@ def run_in(
             version.
     """
     place = Path(folder)
+    engine = LocalEngine() if engine is None else engine
+    # First, since it refuses what cannot be run: then the folder stays as it is.
+    names = [step.name for step in study.steps(source, engine)]
     description = {"study": study.describe(source), "inputs": inputs or {}}
     if fresh and (place / "run.json").exists():
         shutil.rmtree(place / "steps", ignore_errors=True)
@@ -66,8 +69,6 @@ def run_in(
     for part in (place, place / "steps"):
         for left_over in part.glob(".*.json.*"):  # of a write that was killed
             left_over.unlink(missing_ok=True)
-    engine = LocalEngine() if engine is None else engine
-    names = [step.name for step in study.steps(source, engine)]
     keeper = _Keeper(place / "steps", fingerprint(description))
 
     def keep(step: Step, parts: Part) -> Part:

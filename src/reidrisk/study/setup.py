@@ -208,7 +208,7 @@ def slots_of(source: Source, release: Release | None) -> int:
     return release.slots(source)
 
 
-def _key(attack: Attack) -> Hashable:
+def _key(attack: Any) -> Hashable:
     """What attacks have in common that were made alike: their class and their fields."""
     if not is_dataclass(attack):
         return _value(attack)

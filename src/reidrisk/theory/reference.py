@@ -75,26 +75,6 @@ def matching_optimum(rows: Rows) -> Fraction:
     )
 
 
-def smallest_delta(rows: Rows, factor: Fraction) -> Fraction:
-    """Smallest delta of (log factor, delta)-local privacy: the worst set of the worst pair."""
-    return max(
-        sum(
-            (max(p - factor * q, Fraction(0)) for p, q in zip(one, other, strict=True)), Fraction(0)
-        )
-        for one in rows
-        for other in rows
-    )
-
-
-def largest_ratio(rows: Rows) -> Fraction | float:
-    """e^epsilon of pure local privacy; infinite where a zero faces a non-zero."""
-    ratio: Fraction | float = Fraction(1)
-    for column in zip(*rows, strict=True):
-        if max(column) > 0:
-            ratio = max(ratio, max(column) / min(column) if min(column) else math.inf)
-    return ratio
-
-
 def anonymity(rows: Rows) -> int:
     """Fewest equal rows, or 0 where a row is not one-hot."""
     if any(sum(entry != 0 for entry in row) != 1 for row in rows):

@@ -90,6 +90,9 @@ class TypeAware:
             raise InvalidInput("types is a number of types, or several to choose from; got none")
         for types in self._candidates:
             whole_number("types", types, least=1)
+        release: object = self.release
+        if self.interests is not None and isinstance(release, ShowsOneOfTop):
+            _check_interests(self.interests, release.one_of_top(self.interests.topics))
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -120,13 +123,8 @@ class TypeAware:
         if self.interests is not None:
             _check_interests(self.interests, shows)
             return self.interests.type_weights, self.interests.type_pairs()
-        people = view.population
-        if (
-            self.types is None
-            and self.panel is None
-            and people is not None
-            and _fits(people, shows)
-        ):
+        people = view.population if self.types is None and self.panel is None else None
+        if people is not None and _fits(people, shows):
             return people.type_weights, people.type_pairs()
         rows = self._rows(view, shows)
         _check_size(max(self._candidates), shows)

@@ -84,7 +84,7 @@ def fit_types(
         smoothing: Slots added to those of each type, spread as everyone's are: a token that no
             user of a type was shown keeps a chance, and a type of few users stays near everyone.
     """
-    rows = _sample(_checked(rows, tokens), whole_number("users", users, least=1), seed)
+    rows = sample_of_rows(_checked(rows, tokens), whole_number("users", users, least=1), seed)
     types = whole_number("types", types, least=1)
     if types > len(rows):
         raise InvalidInput(
@@ -117,7 +117,7 @@ def choose_types(
     Of equally good candidates the first wins; more types than users are no candidate. Everything
     else is as for `fit_types`.
     """
-    rows = _sample(_checked(rows, tokens), whole_number("users", users, least=2), seed)
+    rows = sample_of_rows(_checked(rows, tokens), whole_number("users", users, least=2), seed)
     held = max(1, int(HELD_OUT * len(rows)))
 
     def reached(types: int) -> float:
@@ -158,7 +158,7 @@ def _checked(rows: NDArray[np.integer], tokens: int) -> NDArray[np.integer]:
     return rows
 
 
-def _sample(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
+def sample_of_rows(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
     """Rows of some users in random order, so that the first few are a sample too.
 
     Chance goes by what a row holds and how many of the same came before it, so the order of users

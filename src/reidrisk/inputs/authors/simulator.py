@@ -20,7 +20,7 @@ from reidrisk.inputs.labels import (
     not_in_taxonomy,
     refuse_twins,
 )
-from reidrisk.inputs.linked import Linked, Rows, Strangers, link
+from reidrisk.inputs.linked import Linked, SiteRows, Strangers, link
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING
@@ -145,7 +145,7 @@ def _records(shards: list[Shard], name: str) -> NDArray[np.int64]:
     return np.flatnonzero(np.concatenate([shard.has(name) for shard in shards]))
 
 
-def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> Rows:
+def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteRows:
     """What one site saw of the users who have the feature."""
     records = _records(shards, name)
     if not len(records):
@@ -168,7 +168,7 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> Rows:
     tokens[seen] = coded.codes
     origin = Source(source.files, source.rows, "record", lambda row: int(records[row]))
     known = Coded(*_compact(ids.codes[records], ids.labels))
-    return Rows(known, tokens.reshape(-1, counts[0]), coded.labels, np.empty(0), origin)
+    return SiteRows(known, tokens.reshape(-1, counts[0]), coded.labels, np.empty(0), origin)
 
 
 def _compact(codes: NDArray[np.int32], labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

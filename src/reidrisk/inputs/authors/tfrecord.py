@@ -18,6 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import existing_file
 from reidrisk.inputs.authors import wire
 from reidrisk.inputs.labels import is_utf8, not_utf8, text_buffers
 from reidrisk.inputs.tables import AnyPath
@@ -142,8 +143,6 @@ def _files(place: Path) -> list[Path]:
         if not files:
             raise InvalidInput(f"{place}: the folder has no TFRecord file; give one that has")
         return files
-    if not place.is_file():
-        raise InvalidInput(f"{place}: there is no such file; check the path")
     return [place]
 
 
@@ -152,9 +151,7 @@ def _is_shard(file: Path) -> bool:
 
 
 def _bytes(file: Path) -> NDArray[np.uint8]:
-    if not file.stat().st_size:
-        raise InvalidInput(f"{file}: the file is empty; write it again")
-    with file.open("rb") as stream:
+    with existing_file(file).open("rb") as stream:
         packed = stream.read(2) == b"\x1f\x8b"
     # Frames start with the length, lowest byte first: a record of 35,615 bytes looks packed too.
     if not packed or not file.name.lower().endswith(".gz"):

@@ -9,14 +9,13 @@ import json
 import math
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.files import written_whole
+from reidrisk.files import existing_file, written_whole
 from reidrisk.inputs.tables import AnyPath
 
 FIELDS = ("token_id", "match_weight", "mismatch_weight")
@@ -38,13 +37,11 @@ class TokenDistances:
 
 def read_token_weights(path: AnyPath) -> TokenDistances:
     """Read a weight file, sorted by token."""
-    file = Path(path)
-    if not file.is_file():
-        raise InvalidInput(f"{file}: there is no such file; check the path")
+    file = existing_file(path)
     lines = file.read_bytes().splitlines()
     rows = [_row(line, f"{file}, line {at}") for at, line in enumerate(lines, 1) if line.strip()]
     if not rows:
-        raise InvalidInput(f"{file}: the file is empty; it needs one line per token")
+        raise InvalidInput(f"{file}: there are no lines; write one per token")
     rows.sort()
     for one, other in pairwise(rows):
         if one[0] == other[0]:

@@ -52,18 +52,11 @@ def bound(setting: Setting) -> Bound | None:
 
 def _revealed(setting: Setting) -> Observations | None:
     """Everyone's secrets beside what was shown of the targets, where the release has them."""
-    release, people, seed = setting.release, setting.people, setting.seed
-    revealed = setting.revealed
-    if revealed is not None and release is None:
+    if setting.revealed is not None and setting.release is None:
         raise InvalidInput("full information needs the release beside what it revealed")
+    revealed = _reveal(setting) if setting.revealed is None else setting.revealed
     if revealed is None:
-        if not isinstance(release, Reveals) or people is None or seed is None:
-            return None
-        try:
-            release.secrets(Some.of(people, np.arange(1)), 0, 1, seed=seed)
-        except InvalidInput:
-            return None  # with these parameters secrets do not give the chances
-        revealed = reveal(release, people, targets=len(setting.seen.anonymous), seed=seed)
+        return None
     same = (
         revealed.users == setting.seen.users
         and np.array_equal(revealed.truth, setting.seen.truth)
@@ -75,6 +68,17 @@ def _revealed(setting: Setting) -> Observations | None:
             "the people, the number of targets and the seed that were observed"
         )
     return revealed
+
+
+def _reveal(setting: Setting) -> Observations | None:
+    release, people, seed = setting.release, setting.people, setting.seed
+    if release is None or people is None or seed is None or not isinstance(release, Reveals):
+        return None
+    try:
+        release.secrets(Some.of(people, np.arange(1)), 0, 1, seed=seed)
+    except InvalidInput:
+        return None  # with these parameters secrets do not give the chances
+    return reveal(release, people, targets=len(setting.seen.anonymous), seed=seed)
 
 
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:

@@ -15,7 +15,7 @@ from reidrisk.releases.observing import ANONYMOUS, alphabet
 from reidrisk.releases.release import Exact, Release
 from reidrisk.theory.numerics import exact_sum
 
-MOST_CHANCES = 1 << 20
+MOST_CHANCES = 1 << 18
 """Users x outcomes that take about a second."""
 
 
