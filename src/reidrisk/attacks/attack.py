@@ -1,12 +1,13 @@
 """What every attack promises, ours and those of others, and what it may look at."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
+from reidrisk.rows import Rows
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
@@ -33,7 +34,7 @@ class View:
         population: How interests are spread over people, if that is known.
     """
 
-    known: Any
+    known: Rows
     tokens: int
     complete: bool
     set_size: int
@@ -58,7 +59,7 @@ class View:
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
-        return int(self.known.shape[1])
+        return self.known.slots
 
 
 class Attack(Protocol):

@@ -58,9 +58,9 @@ def share_of_gaps(view: View) -> Floats:
         return np.zeros(view.slots)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:
-        rows = view.known[start:stop].reshape(stop - start, view.slots, -1)
+        rows = view.known.block(start, stop).reshape(stop - start, view.slots, -1)
         return np.asarray((rows == MISSING).all(axis=2).sum(axis=0))
 
-    users = len(view.known)
+    users = view.known.users
     shares: Floats = np.sum(over_blocks(work, users, ROWS_AT_A_TIME), axis=0) / users
     return shares

@@ -22,7 +22,8 @@ from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.rows import Kind
 from reidrisk.releases import popularity
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores.chances import log_chance
@@ -120,12 +121,13 @@ class TokenTable:
         if pairs is not None:
             tables = scores.by_slot(pairs, 1 if self.pooled else view.slots)
             return [PairChances(shows, np.diagonal(one).copy(), one) for one in tables]
-        if panel is not None and panel.known.ndim == SETS:
-            return [from_sets(shows, sets) for sets in self._parts(panel.known, view)]
+        if panel is not None and panel.known.kind is Kind.SETS:
+            sets_of_all = panel.known.block(0, panel.known.users)
+            return [from_sets(shows, sets) for sets in self._parts(sets_of_all, view)]
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
         if panel is None:
             return [PairChances.one_parameter(shows, row) for row in popular]
-        known = self._parts(panel.known[panel.truth - panel.first], view)
+        known = self._parts(panel.true_rows, view)
         rows = zip(known, self._parts(panel.anonymous, view), strict=True)
         return [
             from_shown(shows, row, panel.truth, part)
@@ -200,8 +202,8 @@ def _check_panel(panel: Observations, shows: OneOfTop) -> None:
         )
     if not panel.true_is_here.all():
         raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
-    if panel.known.ndim == SETS:
-        ordered = np.sort(panel.known, axis=2)
+    if panel.known.kind is Kind.SETS:
+        ordered = np.sort(panel.known.block(0, panel.known.users), axis=2)
         twice = (ordered[:, :, 1:] == ordered[:, :, :-1]) & (ordered[:, :, 1:] != MISSING)
         if panel.set_size != shows.top or twice.any():
             raise InvalidInput(

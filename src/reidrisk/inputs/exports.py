@@ -152,7 +152,7 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
 
 
 def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
-    if seen.known.ndim != seen.anonymous.ndim:
+    if np.ndim(seen.known) != np.ndim(seen.anonymous):
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )

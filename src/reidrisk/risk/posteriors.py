@@ -19,7 +19,8 @@ from reidrisk.estimates import (
 )
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
-from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.assessing import assessable
+from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import GRID, Score, normalised
 

@@ -8,7 +8,7 @@ import numpy as np
 from reidrisk.attacks.attack import NEEDS, Attack, View
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.people.interests import Interests
 from reidrisk.people.population import synthetic_topics
 from reidrisk.releases import Release, TopicsApi
@@ -67,15 +67,19 @@ def check_attack(
     world = _small_world() if seen is None else World(seen, release, panel, population)
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
-    before = world.seen.known.copy()
+    before = _rows(world.seen).copy()
     score = _fitted(attack, world)
-    _promise(bool((world.seen.known == before).all()), "to leave what it is fitted on as it is")
+    _promise(bool((_rows(world.seen) == before).all()), "to leave what it is fitted on as it is")
     _check_fits(attack, score, world)
     for slots in {1, world.seen.slots}:
         _check_engines(score, world.seen.prefix(slots))
     if attack.likelihood:
         _check_chances(score, world.seen)
     _check_gaps(attack, world)
+
+
+def _rows(seen: Observations) -> Tokens:
+    return seen.known.block(0, seen.known.users)
 
 
 def _promise(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
@@ -136,14 +140,14 @@ def _check_fits(attack: Attack, score: Score, world: World) -> None:
     _promise(_rates_alike(score, again, seen), "the same score each time it is fitted")
     order = np.random.default_rng(1).permutation(len(seen.known))
     nobody = np.zeros(len(seen.anonymous), np.int64)
-    shuffled = Observations(seen.known[order], seen.anonymous, nobody, tokens=seen.tokens)
+    shuffled = Observations(seen.known.select(order), seen.anonymous, nobody, tokens=seen.tokens)
     other = attack.fit(world.view(attack, shuffled))
     _promise(_rates_alike(score, other, seen), "the same score in whatever order users stand")
 
 
 def _rates_alike(one: Score, other: Score, seen: Observations) -> bool:
-    known = seen.known[seen.truth - seen.first]
-    return bool((one.of(known, seen.anonymous) == other.of(known, seen.anonymous)).all())
+    known, shown = seen.true_rows, seen.anonymous
+    return bool((one.of(known, shown) == other.of(known, shown)).all())
 
 
 def _check_engines(score: Score, seen: Observations) -> None:
@@ -159,7 +163,8 @@ def _check_chances(score: Score, seen: Observations) -> None:
     _promise(isinstance(score, Distribution), "a likelihood that can be normalised and drawn from")
     assert isinstance(score, Distribution)  # noqa: S101  for the type checker
     outcomes = np.arange(MISSING if score.gaps else 0, seen.tokens)[:, None]
-    for known in (*seen.known[: ROWS - 1, :1], seen.known[-1, :1]):
+    all_rows = _rows(seen)
+    for known in (*all_rows[: ROWS - 1, :1], all_rows[-1, :1]):
         rows: Any = np.repeat(known[None], len(outcomes), axis=0)
         total = np.exp(score.normalised().of(rows, outcomes) / GRID).sum()
         _promise(abs(total - 1) < CLOSE, "a likelihood whose chances sum to one")
@@ -168,9 +173,9 @@ def _check_chances(score: Score, seen: Observations) -> None:
 def _check_gaps(attack: Attack, world: World) -> None:
     """The last user becomes a stranger, the first one is shown what the first target shows."""
     seen = world.seen
-    known = np.array(seen.known)
+    known = _rows(seen).copy()
     known[-1] = MISSING
-    known[0] = seen.anonymous[0, :, None] if known.ndim == SETS else seen.anonymous[0]
+    known[0].reshape(seen.slots, -1)[:] = seen.anonymous[0, :, None]
     with_stranger = Observations(known, seen.anonymous, seen.truth, tokens=seen.tokens)
     try:
         score = attack.fit(world.view(attack, with_stranger))

@@ -15,12 +15,13 @@ from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.type_aware.latent_types import choose_types, fit_types
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import SETS, Observations, Tokens
+from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs
 from reidrisk.people.sets import pair_chances, tail_polynomials
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.rows import Kind
 from reidrisk.scores.type_mixture import TypeMixture
 
 Floats = NDArray[np.float64]
@@ -140,14 +141,14 @@ class TypeAware:
         """What types are learned from."""
         panel = view.panel if self.panel is None else self.panel
         if panel is None:
-            return np.asarray(view.known)
+            return view.known.block(0, view.known.users)
         if panel.tokens != shows.topics:
             raise InvalidInput(
                 f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
                 "number the tokens alike"
             )
         _check_single("the panel", panel)
-        return np.concatenate([panel.known, panel.anonymous])
+        return np.concatenate([panel.known.block(0, panel.known.users), panel.anonymous])
 
 
 def set_weights(chances: Floats, size: int) -> Floats:
@@ -206,7 +207,7 @@ def _with_gaps(single: Floats, joint: Floats, gaps: GapChances) -> tuple[Floats,
 
 
 def _check_single(name: str, rows: View | Observations) -> None:
-    if rows.known.ndim == SETS:
+    if rows.known.kind is not Kind.TOKENS:
         raise InvalidInput(
             f"{name} holds several tokens for each known slot; types are told from what one site "
             "was shown: keep one, known[:, :, 0]"

@@ -9,8 +9,8 @@ from reidrisk.observations import Observations
 from reidrisk.people.some import Some
 from reidrisk.releases.observing import reveal
 from reidrisk.releases.release import Reveals, asked
+from reidrisk.risk.assessing import among, assessed_of
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.engine import assessed_of
 from reidrisk.risk.posteriors import claims
 
 SIDE: Side = "upper"
@@ -84,15 +84,6 @@ def _reveal(setting: Setting) -> Observations | None:
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
     """All targets among all users; and those assessed among users of whom something is known."""
     assessed, traced = assessed_of(setting.short), setting.traced
-    if assessed.all() and traced.all():
+    if not assessed.any() or (assessed.all() and traced.all()):
         return [revealed]
-    if not assessed.any():
-        return [revealed]
-    place = np.cumsum(traced) - 1
-    few = Observations(
-        revealed.known[traced],
-        revealed.anonymous[assessed],
-        place[revealed.truth[assessed]],
-        tokens=revealed.tokens,
-    )
-    return [revealed, few]
+    return [revealed, among(revealed, traced, assessed)]
