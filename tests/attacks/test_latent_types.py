@@ -16,6 +16,7 @@ from reidrisk.attacks.type_aware.latent_types import (
     choose_types,
     fit_types,
     mean_log_likelihood,
+    sample_of_rows,
 )
 from reidrisk.attacks.type_aware.type_model import NEARLY, TypeModel, expect
 from reidrisk.data import synthetic_topics
@@ -155,6 +156,31 @@ def test_users_of_whom_nothing_was_seen_change_nothing():
     np.testing.assert_array_equal(one.inclusion, other.inclusion)
 
 
+@given(
+    hnp.arrays(np.int8, st.tuples(st.integers(4, 20), st.integers(1, 3)),
+               elements=st.integers(0, 2)),
+    st.integers(0, 10**6),
+    st.integers(2, 20),
+)  # fmt: skip
+def test_the_order_of_users_does_not_matter(rows, seed, users):
+    """Few tokens, so that many rows are alike; and not all of them are used."""
+    order = np.random.default_rng(seed).permutation(len(rows))
+    one, other = (
+        fit_types(some, types=2, users=users, seed=seed, tokens=3, top=1, noise=0.1, iterations=3)
+        for some in (rows, rows[order].astype(np.int64))
+    )
+    np.testing.assert_array_equal(one.inclusion, other.inclusion)
+    np.testing.assert_array_equal(one.history, other.history)
+
+
+def test_rows_that_are_alike_are_chosen_as_often_as_others():
+    """A share of the users is a sample of the users, not of the rows that differ."""
+    rows = np.repeat([[0, 1], [2, 3]], [900, 100], axis=0)
+    chosen = sample_of_rows(rows, 4, 200, 1)
+    assert len(chosen) == 200
+    assert 5 <= (chosen[:, 0] == 2).sum() <= 40
+
+
 def test_long_rows_do_not_underflow():
     rows = rows_of(50, epochs=1000)
     fit = fit_types(rows, types=3, **RELEASE)
@@ -213,8 +239,8 @@ def test_the_number_of_types_is_chosen_by_users_held_out(sigma, types):
         ({"rows": np.full((3, 2), -1)}, "nothing was shown of anyone"),
         ({"rows": np.zeros((3, 2, 2), int)}, r"shape \(3, 2, 2\)"),
         ({"rows": np.zeros((3, 2))}, "float64"),
-        ({"rows": np.full((3, 2), TOKENS)}, "from 0 to 11"),
-        ({"rows": np.array([[-2, 0]])}, "from -2"),
+        ({"rows": np.full((3, 2), TOKENS)}, r"rows\[0, 0\] is 12: tokens are .* from 0 to 11"),
+        ({"rows": np.array([[-2, 0]])}, r"rows\[0, 0\] is -2"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(changes, message):

@@ -13,11 +13,14 @@ from reidrisk.attacks.release import IMPOSSIBLE
 from scipy import optimize
 
 from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi
+from reidrisk.attacks import View
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown
 from reidrisk.attacks.pair_table import TokenTable
 from reidrisk.attacks.weighted_hamming import WeightedHamming
-from reidrisk.data import synthetic_topics
+from reidrisk.data import Interests, synthetic_topics
+from reidrisk.releases import popularity
 from reidrisk.scores import GRID
+from reidrisk.scores.chances import IMPOSSIBLE
 
 # Sets of two of four tokens that are far from independent: 0 goes with 1, 2 with 3.
 WORLD = {(0, 1): 8, (2, 3): 5, (0, 2): 1, (1, 3): 1, (0, 3): 1}
@@ -61,7 +64,7 @@ def world_rows(users=6, slots=2, tokens=TOKENS):
 
 
 def gains(attack, seen=None):
-    return attack.fit(seen or world_rows()).gain / GRID
+    return attack.fit(View.of(seen or world_rows())).gain / GRID
 
 
 @pytest.mark.parametrize("noise", [Fraction(1, 20), Fraction(1, 2), Fraction(0)])
@@ -99,12 +102,12 @@ def test_the_uncorrected_table_is_the_text():
 def test_one_parameter_and_uncorrected_is_weighted_hamming():
     api = TopicsApi(topics=30, top=4, noise=0.1)
     seen = api.observe(synthetic_topics(500, topics=30, epochs=3, types=4, size=4), seed=2)
-    simple = WeightedHamming(api).fit(seen)
-    found = TokenTable(api, corrected=False).fit(seen).gain[0]
+    simple = WeightedHamming(api).fit(View.of(seen))
+    found = TokenTable(api, corrected=False).fit(View.of(seen)).gain[0]
     expected = np.repeat(simple.mismatch[0][:, None], 30, axis=1)
     np.fill_diagonal(expected, simple.match[0])
     np.testing.assert_allclose(found, expected, atol=4, rtol=0)
-    match = np.diagonal(TokenTable(api).fit(seen).gain[0])
+    match = np.diagonal(TokenTable(api).fit(View.of(seen)).gain[0])
     np.testing.assert_allclose(match, simple.match[0], atol=4, rtol=0)
 
 
@@ -150,7 +153,7 @@ def test_exact_pairs_reach_the_optimum_and_simple_weights_do_not():
     noise = Fraction(1, 5)
     api = TopicsApi(topics=TOKENS, top=TOP, noise=float(noise))
     joint, pairs = joint_of(WORLD, noise), table(pairs_of(WORLD))
-    exact = TokenTable(api, pairs).fit(world_rows()).gain[0]
+    exact = TokenTable(api, pairs).fit(View.of(world_rows())).gain[0]
     simple = np.rint(
         np.log(PairChances.one_parameter(api, np.diagonal(pairs)).uncorrected()) * GRID
     )
@@ -163,10 +166,8 @@ def test_correction_matters_for_a_known_token_that_is_mostly_noise():
     world, noise = {(0, 1): 60, (1, 2): 39, (2, 3): 1}, Fraction(3, 5)
     api = TopicsApi(topics=TOKENS, top=TOP, noise=float(noise))
     joint, pairs = joint_of(world, noise), table(pairs_of(world))
-    one, other = (
-        accuracy(TokenTable(api, pairs, corrected=corrected).fit(world_rows()).gain[0], joint, 2)
-        for corrected in (True, False)
-    )
+    tables = (TokenTable(api, pairs, corrected=corrected) for corrected in (True, False))
+    one, other = (accuracy(table.fit(View.of(world_rows())).gain[0], joint, 2) for table in tables)
     assert one == optimum(joint, 2) > other
 
 
@@ -223,8 +224,8 @@ def test_the_weight_of_the_assumption_is_by_leaving_out_each_user():
     rows = np.stack([rows, (rows + random.integers(0, 3, rows.shape)) % 12])
     rows[0, 5:, 3:] = -1
     known, shown = rows
-    popularity = API.popularity(known, pooled=True).in_use[0]
-    assumed = PairChances.one_parameter(API, popularity).shown()
+    popular = popularity(known, API, pooled=True).in_use[0]
+    assumed = PairChances.one_parameter(API, popular).shown()
     cells = list(itertools.combinations_with_replacement(range(12), 2))
     base = {(a, b): assumed[a, b] + (a != b) * assumed[b, a] for a, b in cells}
     total = sum(base.values())
@@ -235,7 +236,7 @@ def test_the_weight_of_the_assumption_is_by_leaving_out_each_user():
     ]
     weight = leave_one_out(lists, base)
     assert 0.1 < weight < 0.9
-    joint = from_shown(API, popularity, np.arange(9), (known, shown)).shown()
+    joint = from_shown(API, popular, np.arange(9), (known, shown)).shown()
     found = [cell for own in lists for cell in own]
     for a, b in cells:
         expected = (1 - weight) * found.count((a, b)) / len(found) + weight * base[a, b]
@@ -299,26 +300,13 @@ def test_gains_are_finite_without_noise_and_for_tokens_never_shown(corrected):
     assert np.isfinite(found).all()
 
 
-def test_a_missing_slot_speaks_neither_for_nor_against_its_row():
-    """The score is the chance over that without anything known, so all agree on the scale."""
-    api = TopicsApi(topics=TOKENS, top=TOP, noise=0.2)
-    joint = table(joint_of(WORLD, Fraction(1, 5)))
-    alone = joint.sum(axis=0)
-    rows = np.array([[0, -1], [0, 1], [2, 3]])
-    seen = Observations(rows, rows[1:], np.array([1, 2]), tokens=TOKENS)
-    score = TokenTable(api, table(pairs_of(WORLD))).fit(seen)
-    found = score.of(rows, np.array([0, 1])) / GRID
-    ratio = np.log(joint / np.outer(alone, alone))
-    expected = [ratio[0, 0], ratio[0, 0] + ratio[1, 1], ratio[0, 2] + ratio[1, 3]]
-    np.testing.assert_allclose(found, expected, atol=ROUNDING)
-
-
 @pytest.mark.parametrize("kind", ["shown", "sets", None])
 def test_the_truth_of_what_is_seen_is_not_used(kind):
     seen, panel = panel_of(50, "shown"), kind and panel_of(50, kind, start=500)
     other = Observations(seen.known, seen.anonymous, seen.truth[::-1], tokens=12)
     attack = TokenTable(API, panel=panel)
-    np.testing.assert_array_equal(attack.fit(seen).gain, attack.fit(other).gain)
+    one, two = (attack.fit(View.of(which)).gain for which in (seen, other))
+    np.testing.assert_array_equal(one, two)
 
 
 def test_the_order_of_sites_and_users_of_a_panel_does_not_matter():
@@ -332,40 +320,77 @@ PAIRS = table(pairs_of(WORLD))
 SMALL = TopicsApi(topics=TOKENS, top=TOP)
 
 
+@pytest.mark.parametrize("kind", ["shown", "sets"])
+@pytest.mark.parametrize("pooled", [True, False])
+def test_the_view_tells_what_was_not_given(kind, pooled):
+    seen, panel = panel_of(300, "shown"), panel_of(300, kind, start=1000)
+    bare, learned = (
+        TokenTable(API, panel=given, pooled=pooled).fit(View.of(seen)).gain
+        for given in (None, panel)
+    )
+    known = np.stack([PEOPLE.interests.pairs] * 4) if not pooled else PEOPLE.interests.pairs
+    exact = TokenTable(API, known, pooled=pooled).fit(View.of(seen)).gain
+    attack = TokenTable(pooled=pooled)
+    for view, expected in (
+        (View.of(seen, release=API), bare),
+        (View.of(seen, release=API, panel=panel), learned),
+        (View.of(seen, release=API, panel=panel, population=PEOPLE.interests), exact),
+        (View.of(seen, release=API, panel=panel, population=Interests(12, size=4)), learned),
+    ):
+        np.testing.assert_array_equal(attack.fit(view).gain, expected)
+
+
+def test_what_was_given_wins_over_the_view():
+    seen, panel, other = (panel_of(300, "shown", start) for start in (0, 1000, 2000))
+    given = TokenTable(API, panel=panel)
+    full = View.of(seen, release=TopicsApi(12, 2), panel=other, population=PEOPLE.interests)
+    np.testing.assert_array_equal(given.fit(full).gain, given.fit(View.of(seen)).gain)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"pairs": PAIRS, "panel": world_rows()}, "give one of them"),
-        ({"pairs": PAIRS[:3]}, r"shape \(3, 4\).*4 x 4"),
-        ({"pairs": PAIRS, "pooled": False}, "slots x 4 x 4"),
+        ({"pairs": PAIRS[:3]}, r"shape \(3, 4\).*tokens x tokens"),
+        ({"pairs": PAIRS, "pooled": False}, "slots x tokens x tokens"),
         ({"pairs": PAIRS * 3}, "is 1.875"),
         ({"pairs": PAIRS - np.eye(4) * 0.4}, "is 0.5"),
         ({"pairs": PAIRS + np.triu(np.full((4, 4), 1e-3), 1)}, r"pairs\[0, 1\]"),
         ({"pairs": PAIRS * np.nan}, "is nan"),
-        ({"panel": world_rows(tokens=5)}, "5 tokens"),
-        ({"panel": world_rows().shard(2, 4)}, "shard"),
-        ({"panel": Observations(np.zeros((3, 2, 3), int), np.zeros((1, 2), int), [0], tokens=4)},
-         "up to 3 tokens"),
-        ({"panel": Observations(np.zeros((3, 2, 2), int), np.zeros((1, 2), int), [0], tokens=4)},
-         "some twice"),
     ],
-)  # fmt: skip
-def test_what_cannot_be_used_is_refused(arguments, message):
+)
+def test_what_is_wrong_in_itself_is_refused_at_once(arguments, message):
     with pytest.raises(InvalidInput, match=message):
         TokenTable(SMALL, **arguments)
 
 
-def test_what_does_not_fit_is_refused():
+def sets_of(size):
+    return Observations(np.zeros((3, 2, size), int), np.zeros((1, 2), int), [0], tokens=4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"pairs": PAIRS[:3, :3]}, "pairs are of 3 tokens and the rows of 4"),
+        ({"panel": world_rows(tokens=5)}, "5 tokens"),
+        ({"panel": world_rows().shard(2, 4)}, "shard"),
+        ({"panel": sets_of(3)}, "up to 3 tokens"),
+        ({"panel": sets_of(2)}, "some twice"),
+        ({"pairs": PAIRS[None], "pooled": False}, "1 slots are given and 2 are seen"),
+        ({"panel": world_rows().prefix(1), "pooled": False}, "1 slots are given and 2 are seen"),
+    ],
+)
+def test_what_does_not_fit_the_rows_is_refused(arguments, message):
+    with pytest.raises(InvalidInput, match=message):
+        TokenTable(SMALL, **arguments).fit(View.of(world_rows()))
+
+
+def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(InvalidInput, match="noise 1"):
-        TokenTable(TopicsApi(topics=4, top=2, noise=1))
+        gains(TokenTable(TopicsApi(topics=4, top=2, noise=1)))
     with pytest.raises(InvalidInput, match="5 tokens"):
-        TokenTable(SMALL).fit(world_rows(tokens=5))
-    with pytest.raises(InvalidInput, match="1 slots are given and 2 are seen"):
-        TokenTable(SMALL, PAIRS[None], pooled=False).fit(world_rows())
-    with pytest.raises(InvalidInput, match="1 slots are given and 2 are seen"):
-        TokenTable(SMALL, panel=world_rows().prefix(1), pooled=False).fit(world_rows())
-    sets = Observations(np.zeros((3, 2, 2), int), np.zeros((1, 2), int), [0], tokens=4)
-    with pytest.raises(InvalidInput, match="single tokens"):
-        TokenTable(SMALL).fit(sets)
+        gains(TokenTable(SMALL), world_rows(tokens=5))
+    with pytest.raises(InvalidInput, match=r"one known token of each slot, .* hold a set"):
+        gains(TokenTable(SMALL), sets_of(2))
     with pytest.raises(TooLarge, match="20000 x 20000"):
-        TokenTable(TopicsApi(topics=20_000)).fit(world_rows(tokens=20_000))
+        gains(TokenTable(TopicsApi(topics=20_000)), world_rows(tokens=20_000))

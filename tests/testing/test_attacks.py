@@ -7,17 +7,22 @@ import numpy as np
 import pytest
 
 from reidrisk import Observations, TokenTable, TokenWeights, TopicsApi, attacks, data
+from reidrisk.attacks import ATTACKS, attack_named
+from reidrisk.releases import RandomisedResponse, observe, reveal
+from reidrisk.scores import GRID
 from reidrisk.testing import check_attack
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(users=150, epochs=3, seed=1)
 SEEN = API.observe(PEOPLE, targets=30, seed=1)
+SMALL = data.synthetic_topics(users=60, topics=12, epochs=3, types=3, size=3, seed=4)
 
 
 @pytest.mark.parametrize(
     "attack",
     [
         attacks.Hamming(),
+        attacks.Gaps(),
         attacks.WeightedHamming(API),
         attacks.WeightedHamming(API, pooled=False),
         attacks.TokenTable(API),
@@ -26,7 +31,7 @@ SEEN = API.observe(PEOPLE, targets=30, seed=1)
         attacks.TypeAware(API, PEOPLE.interests),
         attacks.TypeAware(API, types=3),
         attacks.ProfileOverlap(),
-        attacks.ProfileOverlap(API),
+        attacks.DenoisedProfileOverlap(API),
     ],
     ids=lambda attack: attack.name,
 )
@@ -34,11 +39,29 @@ def test_our_attacks_keep_every_promise(attack):
     check_attack(attack, SEEN)
 
 
-def test_full_information_keeps_every_promise():
-    check_attack(attacks.FullInformation(API), API.reveal(PEOPLE, targets=30, seed=1))
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"full-information"}))
+@pytest.mark.parametrize(
+    "release",
+    [
+        TopicsApi(topics=12, top=3, noise=0.2, absence=0.3),
+        TopicsApi(topics=12, top=3, noise=0.2, blocked=0.2, presence=0.7),
+        RandomisedResponse(epsilon=2.0),
+    ],
+    ids=["absence", "withheld", "response"],
+)
+def test_attacks_by_name_keep_every_promise(name, release):
+    check_attack(attack_named(name), observe(release, SMALL, targets=20, seed=1), release=release)
 
 
-@pytest.mark.parametrize("attack", [attacks.Hamming(), attacks.WeightedHamming(API)])
+@pytest.mark.parametrize("release", [API, TopicsApi(absence=0.3), RandomisedResponse(epsilon=2.0)])
+def test_full_information_keeps_every_promise(release):
+    seen = reveal(release, PEOPLE, targets=30, seed=1)
+    check_attack(attacks.FullInformation(), seen, release=release)
+
+
+@pytest.mark.parametrize(
+    "attack", [attacks.Hamming(), attacks.Gaps(), attacks.WeightedHamming(API)]
+)
 def test_several_sites_change_no_promise(attack):
     check_attack(attack, API.observe(PEOPLE, targets=30, sites=3, seed=1))
 
@@ -51,34 +74,108 @@ class Own:
     knows: ClassVar[str] = "the order of slots"
     assumes: ClassVar[str] = "Later is better."
     likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ()
 
-    def fit(self, seen: Observations):
-        return TokenWeights(np.outer(np.arange(1, seen.slots + 1), np.ones(seen.tokens)))
+    def fit(self, view):
+        return TokenWeights(np.outer(np.arange(1, view.slots + 1), np.ones(view.tokens)))
 
 
-def test_a_plug_in_is_checked_without_a_world():
-    check_attack(Own())
+@dataclass(frozen=True)
+class Learns(Own):
+    """A plug-in that needs a panel."""
+
+    needs: ClassVar[tuple[str, ...]] = ("panel",)
+
+    def fit(self, view):
+        return TokenWeights(np.ones(view.tokens) * len(view.panel.known))
+
+
+class Evens:
+    """A score of its own: known rows with even tokens."""
+
+    def check(self, observations):
+        pass
+
+    def of(self, known, shown):
+        return (known % 2 == 0).sum(axis=1) * np.int64(GRID)
+
+
+@dataclass(frozen=True)
+class OwnScore(Own):
+    def fit(self, view):
+        return Evens()
+
+
+@pytest.mark.parametrize("kind", [Own, Learns, OwnScore])
+def test_a_plug_in_is_checked_without_a_world(kind):
+    check_attack(kind())
 
 
 @dataclass(frozen=True)
 class Peeks(Own):
-    def fit(self, seen):
-        return TokenWeights(np.full(seen.tokens, 1.0 + seen.truth[0]))
+    def fit(self, view):
+        return TokenWeights(np.full(view.tokens, 1.0 + view.truth[0]))
 
 
 @dataclass(frozen=True)
 class Forgetful(Own):
     count: ClassVar[int] = 0
 
-    def fit(self, seen):
+    def fit(self, view):
         type(self).count += 1
-        return TokenWeights(np.full(seen.tokens, 1.0 * self.count))
+        return TokenWeights(np.full(view.tokens, 1.0 * self.count))
 
 
 @dataclass(frozen=True)
 class FallsForStrangers(Own):
-    def fit(self, seen):
-        return TokenTable(np.full((seen.tokens, seen.tokens), -1.0))
+    def fit(self, view):
+        return TokenTable(np.full((view.tokens, view.tokens), -1.0))
+
+
+@dataclass(frozen=True)
+class AsksForMore(Own):
+    def fit(self, view):
+        return TokenWeights(np.ones(view.tokens) * view.release.q_in)
+
+
+@dataclass(frozen=True)
+class GoesByOrder(Own):
+    def fit(self, view):
+        return TokenWeights(np.ones(view.tokens) * (1 + view.known[0, 0]))
+
+
+@dataclass(frozen=True)
+class NeedsTheMoon(Own):
+    needs: ClassVar[tuple[str, ...]] = ("moon",)
+
+
+@dataclass(frozen=True)
+class OnlyCounts(Own):
+    likelihood: ClassVar[bool] = True
+
+    def fit(self, view):
+        return Evens()
+
+
+@dataclass(frozen=True)
+class BlindToGaps(Own):
+    likelihood: ClassVar[bool] = True
+
+    def fit(self, view):
+        return TokenWeights(np.ones(view.tokens))
+
+
+class DoesNotSumToOne(TokenWeights):
+    def normalised(self):
+        return self
+
+
+@dataclass(frozen=True)
+class NoChances(Own):
+    likelihood: ClassVar[bool] = True
+
+    def fit(self, view):
+        return DoesNotSumToOne(np.ones(view.tokens))
 
 
 @dataclass(frozen=True)
@@ -92,7 +189,7 @@ class Silent(Own):
 
 
 class Thawed:
-    name, knows, assumes, likelihood = "thawed", "nothing", "Nothing.", False
+    name, knows, assumes, likelihood, needs = "thawed", "nothing", "Nothing.", False, ()
 
 
 class Unhashable(Own):
@@ -107,10 +204,16 @@ class Unsure(Own):
 @pytest.mark.parametrize(
     ("broken", "promise"),
     [
-        (Peeks, "never to look at the truth"),
+        (Peeks, "never at the truth"),
+        (AsksForMore, "nothing but the known rows and what it needs"),
+        (GoesByOrder, "in whatever order users stand"),
+        (NeedsTheMoon, "to need nothing but"),
+        (OnlyCounts, "can be normalised and drawn from"),
+        (BlindToGaps, "how likely gaps are"),
+        (NoChances, "chances sum to one"),
         (Forgetful, "the same score each time"),
         (FallsForStrangers, "a stranger"),
-        (Shouts, "name, lower case"),
+        (Shouts, "a name, lower case"),
         (Silent, "sentences"),
         (Thawed, "to be a value"),
         (Unhashable, "to be a value"),
@@ -120,3 +223,17 @@ class Unsure(Own):
 def test_a_broken_promise_is_named(broken, promise):
     with pytest.raises(AssertionError, match=promise):
         check_attack(broken(), SEEN)
+
+
+def test_an_attack_that_changes_what_it_sees_is_caught():
+    rows = np.array(SEEN.known)
+    seen = Observations(rows, SEEN.anonymous, SEEN.truth, tokens=349)
+
+    @dataclass(frozen=True)
+    class Rubs(Own):
+        def fit(self, view):
+            rows[0, 0] = 7 - rows[0, 0] % 7
+            return super().fit(view)
+
+    with pytest.raises(AssertionError, match="to leave what it is fitted on as it is"):
+        check_attack(Rubs(), seen)

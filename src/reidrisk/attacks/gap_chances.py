@@ -35,20 +35,26 @@ def gap_chances(
         view: Whose known rows tell how often slots are empty.
         release: Says where gaps come from; not asked if it cannot and no slot is empty.
         what: The attack, for messages.
-        pooled: Take all slots together: arrays of one entry.
+        pooled: For all slots alike: arrays of one entry.
     """
     share = share_of_gaps(view)
-    if pooled:
-        share = share.mean(keepdims=True)
     if not share.any() and not isinstance(release, SaysGaps):
         return None
     chances = asked(release, SaysGaps, what).gaps(share)
-    return chances if chances.known.any() or chances.shown.any() else None
+    if not (chances.known.any() or chances.shown.any()):
+        return None
+    return _of_any_slot(chances) if pooled else chances
+
+
+def _of_any_slot(chances: GapChances) -> GapChances:
+    """Chances of a slot that may be any of them."""
+    parts = (chances.known, chances.shown, chances.both)
+    return GapChances(*(part.mean(keepdims=True) for part in parts))
 
 
 def share_of_gaps(view: View) -> Floats:
     """Share of known rows of which nothing is known, slot by slot."""
-    if view.complete:
+    if view.known.complete:
         return np.zeros(view.slots)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:

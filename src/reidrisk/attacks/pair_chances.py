@@ -31,7 +31,7 @@ class PairChances:
 
     @classmethod
     def one_parameter(cls, shows: OneOfTop, popularity: Floats) -> Self:
-        """The paper's assumption: `pi(o, w) = a(o) p[w]` with `a = (k-1) p / (k - p)`."""
+        """One parameter: `pi(o, w) = a(o) p[w]`, `a = (k-1) p / (k - p)`.  Paper: appendix B."""
         top = shows.top
         # Two different tokens cannot both be in a top of one.
         also = 0 * popularity if top == 1 else (top - 1) * popularity / (top - popularity)
@@ -71,7 +71,7 @@ class PairChances:
         return np.divide(self.shown(), alone, where=alone > 0, out=chances)
 
     def uncorrected(self) -> Floats:
-        """The same as if w were known to be in the set, unless o is w.  Paper: section 7."""
+        """The same as if w were known to be in the set, unless o is w.  Paper: theorem 1."""
         out, rise = self.shows.q_out, self.shows.q_in - self.shows.q_out
         p = np.clip(self.popularity, 0, 1)
         pairs = np.clip(self.pairs, 0, np.minimum(p[:, None], p))

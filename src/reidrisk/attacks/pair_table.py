@@ -122,8 +122,8 @@ class TokenTable:
             tables = scores.by_slot(pairs, 1 if self.pooled else view.slots)
             return [PairChances(shows, np.diagonal(one).copy(), one) for one in tables]
         if panel is not None and panel.known.kind is Kind.SETS:
-            sets_of_all = panel.known.block(0, panel.known.users)
-            return [from_sets(shows, sets) for sets in self._parts(sets_of_all, view)]
+            sets = panel.known.block(0, panel.users)
+            return [from_sets(shows, part) for part in self._parts(sets, view)]
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
         if panel is None:
             return [PairChances.one_parameter(shows, row) for row in popular]
@@ -141,10 +141,10 @@ class TokenTable:
     def _check_size(self, view: View, shows: OneOfTop) -> None:
         if shows.q_in <= shows.q_out:
             raise InvalidInput("with noise 1 what is shown says nothing about the top; lower it")
-        if view.set_size > 1:
+        if view.known.kind is not Kind.TOKENS:
             raise InvalidInput(
-                f"{self.name} looks at one known token of each slot, and up to {view.set_size} are "
-                "known; keep one, or use weighted-hamming"
+                f"{self.name} looks at one known token of each slot, and known rows hold "
+                f"{view.known.kind.value}; keep one, or use weighted-hamming"
             )
         tables, entries = 1 if self.pooled else view.slots, shows.topics**2
         if tables * entries > MOST_ENTRIES:
@@ -203,7 +203,7 @@ def _check_panel(panel: Observations, shows: OneOfTop) -> None:
     if not panel.true_is_here.all():
         raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
     if panel.known.kind is Kind.SETS:
-        ordered = np.sort(panel.known.block(0, panel.known.users), axis=2)
+        ordered = np.sort(panel.known.block(0, panel.users), axis=2)
         twice = (ordered[:, :, 1:] == ordered[:, :, :-1]) & (ordered[:, :, 1:] != MISSING)
         if panel.set_size != shows.top or twice.any():
             raise InvalidInput(

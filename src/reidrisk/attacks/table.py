@@ -26,8 +26,8 @@ def attack_named(name: str) -> Attack:
         return _made(name, part_at(name, "an attack"))
     if name not in all_attacks():
         raise InvalidInput(
-            f"there is no attack {name!r}; there are {', '.join(sorted(all_attacks()))}, and your own "
-            "as module:Class"
+            f"there is no attack {name!r}; there are {', '.join(sorted(all_attacks()))}, and "
+            "your own as module:Class"
         )
     return all_attacks()[name]()
 

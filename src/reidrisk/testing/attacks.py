@@ -1,57 +1,104 @@
-"""Promises that every part keeps, for plug-ins too: call these from your own tests."""
+"""The promises of attacks, for plug-ins too: call this from your own tests."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import NEEDS, Attack, View
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.observations import MISSING, Observations
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.people.interests import Interests
 from reidrisk.people.population import synthetic_topics
-from reidrisk.releases import TopicsApi
-from reidrisk.scores import Score
+from reidrisk.releases import Release, TopicsApi
+from reidrisk.rows import Kind
+from reidrisk.scores import GRID, Distribution, Score
+
+ROWS = 5
+"""Known rows for which all outcomes of a slot are added up."""
+
+CLOSE = 1e-6
+"""How far from 1 the sum of all chances may be."""
 
 
-def check_attack(attack: Attack, seen: Observations | None = None) -> None:
+@dataclass(frozen=True, eq=False, slots=True)
+class World:
+    """What an attack is tried on: what is seen, and what a view may hold besides."""
+
+    seen: Observations
+    release: Release | None
+    panel: Observations | None
+    population: Interests | None
+
+    def view(self, attack: Attack, seen: Observations | None = None) -> View:
+        """What the attack says it needs, and nothing else."""
+        needed = {need: getattr(self, need) for need in attack.needs}
+        return View.of(self.seen if seen is None else seen, **needed)
+
+
+def check_attack(
+    attack: Attack,
+    seen: Observations | None = None,
+    *,
+    release: Release | None = None,
+    panel: Observations | None = None,
+    population: Interests | None = None,
+) -> None:
     """Check that an attack keeps the promises of `reidrisk.attacks.Attack`.
 
-    It is a value: it can be hashed, and cannot be changed. It says what it knows and assumes.
-    Fitting it never looks at the truth, gives the same score each time and changes nothing. Its
-    score works for every number of slots, on every engine alike. A user of whom nothing is known
-    is never rated above one who was shown the very same tokens as the target.
+    It is a value: it can be hashed, and cannot be changed. It says what it knows, assumes and
+    needs. Fitting it looks at nothing but what it needs, and so never at the truth; it gives the
+    same score each time and in whatever order users stand, and changes nothing. Its score works for
+    every number of slots, on every engine alike. A user of whom nothing is known is never rated
+    above one who was shown the very same tokens as the target. A likelihood says how likely gaps
+    are, and its chances sum to one.
 
     Args:
         attack: The one to check.
         seen: Small observations that it can rate; if not given, 200 users who are shown topics of
             an alphabet of 349.
+        release: What showed them, if the attack needs it from the view.
+        panel: Other users, the same.
+        population: How interests are spread over them, the same.
 
     Raises:
         AssertionError: A promise is broken; the message says which.
     """
-    seen = _small_world() if seen is None else seen
-    _promise(
-        isinstance(attack.name, str) and attack.name == attack.name.lower(), "name, lower case"
-    )
-    _promise(all(isinstance(text, str) and text for text in (attack.knows, attack.assumes)),
-             "sentences on what it knows and assumes")  # fmt: skip
-    _promise(isinstance(attack.likelihood, bool), "whether its score is a likelihood")
+    world = _small_world() if seen is None else World(seen, release, panel, population)
+    _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
-    before = seen.known.block(0, seen.known.users).copy()
-    score = attack.fit(seen)
-    _promise(
-        bool((seen.known.block(0, seen.known.users) == before).all()),
-        "to leave what it is fitted on as it is",
-    )
-    _promise(_rates_alike(score, attack.fit(seen), seen), "the same score each time it is fitted")
-    others = np.roll(seen.truth, 1)
-    swapped = Observations(seen.known, seen.anonymous, others, tokens=seen.tokens)
-    _promise(_rates_alike(score, attack.fit(swapped), seen), "never to look at the truth")
-    for slots in {1, seen.slots}:
-        _check_engines(score, seen.prefix(slots))
-    _check_missing(attack, seen)
+    before = _rows(world.seen)
+    score = _fitted(attack, world)
+    same = bool((_rows(world.seen) == before).all())
+    _promise(same, "to leave what it is fitted on as it is")
+    _check_fits(attack, score, world)
+    for slots in {1, world.seen.slots}:
+        _check_engines(score, world.seen.prefix(slots))
+    if attack.likelihood:
+        _check_chances(score, world.seen)
+    if world.seen.known.kind is not Kind.BAGS:  # which have no slots
+        _check_gaps(attack, world)
 
 
 def _promise(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
     if not kept:
         raise AssertionError(f"an attack promises {what}; this one does not keep it")
+
+
+def _check_words(attack: Attack) -> None:
+    named = isinstance(attack.name, str) and attack.name == attack.name.lower()
+    _promise(named, "a name, lower case")
+    texts = (attack.knows, attack.assumes)
+    _promise(
+        all(isinstance(text, str) and text for text in texts),
+        "sentences on what it knows and assumes",
+    )
+    _promise(isinstance(attack.likelihood, bool), "whether its score is a likelihood")
+    needs = attack.needs
+    _promise(
+        isinstance(needs, tuple) and set(needs) <= set(NEEDS),
+        f"to need nothing but what a view may hold: {', '.join(NEEDS)}",
+    )
 
 
 def _is_frozen(attack: Attack) -> bool:
@@ -66,31 +113,81 @@ def _is_frozen(attack: Attack) -> bool:
     return False
 
 
-def _small_world() -> Observations:
-    people = synthetic_topics(users=200, epochs=3, seed=1)
-    return TopicsApi().observe(people, targets=40, seed=1)
+def _small_world() -> World:
+    release, people = TopicsApi(), synthetic_topics(users=200, epochs=3, seed=1)
+    others = synthetic_topics(users=100, epochs=3, seed=2)
+    seen, panel = (release.observe(some, targets=40, seed=1) for some in (people, others))
+    return World(seen, release, panel, people.interests)
+
+
+def _fitted(attack: Attack, world: World) -> Score:
+    try:
+        return attack.fit(world.view(attack))
+    except (AttributeError, InvalidInput) as wrong:
+        raise AssertionError(
+            "an attack promises to look at nothing but the known rows and what it needs "
+            f"({', '.join(attack.needs) or 'nothing'}), never at the truth; this one asks for "
+            f"more, or refuses them: {wrong}"
+        ) from wrong
+
+
+def _check_fits(attack: Attack, score: Score, world: World) -> None:
+    """The same score each time it is fitted, and in any order of users."""
+    seen = world.seen
+    again = attack.fit(world.view(attack))
+    _promise(_rates_alike(score, again, seen), "the same score each time it is fitted")
+    order = np.random.default_rng(1).permutation(seen.known.users)
+    nobody = np.zeros_like(seen.truth)
+    shuffled = seen.changed(known=seen.known.select(order), truth=nobody)
+    other = attack.fit(world.view(attack, shuffled))
+    _promise(_rates_alike(score, other, seen), "the same score in whatever order users stand")
 
 
 def _rates_alike(one: Score, other: Score, seen: Observations) -> bool:
-    known, shown = seen.true_rows, seen.anonymous
-    return bool((one.of(known, shown) == other.of(known, shown)).all())
+    gains = (score.of(seen.true_rows, seen.anonymous) for score in (one, other))
+    return bool(np.equal(*gains).all())
+
+
+def _rows(seen: Observations) -> Tokens:
+    """A copy of all known rows."""
+    return seen.known.block(0, seen.known.users).copy()
 
 
 def _check_engines(score: Score, seen: Observations) -> None:
-    slow = ReferenceEngine().search(seen, score)
+    slow, fast = (engine.search(seen, score) for engine in (ReferenceEngine(), LocalEngine()))
     credit = slow.credit
     _promise(bool(((credit >= 0) & (credit <= 1)).all()), "credits that are chances")
-    fast = LocalEngine().search(seen, score)
     same = all((getattr(fast, part) == getattr(slow, part)).all() for part in ("best", "ties"))
     _promise(same, "the same answer on every engine")
 
 
-def _check_missing(attack: Attack, seen: Observations) -> None:
+def _check_chances(score: Score, seen: Observations) -> None:
+    """Beside each known slot, the chances of all that may be shown sum to one."""
+    _promise(isinstance(score, Distribution), "a likelihood that can be normalised and drawn from")
+    assert isinstance(score, Distribution)  # noqa: S101  for the type checker
+    outcomes = np.arange(MISSING if score.gaps else 0, seen.tokens)[:, None]
+    for known in _rows(seen)[[*range(ROWS - 1), -1], :1]:
+        rows = np.repeat(known[None], len(outcomes), axis=0)
+        total = np.exp(score.normalised().of(rows, outcomes) / GRID).sum()
+        _promise(abs(total - 1) < CLOSE, "a likelihood whose chances sum to one")
+
+
+def _check_gaps(attack: Attack, world: World) -> None:
     """The last user becomes a stranger, the first one is shown what the first target shows."""
-    known = seen.known.block(0, seen.known.users).copy()
+    seen = world.seen
+    known, target = _rows(seen), seen.anonymous[0]
     known[-1] = MISSING
-    known[0].reshape(seen.slots, -1)[:] = seen.anonymous[0, :, None]
+    known[0] = target[:, None] if seen.known.kind is Kind.SETS else target
     with_stranger = Observations(known, seen.anonymous, seen.truth, tokens=seen.tokens)
-    score = attack.fit(with_stranger)
-    same, stranger = score.of(known[[0, -1]], seen.anonymous[0])
-    _promise(same >= stranger, "not to rate a stranger above a user who shows the same tokens")
+    try:
+        score = attack.fit(world.view(attack, with_stranger))
+    except InvalidInput:  # nothing is known about gaps, and that is said
+        return
+    same, stranger = score.of(known[[0, -1]], target)
+    _promise(
+        bool(same >= stranger), "not to rate a stranger above a user who shows the same tokens"
+    )
+    if attack.likelihood:
+        _check_chances(score, with_stranger)
+        assert isinstance(score, Distribution)  # noqa: S101  checked above
+        _promise(score.gaps, "a likelihood that says how likely gaps are, where slots are empty")
