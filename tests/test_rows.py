@@ -88,7 +88,7 @@ def test_rows_in_memory_serve_as_an_array():
     assert (rows.shape, rows.dtype) == (VALUES.shape, "i2")
     np.testing.assert_array_equal(rows[3:9, 1], VALUES[3:9, 1])
     np.testing.assert_array_equal(np.asarray(rows), VALUES)
-    np.testing.assert_array_equal(rows == VALUES[:1], VALUES == VALUES[:1])
+    np.testing.assert_array_equal(rows == VALUES[:1], VALUES[:1] == VALUES)
     np.testing.assert_array_equal(np.concatenate([rows, rows]), np.concatenate([VALUES, VALUES]))
     assert rows.max() == VALUES.max()
     assert np.arange(300)[np.asarray(rows)].shape == VALUES.shape
