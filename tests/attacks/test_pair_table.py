@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reidrisk.attacks.release import IMPOSSIBLE
 from scipy import optimize
 
 from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi

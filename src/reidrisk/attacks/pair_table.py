@@ -106,7 +106,7 @@ class TokenTable:
         return scores.TokenTable(log_chance(chances), gaps=True)
 
     def _told(self, view: View, shows: OneOfTop) -> tuple[Floats | None, Observations | None]:
-        """The pairs, slots x tokens x tokens, or the panel that tells them; given, or the view's."""
+        """Pairs, slots x tokens x tokens, or the panel that tells them: given, or the view's."""
         if self.pairs is not None:
             return self.pairs.reshape(-1, *self.pairs.shape[-2:]), None
         if self.panel is not None:
