@@ -83,12 +83,13 @@ def test_the_spectrum_goes_from_guessing_to_the_impossible():
         models=[WeightedHamming(API), TYPES],
         revealed=REVEALED,
         shared_bits=6.0,
+        people=PEOPLE,
     )
     assert [level.name for level in found.levels][:4] == [
         "guessing", "hamming", "weighted-hamming", "type-aware",
     ]  # fmt: skip
     sides = [level.side for level in found.levels]
-    assert sides == ["lower"] * 4 + ["estimate"] * 2 + ["upper"] * 3
+    assert sides == ["lower"] * 4 + ["estimate"] * 3 + ["upper"] * 2
     for side in ("lower", "estimate", "upper"):
         values = [level.estimate.value for level in found.levels if level.side == side]
         assert values == sorted(values)
@@ -100,9 +101,10 @@ def test_the_spectrum_goes_from_guessing_to_the_impossible():
     best = found["best within type-aware"].estimate
     assert found["type-aware"].estimate.low <= best.high
     assert best.low <= found["full information"].estimate.high
-    assert found["local privacy allows"].estimate.value == 1
-    assert found["mutual information allows"].estimate.value == pytest.approx(7 / np.log2(4_000))
+    assert found["local privacy"].estimate.value == 1
+    assert found["mutual information"].estimate.value == pytest.approx(7 / np.log2(4_000))
     assert all(level.assumes.endswith(".") for level in found.levels)
+    assert "allows" not in str(found)
     assert "does not fit" in str(found)
 
 

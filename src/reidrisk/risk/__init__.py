@@ -2,18 +2,20 @@
 
 from reidrisk.risk.crowds import measure_sizes
 from reidrisk.risk.curves import RiskCurve, SizeCurve
+from reidrisk.risk.fitting import Fitted, fitted
 from reidrisk.risk.measuring import measure
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
-from reidrisk.risk.spectra import Level, Spectrum, spectrum
+from reidrisk.risk.spectra import Spectrum, spectrum
 
 __all__ = [
-    "Level",
+    "Fitted",
     "Posterior",
     "RiskCurve",
     "SizeCurve",
     "Spectrum",
+    "fitted",
     "measure",
     "measure_sizes",
     "optimum",

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import View
 from reidrisk.checks import whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
@@ -13,14 +13,17 @@ from reidrisk.estimates import mean_of_credits
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
 from reidrisk.randomness import uniforms
+from reidrisk.risk.assessing import assessable
 from reidrisk.risk.curves import SizeCurve
-from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.fitting import Subject, fitted
 
 
 def measure_sizes(
     seen: Observations,
-    attack: Attack,
+    attack: Subject,
     *,
+    view: View | None = None,
     users: Sequence[int],
     slots: int | None = None,
     engine: Engine | None = None,
@@ -37,6 +40,7 @@ def measure_sizes(
         seen: Who is compared with whom.
         attack: How.
         users: Sizes of the crowd.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
@@ -49,7 +53,7 @@ def measure_sizes(
             f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}"
         )
     engine = LocalEngine() if engine is None else engine
-    score, seen = attack.fit(seen), seen.prefix(length)
+    (how, score), seen = fitted(attack, seen, view), seen.prefix(length)
     assessed = assessable(seen)
     truth = score.of(seen.true_rows, seen.anonymous)
     crowd = _in_random_order(seen, sizes[-1], seed)
@@ -63,7 +67,7 @@ def measure_sizes(
         inside = np.where(truth == found.best, 1 / found.ties, 0.0)
         credit = np.where(crowd.truth < size, inside, _as_one_more(truth, others))
         points[size] = mean_of_credits(credit[assessed], level=level)
-    return SizeCurve(attack.name, points, length, int((~assessed).sum()))
+    return SizeCurve(how.name, points, length, int((~assessed).sum()))
 
 
 def _in_random_order(seen: Observations, users: int, seed: int) -> Observations:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches
-from reidrisk.observations import MISSING, Observations
+from reidrisk.observations import Observations
 from reidrisk.scores import Score
 
 Floats = NDArray[np.float64]
@@ -56,15 +56,3 @@ def one_length(seen: Observations, slots: int | None) -> int:
     """A single number of slots; all if None."""
     (length,) = checked_slots(seen, None if slots is None else [slots])
     return length
-
-
-def assessable(seen: Observations) -> NDArray[np.bool_]:
-    """Targets of whom both sides saw something."""
-    known_seen = (seen.true_rows != MISSING).reshape(len(seen.truth), -1).any(axis=1)
-    mask: NDArray[np.bool_] = known_seen & (seen.anonymous != MISSING).any(axis=1)
-    if not mask.any():
-        raise InvalidInput(
-            f"in the first {seen.slots} slots one of the two sides saw nothing of any of the "
-            f"{len(mask)} targets, so none can be assessed; use more slots or other targets"
-        )
-    return mask

@@ -1,32 +1,51 @@
 """How often does an attack name the right user?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import View
 from reidrisk.checks import real_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
+from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
+from reidrisk.risk.assessing import assessable
 from reidrisk.risk.curves import RiskCurve
-from reidrisk.risk.engine import Engine, Floats, Slots, assessable, checked_slots
-from reidrisk.scores import Score
+from reidrisk.risk.engine import Engine, Slots, checked_slots
+from reidrisk.risk.fitting import Fitted, Subject, fitted
 
-Credits = list[dict[int, Floats]]
-"""For each attack and number of slots, the credit of every target."""
+Found = list[dict[int, Matches]]
+"""For each attack and number of slots, the matches of every target that was attacked."""
+
+Assessed = dict[int, NDArray[np.bool_]]
 
 _FIRST_TARGETS = 500
 
 
+class Measured(NamedTuple):
+    """An attack that was carried out.
+
+    Attributes:
+        fitted: The attack and its score.
+        curve: How often it named the right user.
+        matches: What was found after the most slots, of the targets that were attacked.
+    """
+
+    fitted: Fitted
+    curve: RiskCurve
+    matches: Matches
+
+
 @overload
-def measure(
+def measure(  # type: ignore[overload-overlap]  # a Fitted is a tuple, but one attack
     seen: Observations,
-    attack: Attack,
+    attack: Subject,
     *,
+    view: View | None = None,
     slots: Slots = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -37,8 +56,9 @@ def measure(
 @overload
 def measure(
     seen: Observations,
-    attack: Sequence[Attack],
+    attack: Sequence[Subject],
     *,
+    view: View | None = None,
     slots: Slots = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -48,8 +68,9 @@ def measure(
 
 def measure(
     seen: Observations,
-    attack: Attack | Sequence[Attack],
+    attack: Subject | Sequence[Subject],
     *,
+    view: View | None = None,
     slots: Slots = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -59,7 +80,9 @@ def measure(
 
     Args:
         seen: Who is compared with whom.
-        attack: One attack, or several that share one pass over the users where they can.
+        attack: One attack, or several that share one pass over the users where they can; `Fitted`
+            ones are not fitted again.
+        view: What attackers may use to fit; what they have seen, if not given.
         slots: After how many slots; all, if not given. An attack is fitted once, on all slots.
         engine: Where it runs; this machine, if not given. The answer does not depend on it.
         level: Chance with which an interval holds the truth.
@@ -70,56 +93,62 @@ def measure(
     Returns:
         A curve for each attack: `curve[8].value`, `curve[8].low`, `curve[8].high`.
     """
-    attacks = list(attack) if isinstance(attack, Sequence) else [attack]
+    one = isinstance(attack, Fitted) or not isinstance(attack, Sequence)
+    attacks: Any = [attack] if one else attack  # a Fitted is a tuple, but one attack
+    found = measured(
+        seen, attacks, view=view, slots=slots, engine=engine, level=level, precision=precision
+    )
+    curves = tuple(each.curve for each in found)
+    return curves[0] if one else curves
+
+
+def measured(
+    seen: Observations,
+    attacks: Sequence[Subject],
+    *,
+    view: View | None = None,
+    slots: Slots = None,
+    engine: Engine | None = None,
+    level: float = 0.95,
+    precision: float | None = None,
+) -> list[Measured]:
+    """As `measure`, with what was found, so that nobody need search the same rows again."""
     if not attacks:
         raise InvalidInput("there is no attack to measure; give at least one")
     lengths, level = checked_slots(seen, slots), confidence(level)
     engine = LocalEngine() if engine is None else engine
-    scores = [one.fit(seen) for one in attacks]
+    subjects = [fitted(one, seen, view) for one in attacks]
+    scores = [one.score for one in subjects]
     assessed = {length: assessable(seen.prefix(length)) for length in lengths}
     if precision is None:
-        earned = _credits(seen, scores, lengths, engine)
-        found = _estimates(earned, assessed, mean_of_credits, level)
+        found = engine.curves(seen, scores, lengths)
+        points = _estimates(found, assessed, mean_of_credits, level)
     else:
-        half_width = real_number("precision", precision, least=0)
-        earned, found = [], []
+        width = 2 * real_number("precision", precision, least=0)
+        found, points = [], []
         for batch in _batches(len(seen.anonymous)):
-            earned = _joined(earned, _credits(seen.only(batch), scores, lengths, engine))
+            found = _joined(found, engine.curves(seen.only(batch), scores, lengths))
             if all(mask[: batch.stop].any() for mask in assessed.values()):
-                found = _estimates(earned, assessed, anytime_interval, level)
-                widths = [one.high - one.low for points in found for one in points.values()]
-                if max(widths) <= 2 * half_width:
+                points = _estimates(found, assessed, anytime_interval, level)
+                if all(one.high - one.low <= width for each in points for one in each.values()):
                     break
-    attacked = len(earned[0][lengths[0]])
+    attacked = len(found[0][lengths[0]])
     left_out = {length: int((~mask[:attacked]).sum()) for length, mask in assessed.items()}
-    curves = tuple(
-        RiskCurve(one.name, points, seen.users, left_out)
-        for one, points in zip(attacks, found, strict=True)
-    )
-    return curves if isinstance(attack, Sequence) else curves[0]
-
-
-def _credits(
-    seen: Observations, scores: list[Score], lengths: list[int], engine: Engine
-) -> Credits:
     return [
-        {length: matches.credit for length, matches in curve.items()}
-        for curve in engine.curves(seen, scores, lengths)
+        Measured(one, RiskCurve(one.attack.name, mine, seen.users, left_out), matches[lengths[-1]])
+        for one, mine, matches in zip(subjects, points, found, strict=True)
     ]
 
 
 def _estimates(
-    earned: Credits,
-    assessed: dict[int, NDArray[np.bool_]],
-    interval: Callable[..., Estimate],
-    level: float,
+    found: Found, assessed: Assessed, interval: Callable[..., Estimate], level: float
 ) -> list[dict[int, Estimate]]:
     return [
         {
-            length: interval(values[assessed[length][: len(values)]], level=level)
-            for length, values in curve.items()
+            length: interval(matches.credit[assessed[length][: len(matches)]], level=level)
+            for length, matches in curve.items()
         }
-        for curve in earned
+        for curve in found
     ]
 
 
@@ -131,10 +160,10 @@ def _batches(targets: int) -> Iterator[slice]:
         start, stop = stop, min(2 * stop, targets)
 
 
-def _joined(earned: Credits, more: Credits) -> Credits:
-    if not earned:
+def _joined(found: Found, more: Found) -> Found:
+    if not found:
         return more
     return [
-        {length: np.concatenate([values, others[length]]) for length, values in curve.items()}
-        for curve, others in zip(earned, more, strict=True)
+        {length: join_targets([matches, others[length]]) for length, matches in curve.items()}
+        for curve, others in zip(found, more, strict=True)
     ]

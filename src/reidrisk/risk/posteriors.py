@@ -5,20 +5,23 @@ from functools import cached_property
 
 import numpy as np
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
-    Calibration,
+    Claims,
     Estimate,
     Selective,
-    calibration,
+    claims,
     mean_of_credits,
     mean_of_numbers,
     selective,
 )
+from reidrisk.matches import Matches
 from reidrisk.observations import Observations
-from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.assessing import assessable
+from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import GRID, Score, normalised
 
 
@@ -60,9 +63,9 @@ class Posterior:
         return mean_of_numbers(self.claimed, level=self.level)
 
     @cached_property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> Claims:
         """Claimed confidence against share right: does the model fit?"""
-        return calibration(self.claimed, self.credits, level=self.level)
+        return claims(self.claimed, self.credits, level=self.level)
 
     @cached_property
     def selective(self) -> tuple[Selective, ...]:
@@ -72,25 +75,36 @@ class Posterior:
 
 def posterior(
     seen: Observations,
-    attack: Attack,
+    attack: Subject,
     *,
+    view: View | None = None,
     slots: int | None = None,
+    matches: Matches | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
 ) -> Posterior:
     """Let the attacker say how sure it is of each guess.
 
+    Claims and guesses are those of the model that the score stands for: simplified weights, which
+    do not quite sum to one, are divided by their sums, as for `optimum`.
+
     Args:
         seen: Who is compared with whom.
         attack: One whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
+        matches: What a search with this attack found after as many slots, if there was one: it is
+            not made again where the score is its own model.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
-    check_likelihood(attack)
+    check_likelihood(attack_of(attack))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
-    return believed(attack.name, seen.prefix(length), normalised(attack.fit(seen)), engine, level)
+    name, score = attack_of(attack).name, fitted(attack, seen, view).score
+    model = normalised(score)
+    again = matches if model is score else None
+    return believed(name, seen.prefix(length), model, engine, level, again)
 
 
 def check_likelihood(attack: Attack) -> None:
@@ -103,18 +117,30 @@ def check_likelihood(attack: Attack) -> None:
 
 
 def believed(
-    name: str, seen: Observations, score: Score, engine: Engine, level: float
+    name: str,
+    seen: Observations,
+    score: Score,
+    engine: Engine,
+    level: float,
+    matches: Matches | None = None,
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    matches, evidence = engine.search(seen, score), engine.evidence(seen, score)
-    claimed = np.minimum(np.exp(matches.best / GRID - evidence), 1.0)
+    claimed, found = claims(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
         seen.users,
         claimed[assessed],
-        matches.credit[assessed],
+        found.credit[assessed],
         int((~assessed).sum()),
         level,
     )
+
+
+def claims(
+    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+) -> tuple[Floats, Matches]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
+    found = engine.search(seen, score) if matches is None else matches
+    return np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0), found

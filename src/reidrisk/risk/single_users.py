@@ -3,20 +3,22 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.fitting import Subject, fitted
 
 
 def per_user(
     seen: Observations,
     rows: NDArray[np.integer],
     again: NDArray[np.integer],
-    attack: Attack,
+    attack: Subject,
     *,
+    view: View | None = None,
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -30,6 +32,7 @@ def per_user(
         rows: The users, rows of `seen.known`.
         again: What they show, users x repeats x slots: `TopicsApi.repeat`.
         attack: How.
+        view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
@@ -44,6 +47,5 @@ def per_user(
     shown = again.reshape(users * repeats, -1)
     repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)
     engine = LocalEngine() if engine is None else engine
-    score = attack.fit(seen)
-    credit = engine.credit(repeated.prefix(length), score)
+    credit = engine.credit(repeated.prefix(length), fitted(attack, seen, view).score)
     return per_user_risk(credit.reshape(users, repeats), level=level)

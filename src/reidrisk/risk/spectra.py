@@ -2,43 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol
 
-from reidrisk.attacks import Attack, FullInformation, Release
+from reidrisk.attacks.attack import Attack, View
+from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate
+from reidrisk.estimates import Bound, Estimate
 from reidrisk.observations import Observations
+from reidrisk.people.people import People
+from reidrisk.releases.release import Bits, Release
+from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.engine import Engine, one_length
-from reidrisk.risk.measuring import measure
+from reidrisk.risk.fitting import Subject, attack_of, fitted
+from reidrisk.risk.measuring import measured
 from reidrisk.risk.optima import optimum
-from reidrisk.risk.posteriors import posterior
-from reidrisk.theory import upper_from_local_dp, upper_from_mutual_information
+from reidrisk.risk.posteriors import Posterior, check_likelihood, posterior
 
-Side = Literal["lower", "estimate", "upper"]
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """One figure of a spectrum.
-
-    Attributes:
-        name: Whose accuracy it is.
-        side: Attackers do at least this well, about this well at best, or never better.
-        estimate: The figure; a computed one is its own interval, with level 1.
-        assumes: What it rests on: one sentence.
-        fits: Whether what was observed agrees with the model behind it; None if there is none.
-    """
-
-    name: str
-    side: Side
-    estimate: Estimate
-    assumes: str
-    fits: bool | None = None
-
-    @property
-    def label(self) -> str:
-        """The name, with a warning if the model does not fit."""
-        return f"{self.name} (under a model that does not fit)" if self.fits is False else self.name
+_ORDER = {"lower": 0, "estimate": 1, "upper": 2}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +28,24 @@ class Spectrum:
         users: How many they choose among.
         slots: How many they have seen.
         levels: The figures: guessing, attacks, optima under models, bounds.
-        not_assessed: Targets of whom one side saw nothing; they are in no figure.
+        not_assessed: Targets of whom one side saw nothing; they are in no figure of an attack.
     """
 
     users: int
     slots: int
-    levels: tuple[Level, ...]
+    levels: tuple[Bound, ...]
     not_assessed: int
 
-    def __getitem__(self, name: str) -> Level:
-        for level in self.levels:
-            if level.name == name:
-                return level
+    def __getitem__(self, name: str) -> Bound:
+        for one in self.levels:
+            if one.name == name:
+                return one
         raise InvalidInput(
             f"there is no level {name!r}; there are {', '.join(one.name for one in self.levels)}"
         )
 
     @property
-    def best_attack(self) -> Level:
+    def best_attack(self) -> Bound:
         """The strongest attack that was carried out."""
         found = [one for one in self.levels if one.side == "lower"]
         return max(found, key=lambda one: one.estimate.value)
@@ -82,23 +61,17 @@ class Spectrum:
         return "\n".join(lines)
 
 
-class PrivateRelease(Release, Protocol):
-    """A release that shows one token of a top set, and knows how private one slot is."""
-
-    @property
-    def epsilon(self) -> float:
-        """Local differential privacy of one slot, in nats."""
-        ...
-
-
 def spectrum(
     seen: Observations,
-    attacks: Sequence[Attack],
+    attacks: Sequence[Subject],
     *,
-    release: PrivateRelease | None = None,
-    models: Sequence[Attack] = (),
+    release: Release | None = None,
+    people: People | None = None,
+    seed: int | None = None,
+    models: Sequence[Subject] = (),
+    view: View | None = None,
     revealed: Observations | None = None,
-    shared_bits: float | None = None,
+    shared_bits: float | Bits | None = None,
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
@@ -108,119 +81,103 @@ def spectrum(
     Args:
         seen: Who is compared with whom.
         attacks: At least one.
-        release: What showed the tokens: adds what local differential privacy allows.
+        release: What showed the tokens: adds what it promises.
+        people: Those behind the known rows, in their order; if not given, what was seen stands in
+            for them. With `seed` they add the full-information optimum, and bounds of small worlds.
+        seed: With which people were observed.
         models: Attacks that are likelihoods: each adds the optimum under its model.
-        revealed: What a full-information attacker has, `TopicsApi.reveal` with the same seed: adds
-            the full-information optimum. Needs `release`.
+        view: What attackers may use to fit; what they have seen, if not given.
+        revealed: What a full-information attacker has, if it was revealed before with the same
+            seed: adds the full-information optimum. Needs `release`.
         shared_bits: Mutual information, in bits, of what the known site and the other one are
-            shown of a user in these slots: adds what Fano's inequality allows.
+            shown of a user in these slots: adds what Fano's inequality allows. A number is taken
+            to be exact.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
     """
+    for model in models:
+        check_likelihood(attack_of(model))
     length = one_length(seen, slots)
-    curves = measure(seen, list(attacks), slots=length, engine=engine, level=level)
-    levels = [
-        attack_level(attack, curve[length]) for attack, curve in zip(attacks, curves, strict=True)
-    ]
-    levels += [
-        model_level(seen, model, slots=length, engine=engine, level=level) for model in models
-    ]
-    if revealed is not None:
-        if release is None:
-            raise InvalidInput("full information needs the release beside what it revealed")
-        levels.append(
-            full_information_level(release, revealed, slots=length, engine=engine, level=level)
-        )
-    if shared_bits is not None:
-        levels.append(shared_bits_level(shared_bits, seen.users))
-    if release is not None:
-        levels.append(local_privacy_level(release, seen.users, slots=length))
-    return Spectrum(
-        seen.users, length, arranged(levels, seen.users), curves[0].not_assessed[length]
+    engine = LocalEngine() if engine is None else engine
+    setting = Setting(
+        seen, length, level, engine, release, people, seed, revealed, _as_bits(shared_bits)
     )
+    found = measured(seen, attacks, view=view, slots=length, engine=engine, level=level)
+    figures = [attack_bound(one.fitted.attack, one.curve[length]) for one in found]
+    for model in models:
+        before = [one for one in found if one.fitted.attack is attack_of(model)]
+        subject = before[0].fitted if before else fitted(model, seen, view)
+        matches = before[0].matches if before else None
+        belief = posterior(seen, subject, slots=length, matches=matches, engine=engine, level=level)
+        figures.append(
+            model_bound(seen, subject, belief=belief, slots=length, engine=engine, level=level)
+        )
+    figures += bounds_in(setting)
+    return Spectrum(seen.users, length, arranged(figures), found[0].curve.not_assessed[length])
 
 
-def arranged(levels: Sequence[Level], users: int) -> tuple[Level, ...]:
-    """Guessing first, then by side and size; ceilings that were exceeded say so."""
-    guessing = Level("guessing", "lower", _computed(1 / users), "Naming anyone, whatever is shown.")
-    attacks = [one for one in levels if one.side == "lower"]
+def _as_bits(shared: float | Bits | None) -> Bits | None:
+    if shared is None or isinstance(shared, Bits):
+        return shared
+    return Bits("mutual information", 1, float(shared), 0.0, "given")
+
+
+def arranged(figures: Sequence[Bound]) -> tuple[Bound, ...]:
+    """By side and size, weakest first; ceilings that were exceeded say so."""
+    attacks = [one for one in figures if one.side == "lower"]
     marked = [
         replace(one, assumes=one.assumes + _exceeded(one, attacks))
         if one.side == "estimate"
         else one
-        for one in levels
+        for one in figures
     ]
-    order = {"lower": 0, "estimate": 1, "upper": 2}
-    marked.sort(key=lambda one: (order[one.side], one.estimate.value))
-    return (guessing, *marked)
+    guessing = [one for one in marked if one.name == "guessing"]
+    others = [one for one in marked if one.name != "guessing"]
+    others.sort(key=lambda one: (_ORDER[one.side], one.estimate.value))
+    return (*guessing, *others)
 
 
-def _exceeded(ceiling: Level, attacks: list[Level]) -> str:
+def _exceeded(ceiling: Bound, attacks: list[Bound]) -> str:
     beyond = [one.name for one in attacks if one.estimate.low > ceiling.estimate.high]
     if not beyond:
         return ""
     return f" Exceeded by {', '.join(beyond)}: it is a ceiling only within its model."
 
 
-def attack_level(attack: Attack, found: Estimate) -> Level:
+def attack_bound(attack: Attack, found: Estimate) -> Bound:
     """An attack that was carried out: at least this is possible."""
-    return Level(attack.name, "lower", found, attack.assumes)
+    return Bound(attack.name, "lower", found, attack.assumes)
 
 
-def model_level(
+def model_bound(
     seen: Observations,
-    model: Attack,
+    model: Subject,
     *,
+    belief: Posterior | None = None,
+    view: View | None = None,
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
-) -> Level:
-    """The optimum under a model, and whether the model fits."""
-    belief = posterior(seen, model, slots=slots, engine=engine, level=level)
-    best = optimum(seen, model, slots=slots, engine=engine, level=level)
+) -> Bound:
+    """The optimum under a model, and whether the model fits.
+
+    Args:
+        seen: Who is compared with whom.
+        model: An attack that is a likelihood.
+        belief: What it holds of its guesses, if that was found before.
+        view: What it may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+    """
+    subject = fitted(model, seen, view)
+    if belief is None:
+        belief = posterior(seen, subject, slots=slots, engine=engine, level=level)
+    best = optimum(seen, subject, slots=slots, engine=engine, level=level)
+    attack, claims = subject.attack, belief.calibration
     sentence = (
-        f"No attacker can exceed this who knows {model.knows}, if users and weeks are as the model "
-        f"says. {belief.calibration}"
+        f"No attacker can exceed this who knows {attack.knows}, if users and weeks are as the "
+        f"model says. {claims}"
     )
-    return Level(f"best within {model.name}", "estimate", best, sentence, belief.calibration.fits)
-
-
-def full_information_level(
-    release: Release,
-    revealed: Observations,
-    *,
-    slots: int | None = None,
-    engine: Engine | None = None,
-    level: float = 0.95,
-) -> Level:
-    """The optimum of who knows everyone's top sets, from what `TopicsApi.reveal` gave."""
-    attack = FullInformation(release)
-    best = optimum(revealed, attack, slots=slots, engine=engine, level=level)
-    sentence = "No attacker exceeds this who sees what one site is shown, whatever else is known."
-    return Level("full information", "upper", best, sentence)
-
-
-def shared_bits_level(bits: float, users: int) -> Level:
-    """What Fano's inequality allows who knows of each user only what one site is shown."""
-    bound = upper_from_mutual_information(bits=bits, users=users)
-    sentence = (
-        f"Fano's inequality: two sites share {bits:.3g} bits about a user. For attackers who know "
-        "of each user only what one site is shown."
-    )
-    return Level("mutual information allows", "upper", _computed(bound), sentence)
-
-
-def local_privacy_level(release: PrivateRelease, users: int, *, slots: int) -> Level:
-    """What local differential privacy allows, over all slots together."""
-    epsilon = slots * release.epsilon
-    bound = upper_from_local_dp(epsilon=epsilon, users=users, representations=release.topics**slots)
-    sentence = (
-        f"Local differential privacy with epsilon = {epsilon:.4g}: for any attacker and any "
-        "population."
-    )
-    return Level("local privacy allows", "upper", _computed(bound), sentence)
-
-
-def _computed(value: float) -> Estimate:
-    return Estimate(float(value), float(value), float(value), 1.0, 0, "computed")
+    return Bound(f"best within {attack.name}", "estimate", best, sentence, claims.fits)

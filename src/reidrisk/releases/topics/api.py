@@ -86,7 +86,7 @@ class TopicsApi:
         least=0,
         most=1,
         safer_as_it_grows=True,
-        search=(0.01, 1.0),
+        search=(0.01, 0.99),
     )
     buckets: tuple[int, ...] | None = parameter(None, help="Utility of each topic", kw_only=True)
     presence: Chances | None = parameter(
@@ -239,9 +239,11 @@ class TopicsApi:
 
         Nothing where topics may be withheld or people be away: what one user shows as a gap,
         another cannot. Delays and absences from a site do not depend on the user, and calls show
-        weeks again that were shown before, so neither adds to what the weeks give away.
+        weeks again that were shown before, so neither adds to what the weeks give away. Where
+        there is a delay, observations cannot stand in for people: a week that one site has not
+        seen may be a gap at the other.
         """
-        if not people.complete:
+        if not people.complete or (self.delay and isinstance(people, Observations)):
             return ()
         return local_privacy(self.weeks(slots) * self.epsilon, people.users)
 

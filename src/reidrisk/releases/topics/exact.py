@@ -16,17 +16,46 @@ from reidrisk.releases.exact import ExactRows, check_size, code, decode
 from reidrisk.releases.topics.rules import DAYS, Floats, Rules, Tokens
 
 MOST_COINS = 16
+MOST_STEPS = 1 << 22
+"""Sequences x ways in which calls come early: some seconds, and some hundred megabytes."""
+
+MOST_SUMS = 1 << 30
+"""Chances that are added up over all coins of all users."""
+
+_ROUND = 10_000  # what going once through the weeks takes beside its sums, in chances
 
 
 def exact_rows(rules: Rules, sets: Tokens, *, site: int) -> ExactRows:
     """Chances of what a site is shown of users with these top sets, users x epochs x top."""
     users, epochs, _ = sets.shape
     check_size(rules.topics + 1, epochs, users)  # one symbol stands for nothing
+    _check_steps(rules, sets, site)
     tokens = np.stack([_token_chances(rules, mine, site) for mine in sets])
     calls, outcomes = _calls(rules, epochs)
     chances = sp.csr_array(tokens) @ calls
+    if rules.absence:
+        chances, outcomes = _absent(rules, chances, outcomes)
     possible = np.flatnonzero(chances.sum(axis=0) > 0)
     return ExactRows(sp.csr_array(chances[:, possible]), outcomes[possible])
+
+
+def _check_steps(rules: Rules, sets: Tokens, site: int) -> None:
+    """Refuse what would take too long."""
+    users, epochs, _ = sets.shape
+    sequences = (rules.topics + 1) ** epochs
+    ways = 2 ** len(rules.calls(epochs)) if rules.delay else 1
+    coins = max(_open_coins(rules, mine, site) for mine in sets)
+    if coins > MOST_COINS:
+        raise TooLarge(
+            f"a user has {coins} coins of blocking and witnessing; exact rows go through up to "
+            f"{MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1"
+        )
+    if ways * sequences > MOST_STEPS or users * 2**coins * (sequences + _ROUND) > MOST_SUMS:
+        raise TooLarge(
+            f"{users} users with {coins} coins of blocking and witnessing, and {ways} ways in "
+            f"which calls come early, for each of {sequences:.2g} sequences, take too long to go "
+            "through; use fewer users, epochs or topics, or leave out delays"
+        )
 
 
 def _token_chances(rules: Rules, sets: Tokens, site: int) -> Floats:
@@ -57,10 +86,10 @@ def _epoch(
     return chances
 
 
-def _coins(
+def _chances_of_coins(
     rules: Rules, sets: Tokens, site: int
-) -> Iterator[tuple[float, set[int], list[set[int]] | None]]:
-    """All ways in which topics are blocked and pages witnessed, with their chances."""
+) -> tuple[list[tuple[int, float]], list[tuple[tuple[int, int], float]]]:
+    """Topics that may be blocked, and pages that may be witnessed, with their chances."""
     mine = sorted({topic for topic in sets.ravel().tolist() if topic != MISSING})
     block = [] if rules.blocked is None else [(topic, rules.blocked[topic]) for topic in mine]
     pages: list[tuple[tuple[int, int], float]] = []
@@ -72,13 +101,22 @@ def _coins(
             for topic in row
             if topic != MISSING
         ]
+    return block, pages
+
+
+def _open_coins(rules: Rules, sets: Tokens, site: int) -> int:
+    """Coins of a user that may fall on either side."""
+    return sum(
+        0 < chance < 1 for part in _chances_of_coins(rules, sets, site) for _, chance in part
+    )
+
+
+def _coins(
+    rules: Rules, sets: Tokens, site: int
+) -> Iterator[tuple[float, set[int], list[set[int]] | None]]:
+    """All ways in which topics are blocked and pages witnessed, with their chances."""
+    block, pages = _chances_of_coins(rules, sets, site)
     chances = [chance for _, chance in (*block, *pages)]
-    open_coins = sum(0 < chance < 1 for chance in chances)
-    if open_coins > MOST_COINS:
-        raise TooLarge(
-            f"a user has {open_coins} coins of blocking and witnessing; exact rows go through up "
-            f"to {MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1"
-        )
     sides = [
         [side for side in (0, 1) if (chance if side else 1 - chance) > 0] for chance in chances
     ]
@@ -104,19 +142,14 @@ def _calls(rules: Rules, epochs: int) -> tuple[sp.csr_array, Tokens]:
     calls = rules.calls(epochs)
     base = rules.topics + 1
     codes, weights = [], []
-    for early, gone in itertools.product(
-        _patterns(calls.size, possible=rules.delay > 0),
-        _patterns(calls.size, possible=rules.absence > 0),
-    ):
-        chance = _early_chance(rules.delay, early) * np.prod(
-            [rules.absence if side else 1 - rules.absence for side in gone]
-        )
+    for early in _patterns(calls.size, possible=rules.delay > 0):
+        chance = _early_chance(rules.delay, early)
         if chance == 0:
             continue
         rows = np.concatenate(
             [
-                _one_call(rules, sequences, week - late, absent=bool(absent))
-                for week, late, absent in zip(calls.tolist(), early, gone, strict=True)
+                _one_call(rules, sequences, week - late)
+                for week, late in zip(calls.tolist(), early, strict=True)
             ],
             axis=1,
         )
@@ -148,13 +181,27 @@ def _early_chance(delay: float, early: tuple[int, ...]) -> float:
     return float(weights @ np.prod(factors, axis=0) / 2)
 
 
-def _one_call(rules: Rules, sequences: Tokens, newest: int, *, absent: bool) -> Tokens:
+def _one_call(rules: Rules, sequences: Tokens, newest: int) -> Tokens:
     """Slots of one call for each sequence of topics."""
     rows = np.full((len(sequences), rules.per_call), MISSING, np.int32)
-    if absent:
-        return rows
-    weeks = range(max(0, newest - rules.per_call + 1), newest + 1)
-    for row, sequence in zip(rows, sequences[:, weeks], strict=True):
-        tokens = sorted(set(sequence.tolist()) - {MISSING})
-        row[: len(tokens)] = tokens
+    seen = np.sort(sequences[:, max(0, newest - rules.per_call + 1) : newest + 1], axis=1)
+    seen[:, 1:][seen[:, 1:] == seen[:, :-1]] = MISSING
+    tokens = np.sort(np.where(seen == MISSING, rules.topics, seen), axis=1)
+    rows[:, : tokens.shape[1]] = np.where(tokens == rules.topics, MISSING, tokens)
     return rows
+
+
+def _absent(rules: Rules, chances: sp.csr_array, outcomes: Tokens) -> tuple[sp.csr_array, Tokens]:
+    """The same if each call may fail to come, independently: its slots are empty then."""
+    base = rules.topics + 1
+    for start in range(0, outcomes.shape[1], rules.per_call):
+        gone = outcomes.copy()
+        gone[:, start : start + rules.per_call] = MISSING
+        both = np.concatenate([code(outcomes, base), code(gone, base)])
+        known, columns = np.unique(both, return_inverse=True)
+        weights = np.repeat([1 - rules.absence, rules.absence], len(outcomes))
+        sources = np.tile(np.arange(len(outcomes)), 2)
+        step = sp.coo_array((weights, (sources, columns)), shape=(len(outcomes), known.size))
+        chances = chances @ step.tocsr()
+        outcomes = decode(known, base, outcomes.shape[1])
+    return chances, outcomes

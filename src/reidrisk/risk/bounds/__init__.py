@@ -1,0 +1,80 @@
+"""What bounds attackers, a bound a file.
+
+A bound is a function `bound(setting)` in a module here: it looks at the `Setting` and returns a
+`Bound`, several, or None where it does not apply. Its name is that of its module. Bounds of others
+are named `package.module:function`. Side `upper` is for what is proved for the very parameters and
+people and for any attacker who names a person by what one site is shown of them; nothing else.
+"""
+
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import Any, cast
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Bound
+from reidrisk.plugins import is_path, modules_of, part_at
+from reidrisk.risk.bounds.setting import Setting
+
+__all__ = ["BOUNDS", "Setting", "bound_named", "bounds_in"]
+
+BoundOf = Callable[[Setting], Bound | tuple[Bound, ...] | None]
+
+BOUNDS: dict[str, BoundOf]
+"""All bounds of this package by name."""
+
+
+def bounds_in(setting: Setting, names: Iterable[str] | None = None) -> tuple[Bound, ...]:
+    """All bounds that apply.
+
+    Args:
+        setting: Of what.
+        names: Which, `module:function` for those of others; all of this package, if not given.
+    """
+    wanted = _all_bounds() if names is None else {name: bound_named(name) for name in names}
+    return tuple(one for name, bound in wanted.items() for one in _checked(name, bound(setting)))
+
+
+def bound_named(name: str) -> BoundOf:
+    """The bound of this name, of this package or of someone else."""
+    if is_path(name):
+        found = part_at(name, "a bound")
+        if not callable(found):
+            raise InvalidInput(
+                f"{name!r} should be a bound, a function of a setting; it is {found!r}"
+            )
+        return cast("BoundOf", found)  # what it returns is checked when it is called
+    if name not in (known := _all_bounds()):
+        raise InvalidInput(
+            f"there is no bound {name!r}; there are {', '.join(known)}, and those of others as "
+            "module:function"
+        )
+    return known[name]
+
+
+def _checked(name: str, found: Any) -> tuple[Bound, ...]:
+    several = () if found is None else found if isinstance(found, tuple) else (found,)
+    for one in several:
+        if not isinstance(one, Bound):
+            raise InvalidInput(
+                f"the bound {name!r} returned {one!r}; a bound returns a reidrisk.estimates.Bound, "
+                "a tuple of them, or None"
+            )
+    return several
+
+
+@cache
+def _all_bounds() -> dict[str, BoundOf]:
+    from reidrisk.risk import bounds  # noqa: PLC0415  this very package, once it is there
+
+    return {
+        module.__name__.rpartition(".")[2].replace("_", "-"): module.bound
+        for module in modules_of(bounds)
+        if hasattr(module, "bound")
+    }
+
+
+def __getattr__(name: str) -> Any:
+    """Make the table of all bounds when it is first asked for."""
+    if name == "BOUNDS":
+        return _all_bounds()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,89 @@
+"""The optimum of who knows what all chances follow from.  Paper: section 7."""
+
+import numpy as np
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Bound, Estimate, mean_of_numbers
+from reidrisk.estimates.estimate import Side
+from reidrisk.observations import Observations
+from reidrisk.people.some import Some
+from reidrisk.releases.observing import reveal
+from reidrisk.releases.release import Reveals, asked
+from reidrisk.risk.assessing import among, assessed_of
+from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.posteriors import claims
+
+SIDE: Side = "upper"
+
+
+def bound(setting: Setting) -> Bound | None:
+    """How often the best attacker is right who knows every user's secrets, gaps included.
+
+    It is estimated on the targets. Attacks leave out those of whom one side saw nothing: the bound
+    is estimated over all targets, and over those left in, among users of whom something is known;
+    the larger one holds for both.
+    """
+    revealed = _revealed(setting)
+    if revealed is None:
+        return None
+    release = asked(setting.release, Reveals, "full information")
+    score, engine = release.likelihood(revealed.tokens), setting.engine
+    found = [
+        mean_of_numbers(claims(part, score, engine)[0], level=setting.level)
+        for part in _denominators(setting, revealed.prefix(setting.slots))
+    ]
+    larger = max(found, key=lambda one: one.high)
+    best = Estimate(
+        larger.value,
+        larger.low,
+        larger.high,
+        larger.level,
+        larger.trials,
+        f"{larger.method}, mean posterior",
+    )
+    which = " over all targets or over those that attacks assess, whichever is larger;"
+    sentence = (
+        "For any attacker who names a person by what one site is shown of them, whatever else is "
+        f"known, gaps included;{which if len(found) > 1 else ''} estimated on targets, so it holds "
+        f"with {100 * setting.level:g} % confidence."
+    )
+    return Bound("full information", SIDE, best, sentence)
+
+
+def _revealed(setting: Setting) -> Observations | None:
+    """Everyone's secrets beside what was shown of the targets, where the release has them."""
+    if setting.revealed is not None and setting.release is None:
+        raise InvalidInput("full information needs the release beside what it revealed")
+    revealed = _reveal(setting) if setting.revealed is None else setting.revealed
+    if revealed is None:
+        return None
+    same = (
+        revealed.users == setting.seen.users
+        and np.array_equal(revealed.truth, setting.seen.truth)
+        and np.array_equal(revealed.anonymous, setting.seen.anonymous)
+    )
+    if not same:
+        raise InvalidInput(
+            "what was revealed belongs to other users or targets than what was seen; reveal with "
+            "the people, the number of targets and the seed that were observed"
+        )
+    return revealed
+
+
+def _reveal(setting: Setting) -> Observations | None:
+    release, people, seed = setting.release, setting.people, setting.seed
+    if release is None or people is None or seed is None or not isinstance(release, Reveals):
+        return None
+    try:
+        release.secrets(Some.of(people, np.arange(1)), 0, 1, seed=seed)
+    except InvalidInput:
+        return None  # with these parameters secrets do not give the chances
+    return reveal(release, people, targets=len(setting.seen.anonymous), seed=seed)
+
+
+def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
+    """All targets among all users; and those assessed among users of whom something is known."""
+    assessed, traced = assessed_of(setting.short), setting.traced
+    if not assessed.any() or (assessed.all() and traced.all()):
+        return [revealed]
+    return [revealed, among(revealed, traced, assessed)]

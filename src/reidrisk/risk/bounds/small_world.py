@@ -1,0 +1,77 @@
+"""Worlds so small that every outcome can be gone through."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from reidrisk.errors import TooLarge
+from reidrisk.observations import MISSING
+from reidrisk.people.people import People
+from reidrisk.releases.observing import ANONYMOUS, alphabet
+from reidrisk.releases.release import Exact, Release
+from reidrisk.theory.numerics import exact_sum
+
+MOST_CHANCES = 1 << 18
+"""Users x outcomes that take about a second."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SmallWorld:
+    """Chances of what the anonymous site is shown, by column.
+
+    Attacks leave out targets of whom one side saw nothing. A bound that is to hold for their
+    figures too is computed for both and the larger one is taken.
+
+    Attributes:
+        whole: All users x outcomes.
+        assessed: Users of whom something is known x outcomes that are not empty, so that rows may
+            sum to less than 1; None if that leaves nobody out.
+    """
+
+    whole: Any
+    assessed: Any | None
+
+    @property
+    def parts(self) -> list[tuple[Any, Fraction]]:
+        """For each denominator the chances, and how many targets there are in expectation."""
+        parts = [(self.whole, Fraction(self.whole.shape[0]))]
+        if self.assessed is not None:
+            parts.append((self.assessed, exact_sum(self.assessed.data)))
+        return parts
+
+
+def small_world(
+    release: Release, people: People, slots: int, traced: NDArray[np.bool_], *, seed: int
+) -> SmallWorld | None:
+    """The world after its first slots; None if it is too large, or if its chances are not all.
+
+    They are all only if sites are independent, given what the chances hold fixed: else who has
+    seen one site knows more about the other.
+
+    Args:
+        release: What shows people.
+        people: All of them.
+        slots: How many.
+        traced: Users of whom something is known.
+        seed: With which they were observed.
+    """
+    if not isinstance(release, Exact) or not release.independent_sites:
+        return None
+    longest = max(release.slots(people), people.epochs)
+    if people.users * (alphabet(release, people) + 1) ** longest > MOST_CHANCES:
+        return None
+    try:
+        rows = release.rows(people, site=ANONYMOUS, seed=seed)
+    except TooLarge:
+        return None
+    prefixes, place = np.unique(rows.outcomes[:, :slots], axis=0, return_inverse=True)
+    ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
+    whole = sp.csc_array(rows.chances @ sp.csr_array(ones, shape=(len(place), len(prefixes))))
+    filled = (prefixes != MISSING).any(axis=1)
+    assessed = whole[traced][:, filled]
+    nobody_left_out = traced.all() and filled.all()
+    return SmallWorld(whole, None if nobody_left_out or not assessed.nnz else assessed)

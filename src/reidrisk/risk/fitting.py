@@ -1,0 +1,41 @@
+"""Attacks and what they were fitted to: fitted once, measured in many ways."""
+
+from typing import NamedTuple, TypeAlias
+
+from reidrisk.attacks.attack import Attack, View
+from reidrisk.observations import Observations
+from reidrisk.scores import Score
+
+
+class Fitted(NamedTuple):
+    """An attack with its score: whatever takes an attack takes this, and does not fit it again.
+
+    Attributes:
+        attack: How users are rated.
+        score: What fitting gave.
+    """
+
+    attack: Attack
+    score: Score
+
+
+Subject: TypeAlias = Attack | Fitted
+"""What can be measured: an attack, or one that was fitted before."""
+
+
+def fitted(attack: Subject, seen: Observations, view: View | None = None) -> Fitted:
+    """An attack with its score; one that was fitted before as it is.
+
+    Args:
+        attack: Which.
+        seen: What the attacker has seen: all it knows, unless there is a view.
+        view: What the attacker may use to fit.
+    """
+    if isinstance(attack, Fitted):
+        return attack
+    return Fitted(attack, attack.fit(View.of(seen) if view is None else view))
+
+
+def attack_of(subject: Subject) -> Attack:
+    """The attack, whether it was fitted or not."""
+    return subject.attack if isinstance(subject, Fitted) else subject
