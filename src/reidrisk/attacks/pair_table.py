@@ -106,9 +106,11 @@ class TokenTable:
         return scores.TokenTable(log_chance(chances), gaps=True)
 
     def _told(self, view: View, shows: OneOfTop) -> tuple[Floats | None, Observations | None]:
-        """The pairs, or the panel that tells them: those given, else those of the view."""
-        if self.pairs is not None or self.panel is not None:
-            return self.pairs, self.panel
+        """Pairs, slots x tokens x tokens, or the panel that tells them: given, or the view's."""
+        if self.pairs is not None:
+            return self.pairs.reshape(-1, *self.pairs.shape[-2:]), None
+        if self.panel is not None:
+            return None, self.panel
         people = view.population
         if people is not None and (people.topics, people.size) == (shows.topics, shows.top):
             return people.pairs[None], None
@@ -140,7 +142,10 @@ class TokenTable:
 
     def _check_size(self, view: View, shows: OneOfTop) -> None:
         if shows.q_in <= shows.q_out:
-            raise InvalidInput("with noise 1 what is shown says nothing about the top; lower it")
+            raise InvalidInput(
+                f"{self.name} learns nothing where every token is shown as often, in the top or "
+                "not; lower the noise"
+            )
         if view.known.kind is not Kind.TOKENS:
             raise InvalidInput(
                 f"{self.name} looks at one known token of each slot, and known rows hold "
@@ -173,7 +178,7 @@ class TokenTable:
 
 
 def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
-    """Tables of pairs, one or one for each slot: slots x tokens x tokens."""
+    """Tables of pairs, one or one for each slot."""
     tables = np.asarray(pairs, np.float64)
     if tables.ndim != (2 if pooled else 3) or tables.shape[-1] != tables.shape[-2]:
         wanted = "tokens x tokens" if pooled else "slots x tokens x tokens"
@@ -191,7 +196,7 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
             f"pairs{list(place)} is {tables[place]:g}: the chance that two tokens are in a set is "
             "the same in either order, from 0 to the chance of each, which is on the diagonal"
         )
-    return tables.reshape(-1, *tables.shape[-2:])
+    return tables
 
 
 def _check_panel(panel: Observations, shows: OneOfTop) -> None:

@@ -126,7 +126,7 @@ def believed(
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    claimed, found = claims(seen, score, engine, matches)
+    claimed, found = beliefs(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
@@ -138,7 +138,7 @@ def believed(
     )
 
 
-def claims(
+def beliefs(
     seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
 ) -> tuple[Floats, Matches]:
     """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
