@@ -75,6 +75,24 @@ def test_every_way_equals_the_reference(way, data):
     assert_same(fast, ReferenceEngine().search(seen, score))
 
 
+@settings(deadline=None)
+@given(st.data(), st.sampled_from([0, 3]))
+def test_normalised_weights_equal_the_reference(data, list_best):
+    """Whether or not another score has the same numbers."""
+    sets = data.draw(st.booleans())
+    seen = data.draw(observations(most_slots=4, sets=sets))
+    score = data.draw(weights(seen)).normalised()
+    with pytest.MonkeyPatch.context() as patch:
+        if data.draw(st.booleans()):
+            patch.setattr("reidrisk.engines.ways.normalised.as_fast", lambda *_: None)
+        engine = LocalEngine(threads=2, rows=17)
+        fast = engine.search(seen, score, list_best=list_best)
+        sums = engine.evidence(seen, score)
+    assert_same(fast, ReferenceEngine().search(seen, score, list_best=list_best))
+    expected = ReferenceEngine().evidence(seen, score)
+    np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-6)
+
+
 @settings(deadline=None, max_examples=20)
 @given(searches(most_slots=140))
 def test_rows_may_be_long(search):
