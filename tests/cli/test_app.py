@@ -3,24 +3,26 @@
 import json
 import subprocess
 import sys
-from typing import get_args
+from pathlib import Path
 
 import click
 import numpy as np
 import pytest
+from click.shell_completion import ShellComplete
 from tests.cli.tools import SCRIPT, call, run
 
 import reidrisk
+from reidrisk.attacks import ATTACKS
 from reidrisk.cli import cli
-from reidrisk.cli.options import ATTACKS
-from reidrisk.study.toml import AttackName, make_attack
+from reidrisk.risk.bounds import BOUNDS
 
 
 def _commands(command=cli, path=()):
     yield path
     if isinstance(command, click.Group):
-        for name, inner in command.commands.items():
-            yield from _commands(inner, (*path, name))
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from _commands(command.get_command(context, name), (*path, name))
 
 
 @pytest.mark.parametrize("path", list(_commands()), ids=lambda path: " ".join(path) or "all")
@@ -33,6 +35,16 @@ def test_every_help_has_an_example_that_starts_with_its_command(path):
     assert call(*path, "-h").stdout == done.stdout
 
 
+def test_the_help_says_of_each_command_what_the_command_says_of_itself():
+    context = click.Context(cli)
+    for part in cli.parts.values():
+        for name, (_, text) in part.items():
+            own = cli.get_command(context, name)
+            assert own.name == name
+            assert own.help.partition("\n")[0] == text
+            assert f"  {name:<11}  {text}\n" in call("--help").stdout
+
+
 def test_version_and_unknown_commands():
     assert call("--version").stdout == f"reidrisk {reidrisk.__version__}\n"
     assert "No such command" in call("bonds").stderr
@@ -40,32 +52,37 @@ def test_version_and_unknown_commands():
     assert call("bounds").returncode == 2
 
 
-def test_help_loads_nothing_heavy():
+@pytest.mark.parametrize(
+    ("words", "heavy"),
+    [
+        (["--help"], ["numpy", "numba", "pydantic", "altair", "rich", "reidrisk.cli.studies"]),
+        (["study", "run", "--help"], ["numpy", "numba", "pydantic", "altair"]),
+        (["attack", "--help"], ["numpy", "numba", "pydantic", "altair"]),
+    ],
+)
+def test_help_loads_nothing_heavy(words, heavy):
     code = (
         "import sys; from reidrisk import cli\n"
-        "sys.argv = ['reidrisk', 'study', 'run', '--help']\n"
+        f"sys.argv = ['reidrisk', *{words}]\n"
         "try: cli.main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'numpy', 'numba', 'rich', 'pydantic', 'altair'} & set(sys.modules)))"
+        f"print(sorted(set({heavy}) & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_a_fault_of_ours_exits_with_1_and_says_so(tmp_path):
+def test_a_fault_of_ours_exits_with_1_and_says_so(tmp_path, monkeypatch):
     np.save(tmp_path / "release.npy", np.eye(2))
-    code = (
-        "import sys; from reidrisk import cli, theory; theory.bounds = lambda _: 1 / 0; "
-        f"sys.argv = ['reidrisk', 'bounds', {str(tmp_path / 'release.npy')!r}]; cli.main()"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    monkeypatch.setattr("reidrisk.theory.bounds", lambda _: 1 / 0)
+    done = call("bounds", tmp_path / "release.npy")
     assert done.returncode == 1
     assert "ZeroDivisionError" in done.stderr
     assert "not yours" in done.stderr
 
 
 def test_a_full_disk_behind_stdout_is_no_fault_of_ours():
-    with open("/dev/full", "w") as full:  # noqa: PTH123
+    with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [SCRIPT, "completion", "fish"], stdout=full, stderr=subprocess.PIPE, check=False
         )
@@ -98,15 +115,36 @@ def test_completion_completes():
     assert done.stdout == "plain,calibrate\n"
 
 
-def test_the_list_of_attacks_names_all_that_can_be_chosen():
+def test_names_of_attacks_are_completed():
+    shell = ShellComplete(cli, {}, "reidrisk", "_REIDRISK_COMPLETE")
+    found = shell.get_completions(["link", "known", "anonymous", "--attack"], "w")
+    assert [one.value for one in found] == ["weighted-hamming"]
+
+
+def test_every_attack_and_bound_is_listed_from_its_table():
     listed = json.loads(call("attacks", "--json").stdout)
-    names = {row["name"] for row in listed}
-    assert get_args(AttackName) == ATTACKS
-    api = reidrisk.TopicsApi()
-    assert {make_attack(name, api).name for name in ATTACKS} < names
-    assert {row["side"] for row in listed} == {"lower", "estimate", "upper"}
+    assert {row["name"] for row in listed["attacks"]} == set(ATTACKS)
+    assert {row["name"] for row in listed["bounds"]} == set(BOUNDS)
+    assert {row["side"] for row in listed["attacks"]} == {"lower"}
+    assert {row["side"] for row in listed["bounds"]} == {"lower", "estimate", "upper"}
+    assert all(row["says"].endswith(".") for row in listed["bounds"])
     table = call("attacks").stdout
-    assert all(name in table for name in names)
+    assert all(f" {row['name']} " in table for row in listed["attacks"] + listed["bounds"])
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("haming", "there is no attack 'haming'; there are denoised-profile-overlap, "),
+        ("absent_module:Mine", "'absent_module' cannot be imported"),
+        ("reidrisk:__version__", "should be an attack, but is none"),
+    ],
+)
+def test_what_is_no_attack_is_refused_by_its_option(tmp_path, name, message):
+    done = call("link", tmp_path / "a.csv", tmp_path / "b.csv", "--attack", name)
+    assert done.returncode == 2
+    assert "--attack" in done.stderr
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(

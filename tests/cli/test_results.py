@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import sys
 from dataclasses import replace
 
 import pytest
@@ -79,7 +80,7 @@ def test_the_gate_passes_only_if_every_upper_end_is_low(tmp_path_factory, highs,
 
 def test_the_gate_says_who_was_not_assessed(tmp_path):
     result(replace(risk(), not_assessed=7)).save(tmp_path)
-    assert "7 targets were not assessed" in call("gate", tmp_path, "--max-risk", "1").stderr
+    assert "7 targets could not be assessed" in call("gate", tmp_path, "--max-risk", "1").stderr
 
 
 @pytest.mark.parametrize("words", [("--attack", "c"), ("--slots", "3")])
@@ -96,8 +97,8 @@ def damaged():
     yield "schema", text.replace("reidrisk/1", "reidrisk/9"), "schema 'reidrisk/9'"
     yield "list", "[]", "schema None"
     yield "not a number", text.replace('"high": 0.5', '"high": NaN'), "NaN is no number"
-    yield "text", text.replace('"high": 0.5', '"high": "low"'), "'low' instead of"
-    yield "yes", text.replace('"high": 0.5', '"high": false'), "False instead of"
+    yield "text", text.replace('"high": 0.5', '"high": "low"'), "risks.0.high: input should be"
+    yield "yes", text.replace('"high": 0.5', '"high": false'), "risks.0.high: input should be"
     yield "missing", text.replace('"high": 0.5,\n', ""), "is damaged"
     yield "more", text.replace('"high": 0.5', '"high": 0.5, "hihg": 1'), "is damaged"
     yield "scalar", text.replace('"slots": [\n  1,\n  2\n ]', '"slots": 3'), "is damaged"
@@ -132,8 +133,42 @@ def test_the_report_is_written(made, tmp_path):
     assert str(page) in done.stdout
 
 
+SECTION = """
+from reidrisk.report import Section
+
+def mine(result):
+    return Section("mine", "What <b>we</b> add", (f"{len(result.risks)} figures.",))
+
+def wrong(result):
+    return result
+"""
+
+
+def test_a_report_takes_sections_of_others(made, tmp_path, monkeypatch):
+    pytest.importorskip("altair")
+    (tmp_path / "added.py").write_text(SECTION)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "added", raising=False)
+    page = tmp_path / "page.html"
+    done = call("report", made, "-o", page, "--section", "added:mine")
+    assert done.returncode == 0, done.stderr
+    assert "<p>5 figures.</p>" in page.read_text()
+    assert "What &lt;b&gt;we&lt;/b&gt; add" in page.read_text()
+    for path, message in (
+        ("added:wrong", "wrong should be a section of the report"),
+        ("added:absent", "'added' has no 'absent'"),
+        ("absent_module:mine", "'absent_module' cannot be imported"),
+    ):
+        done = call("report", made, "-o", tmp_path / "other.html", "--section", path)
+        assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+        assert not (tmp_path / "other.html").exists()
+    both = ("--section", "added:mine", "--section", "added:mine")
+    assert "two parts of the report are called 'mine'" in call("report", made, *both).stderr
+
+
 def test_a_report_without_its_extra_says_what_to_install(made, tmp_path, monkeypatch):
-    def missing(*_):
+    def missing(*_, **__):
         raise MissingExtra("altair is needed: pip install 'reidrisk[plots]'")
 
     monkeypatch.setattr("reidrisk.report.html", missing)

@@ -36,10 +36,23 @@ def test_a_run_leaves_the_study_the_result_and_a_log(finished):
     assert (run_folder / "study.toml").read_text() == TINY
     result = Result.load(run_folder)
     file = study_file(TINY)
-    assert result == file.study.run(file.people)
+    assert result == file.study.run(file.source)
     log = (run_folder / "log.txt").read_text().splitlines()
-    assert log[0].endswith("step 1 of 6, risk: runs")
+    assert log[0].endswith("step 1 of 7, risk: runs")
     assert log[-1].endswith("done")
+
+
+def test_a_sweep_takes_any_number_of_any_release(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'attacks = ["hamming"]\ntargets = 50\n[people]\nkind = "synthetic"\nusers = 300\n'
+        'epochs = 2\n[release]\nkind = "randomised-response"\nepsilon = 5\n'
+    )
+    words = ("sweep", tmp_path / "study.toml", "--vary", "epsilon=1.5,9", "-o", tmp_path / "run")
+    done = call(*words, "--json")
+    assert done.returncode == 0, done.stderr
+    swept = [risk for risk in json.loads(done.stdout)["risks"] if risk["setting"]]
+    assert [risk["setting"] for risk in swept] == [{"epsilon": 1.5}, {"epsilon": 9.0}]
+    assert swept[0]["value"] < swept[1]["value"]
 
 
 def test_the_real_executable_runs_a_study_and_finds_it_again(tmp_path, finished):
@@ -100,7 +113,7 @@ def test_damaged_checkpoints_are_found_and_run_again(place, damage):
     assert done.returncode == 0, done.stderr
     assert "Nothing had to be run" not in done.stdout
     assert (place / "run" / "result.json").read_bytes() == good
-    log = (place / "run" / "log.txt").read_text().splitlines()[-7:]
+    log = (place / "run" / "log.txt").read_text().splitlines()[-8:]
     assert [line.split(": ")[-1] for line in log[:-1]].count("runs") == 1
 
 
@@ -214,6 +227,8 @@ def test_a_sweep_measures_the_headline_at_each_value(tmp_path):
         ("noise=2", "noise is between 0 and 1"),
         ("nois=1", "did you mean noise?"),
         ("top=x", "top is a whole number"),
+        ("top=0", "top is a whole number of at least 1, got 0"),
+        ("parents=1", "--vary: parents is no number"),
     ],
 )
 def test_bad_values_of_a_sweep_are_refused(tmp_path, vary, message):

@@ -49,10 +49,29 @@ def test_calibrate_says_what_suffices(tmp_path, words, message):
         (("--max-risk", "200%"), "between 0 and 1"),
         (("--max-risk", "1%", "--low", "0.5", "--high", "0.2"), "from a positive number up"),
         (("--max-risk", "1%", "--low", "x"), "low is between 0 and 1"),
-        (("--max-risk", "1%", "--vary", "epochs"), "'epochs' is not one of"),
+        (("--max-risk", "1%", "--vary", "epochs"), "'epochs' is no parameter of the release"),
+        (("--max-risk", "1%", "--vary", "memory"), "whether people become safer as memory grows"),
+        (("--max-risk", "1%", "--vary", "buckets"), "buckets is no number"),
+        (("--max-risk", "1%", "--vary", "top", "--low", "0"), "low is a whole number of at least"),
     ],
 )
 def test_calibrate_refuses_bad_ranges(tmp_path, words, message):
     done = calibrate(tmp_path, *words)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_less_epsilon_is_searched_from_above(tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'attacks = ["hamming"]\ntargets = 300\n[people]\nkind = "synthetic"\nusers = 1000\n'
+        'epochs = 2\n[release]\nkind = "randomised-response"\nepsilon = 5\n'
+    )
+    words = ("calibrate", tmp_path / "study.toml", "--vary", "epsilon", "--low", "3")
+    done = call(*words, "--max-risk", "10%", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["enough"]["value"] < found["not_enough"]["value"]
+    assert found["enough"]["risk"]["high"] <= 0.1 < found["not_enough"]["risk"]["high"]
+    said = " ".join(call(*words, "--max-risk", "100%").stdout.split())
+    assert "The largest epsilon of the range, 20, suffices" in said
+    assert "More may do; raise --high" in said

@@ -39,21 +39,28 @@ class Done:
     stderr: str
 
 
+class Screen(io.StringIO):
+    """A terminal that keeps what it shows."""
+
+    def isatty(self):
+        return True
+
+
 def run(*arguments, **environment):
-    """The real executable."""
+    """The real executable: for signals and exit codes."""
     return subprocess.run(
         [SCRIPT, *map(str, arguments)],
         capture_output=True, text=True, check=False, timeout=300, env={**os.environ, **environment},
     )  # fmt: skip
 
 
-def call(*arguments):
-    """The same in this process, which is quicker."""
-    out, err = io.StringIO(), io.StringIO()
+def call(*arguments, screen=False):
+    """The same in this process, which is quicker; progress is shown on a screen."""
+    out, err = io.StringIO(), Screen() if screen else io.StringIO()
     code = 0
     with (
         mock.patch.object(sys, "argv", ["reidrisk", *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": "120"}),
+        mock.patch.dict(os.environ, {"COLUMNS": "120", "TERM": "xterm"}),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

@@ -42,10 +42,15 @@ def test_times_are_rounded_like_the_share_they_come_from():
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.41868, "41.9 %"), (0.4181, "41.9 %"), (1.0, "100 %"), (0.9999999, "just under 100 %")],
+    [(0.41868, "41.9 %"), (0.4181, "41.9 %"), (1.0, "100 %"), (0.9999999, "99.99999 %")],
 )
 def test_a_bound_is_rounded_upwards_and_never_to_something_vacuous(value, said):
     assert numbers.at_most(value) == said
+
+
+def test_times_of_a_bound_are_rounded_upwards():
+    assert numbers.times_at_most(0.10001, 0.1) == "1.01"
+    assert numbers.times_at_most(0.1, 0.1) == "1"
 
 
 def test_exact_percentages_and_bits():
@@ -77,5 +82,6 @@ def test_what_is_said_encloses_what_was_measured(three):
 
 @given(shares)
 def test_an_upper_bound_is_never_said_too_low(value):
-    said = numbers.at_most(value).removeprefix("just under ").removesuffix(" %")
-    assert float(said) >= 100 * value * (1 - 1e-12)
+    said = float(numbers.at_most(value).removesuffix(" %"))
+    assert said >= 100 * value * (1 - 1e-12)
+    assert (said == 100) == (value == 1)

@@ -21,7 +21,7 @@ class Watcher:
         self.seen, self.stop_at = [], stop_at
 
     def __call__(self, step, place, steps, *, found):
-        assert (place, steps) == (len(self.seen), 4)
+        assert (place, steps) == (len(self.seen), 5)
         self.seen.append(found)
         if step == self.stop_at:
             raise KeyboardInterrupt
@@ -33,7 +33,7 @@ def test_a_run_in_a_folder_gives_the_result_and_finds_it_again(tmp_path):
     assert result == STUDY.run(PEOPLE)
     assert Result.load(tmp_path) == result
     assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == result
-    assert (first.seen, again.seen) == ([False] * 4, [True] * 4)
+    assert (first.seen, again.seen) == ([False] * 5, [True] * 5)
 
 
 def test_inputs_are_noted(tmp_path):
@@ -49,7 +49,7 @@ def test_a_stopped_run_goes_on_after_the_last_step_that_was_done(tmp_path):
     assert not (tmp_path / "result.json").exists()
     again = Watcher()
     assert run_in(tmp_path, STUDY, PEOPLE, watch=again) == STUDY.run(PEOPLE)
-    assert again.seen == [True, True, False, False]
+    assert again.seen == [True, True, True, False, False]
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,18 @@
 """Results: records, `result.json`, and its schema."""
 
 import json
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
+from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.cli.tools import TINY
+from tests.cli.tools import TINY, call
 
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate
-from reidrisk.study.result import Figure, Result
+from reidrisk.study import Result
 from reidrisk.study.schema import FILE, schema_text
 from reidrisk.study.toml import study_file
 
@@ -48,7 +48,8 @@ def things(kind):  # noqa: PLR0911  kind by kind
 
 
 def records(kind):
-    return st.builds(kind, **{name: things(hint) for name, hint in get_type_hints(kind).items()})
+    hints = get_type_hints(kind)
+    return st.builds(kind, **{part.name: things(hints[part.name]) for part in fields(kind)})
 
 
 @settings(max_examples=60)
@@ -70,7 +71,7 @@ def test_the_schema_beside_the_code_is_current():
 @pytest.fixture(scope="module")
 def result():
     file = study_file(TINY)
-    return file.study.run(file.people)
+    return file.study.run(file.source)
 
 
 def test_a_real_result_fits_the_schema(result):
@@ -106,9 +107,38 @@ def test_results_without_a_number_are_not_written(result):
         Result(**{**vars(result), "level": float("nan")}).to_json()
 
 
-def test_a_figure_is_an_estimate():
-    estimate = Estimate(0.1, 0.05, 0.2, 0.95, 100, "made up")
-    assert Figure.of(estimate) == Figure(0.1, 0.05, 0.2, 0.95, 100, "made up")
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda body: body.update(users="3"), "users: input should be a valid integer"),
+        (lambda body: body["risks"][0].pop("high"), "risks.0.high: field required"),
+        (lambda body: body["risks"][0].update(high=True), "risks.0.high: .* a valid number"),
+        (lambda body: body.update(more=1), "more: unexpected"),
+        (lambda body: body["bounds"][0].update(side="left"), "bounds.0.side: .*'upper'"),
+    ],
+)
+def test_damage_is_named_with_its_place(result, spoil, message):
+    body = json.loads(result.to_json())
+    spoil(body)
+    with pytest.raises(InvalidInput, match=rf"file is damaged \({message}.*run the study again"):
+        Result.from_json(json.dumps(body), "file")
+
+
+OLD = Path(__file__).parent / "data" / "reidrisk-1.json"
+
+
+def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
+    """Written by version 0.1.0 before bounds and estimates became one record."""
+    text = OLD.read_text(encoding="utf-8")
+    result = Result.load(OLD)
+    assert result.to_json() == text
+    fields = ("risks", "bounds", "sizes", "extrapolations", "selections", "claims", "per_user")
+    assert all(getattr(result, name) for name in (*fields, "information"))
+    page = tmp_path / "report.html"
+    assert call("report", OLD, "-o", page).returncode == 0
+    assert "As written before" in page.read_text(encoding="utf-8")
+    assert call("gate", OLD, "--max-risk", "100%").returncode == 0
+    assert call("gate", OLD, "--max-risk", "0.1%").returncode == 3
 
 
 def test_a_missing_result_says_what_to_do(tmp_path):

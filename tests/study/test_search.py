@@ -11,9 +11,20 @@ from reidrisk.attacks import ProfileOverlap, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.study import Study
-from reidrisk.study.search import calibrate, candidates, each_level, evaluations, risk_at
+from reidrisk.study.parameters import parameter_of
+from reidrisk.study.search import (
+    calibrate,
+    candidates,
+    each_level,
+    evaluations,
+    risk_at,
+    searched,
+    values_of,
+)
+
+API = TopicsApi()
 
 
 class Risk:
@@ -70,10 +81,48 @@ def test_bad_ranges_are_refused(low, high):
         candidates(low, high)
 
 
-@pytest.mark.parametrize("values", [[], [2, 1], [1, 1]])
-def test_values_ascend(values):
-    with pytest.raises(InvalidInput, match="in ascending order"):
+@pytest.mark.parametrize("values", [[], [1, 1]])
+def test_values_differ(values):
+    with pytest.raises(InvalidInput, match="each once, at least one"):
         calibrate(Risk(lambda _: 0.5), values, max_risk=0.1)
+
+
+def test_values_go_from_the_least_safe_to_the_safest():
+    noise, users = parameter_of(API, "noise", "x"), parameter_of(API, "users", "x")
+    assert values_of(noise, "10%", 0.12) == (0.1, 0.11, 0.12)
+    assert values_of(noise)[:2] == (0.01, 0.011)
+    assert (values_of(users, "1k", "1.2k"), values_of(users)[-1]) == ((1000, 1100, 1200), 10**6)
+    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon", "x")
+    assert values_of(epsilon, "0.1", 0.12) == (0.12, 0.11, 0.1)
+    assert (values_of(epsilon)[0], values_of(epsilon)[-1]) == (20.0, 0.01)
+
+
+def test_less_epsilon_is_searched_downwards():
+    risk = Risk(lambda epsilon: min(1.0, epsilon / 10))
+    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon", "x")
+    found = calibrate(risk, values_of(epsilon, 0.1, 9), max_risk=0.5)
+    assert (found.enough.value, found.not_enough.value) == (5.0, 5.1)
+    assert [one.value for one in found.trials] == sorted(risk.asked, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("delay", "whether people become safer as delay grows depends"),
+        ("parents", "parents is no number"),
+        ("nois", "did you mean noise"),
+    ],
+)
+def test_what_cannot_be_searched_is_refused(name, message):
+    with pytest.raises(InvalidInput, match=f"calibrate: .*{message}"):
+        searched(Study(release=API, attacks=(ProfileOverlap(),)), name)
+
+
+def test_a_parameter_without_a_usual_range_needs_both_ends():
+    bare = replace(parameter_of(API, "noise", "x"), search=None)
+    with pytest.raises(InvalidInput, match="noise has no usual range to search"):
+        values_of(bare, low=0.1)
+    assert values_of(bare, 0.1, 0.1) == (0.1,)
 
 
 def test_levels_add_up():
@@ -91,5 +140,5 @@ def test_the_risk_at_a_value_is_the_highest_of_a_study_with_it():
     found = risk_at(study, people, "noise", 0.3, engine=LocalEngine(), level=0.99)
     assert (found.value, found.low, found.high) == (expected.value, expected.low, expected.high)
     assert found.level == 0.99
-    with pytest.raises(InvalidInput, match="delay cannot be searched"):
+    with pytest.raises(InvalidInput, match="it cannot be searched"):
         risk_at(study, people, "delay", 1, engine=LocalEngine(), level=0.9)

@@ -9,9 +9,9 @@ from reidrisk import data
 from reidrisk.attacks import Hamming, TokenTable, TypeAware, WeightedHamming
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, observe
 from reidrisk.risk import measure
-from reidrisk.study import Repeats, Study, run_in
+from reidrisk.study import Repeats, Result, Study, run_in
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(600, epochs=3)
@@ -132,18 +132,122 @@ def test_a_model_must_be_a_likelihood():
         Study(release=TopicsApi(), attacks=(Hamming(),), models=(Hamming(),))
 
 
-def test_an_attack_is_fitted_once_for_all_steps_of_a_setting():
-    fits = []
+class Counting:
+    """An engine that counts what it is asked, by the score."""
 
-    class Counted(WeightedHamming):
-        def fit(self, seen):
-            fits.append(seen)
-            return super().fit(seen)
+    def __init__(self):
+        self.engine, self.asked = LocalEngine(), []
 
-    attack = Counted(API)
-    study = replace(STUDY, attacks=(attack,), models=(attack,), sizes=(50, 200))
-    study.run(PEOPLE)
+    def search(self, observations, score, **how):
+        self.asked.append(("search", score))
+        return self.engine.search(observations, score, **how)
+
+    def curves(self, observations, scores, slots):
+        self.asked += [("search", score) for score in scores]
+        return self.engine.curves(observations, scores, slots)
+
+    def evidence(self, observations, score):
+        self.asked.append(("evidence", score))
+        return self.engine.evidence(observations, score)
+
+
+def test_an_attack_and_its_model_are_fitted_once_and_search_the_same_rows_once(monkeypatch):
+    fits, fit = [], TypeAware.fit
+    monkeypatch.setattr(
+        TypeAware, "fit", lambda self, view: fits.append(fit(self, view)) or fits[-1]
+    )
+    engine = Counting()
+    # Made alike, and yet two objects.
+    study = replace(STUDY, attacks=(TypeAware(),), models=(TypeAware(),), sizes=(50, 200))
+    steps = {step.name: step.run for step in study.steps(PEOPLE, engine)}
+    parts = dict(steps["risk"]({}))
+    for name in ("claims-0-type-aware", "model-0-type-aware"):
+        steps[name](parts)
     assert len(fits) == 1
+    mine = [kind for kind, score in engine.asked if score is fits[0]]
+    # The rows once for risks, claims and the model; what the model says might have been shown is
+    # searched beside them.
+    assert mine.count("search") == 2
+    assert mine.count("evidence") == 2
+
+
+def test_attacks_that_are_not_made_alike_are_fitted_apart():
+    scene = STUDY.scene(PEOPLE, LocalEngine())
+    pairs = np.full((349, 349), 20 / 349**2)
+    np.fill_diagonal(pairs, 5 / 349)
+    one, same = TokenTable(API, pairs), TokenTable(API, pairs.copy())
+    assert scene.fitted(one) is scene.fitted(same)
+    other = pairs.copy()
+    other[0, 1] = other[1, 0] = 10 / 349**2
+    assert scene.fitted(one) is not scene.fitted(TokenTable(API, other))
+
+
+SAMPLES = ItemSamples(2)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"full_information": True, "release": SAMPLES}, "full_information needs a release that "),
+        ({"full_information": True, "release": None}, "full_information needs a release that can"),
+        ({"per_user": Repeats(2, 2), "release": None}, "per_user needs people and the release"),
+        ({"sweep": {"noise": (0.1,)}, "release": None}, "a sweep of noise needs people"),
+        ({"sweep": {"noise": (2,)}}, "noise is a share from 0 to 1, got 2"),
+        ({"sweep": {"parents": ((1,),)}}, "parents is no number, so it cannot be varied"),
+        ({"attacks": (WeightedHamming(),), "release": None}, "weighted-hamming needs to know the"),
+        ({"bounds": ("nowhere:it",)}, "'nowhere' cannot be imported"),
+    ],
+)
+def test_what_a_release_cannot_give_is_refused_when_a_study_is_made(change, message):
+    with pytest.raises(InvalidInput, match=message):
+        replace(STUDY, **{"attacks": (Hamming(),), **change})
+
+
+def test_switches_that_hide_what_chances_follow_from_are_refused_before_anything_runs(tmp_path):
+    study = replace(
+        STUDY, attacks=(Hamming(),), release=TopicsApi(blocked=0.5), full_information=True
+    )
+    with pytest.raises(InvalidInput, match="leave these switches off"):
+        run_in(tmp_path / "run", study, PEOPLE)
+    assert not (tmp_path / "run" / "steps").exists()
+
+
+def test_people_need_a_release():
+    with pytest.raises(InvalidInput, match="people are shown by a release"):
+        Study(attacks=(Hamming(),)).run(PEOPLE)
+
+
+@pytest.mark.parametrize(
+    "release", [RandomisedResponse(4.0), ItemSamples(3), ItemSamples(3, replacement=False)]
+)
+def test_other_releases_are_studied_in_the_same_way(release):
+    study = replace(
+        STUDY, release=release, attacks=(Hamming(),), per_user=Repeats(5, 2), sizes=(50, 200)
+    )
+    result = study.run(PEOPLE)
+    seen = observe(release, PEOPLE, targets=100, seed=5)
+    assert [one.value for one in result.risks] == [
+        one.value for one in measure(seen, Hamming(), slots=(1, 3)).values()
+    ]
+    assert (len(result.per_user), len(result.sizes)) == (1, 3)
+    assert not result.information
+    assert Result.from_json(result.to_json()) == result
+
+
+@pytest.mark.parametrize(
+    "switches", [{}, {"blocked": 0.5}, {"per_call": 3, "every": 1}, {"absence": 0.1}]
+)
+def test_bits_are_told_only_for_the_release_they_are_of(switches):
+    study = replace(STUDY, release=TopicsApi(**switches), attacks=(Hamming(),), slots=(3,))
+    result = study.run(PEOPLE)
+    fano = [one for one in result.bounds if one.name == "mutual information"]
+    assert bool(result.information) == bool(fano) == (not switches)
+
+
+def test_sampled_bits_bound_with_their_error():
+    (fano,) = [one for one in STUDY.run(PEOPLE).bounds if one.name == "mutual information"]
+    assert fano.low < fano.value < fano.high
+    assert (fano.level, fano.side) == (0.95, "estimate")
 
 
 def test_attacks_of_the_same_name_keep_their_own_figures():

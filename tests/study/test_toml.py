@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, ProfileOverlap, TypeAware, WeightedHamming
+from reidrisk.attacks import Hamming, TypeAware, WeightedHamming
 from reidrisk.cli.studies import starter
 from reidrisk.errors import InvalidInput
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
+from reidrisk.releases.parameters import parameters_of
 from reidrisk.study import Repeats, toml
-from reidrisk.study.toml import line_of, make_attack, parse, read_study, study_file
+from reidrisk.study.parameters import release_kinds
+from reidrisk.study.toml import line_of, parse, read_study, study_file
 
 PEOPLE = '\n[people]\nkind = "synthetic"\nusers = "1k"\n'
 
@@ -23,14 +25,12 @@ def test_a_file_says_what_a_study_says():
         'beyond = ["1M"]\n[per_user]\nusers = 3\nrepeats = 4\n[release]\nnoise = "10%"\ntop = 5\n'
         'delay = 1.5\n[sweep]\nnoise = ["1%", 0.5]\nusers = ["2k"]\n' + PEOPLE + "epochs = 4\n"
     )
-    study, people = file.study, file.people
+    study, people = file.study, file.source
     release = TopicsApi(topics=349, top=5, noise=0.1, delay=1.5)
     assert (people.users, people.epochs, people.seed) == (1000, 4, 0)
     assert study.release == release
-    assert study.attacks[0] == WeightedHamming(release)
-    assert isinstance(study.attacks[1], TypeAware)
-    assert study.attacks[1].interests is people.interests
-    assert len(study.models) == 1
+    assert study.attacks[0] == WeightedHamming()
+    assert [type(one) for one in (*study.attacks[1:], *study.models)] == [TypeAware, TypeAware]
     assert (study.slots, study.targets, study.precision) == ((1, 2), 2000, 0.01)
     assert (study.training, study.seed, study.level) == (0.1, 7, 0.9)
     assert (study.title, study.unit, study.full_information) == ("t", "weeks", True)
@@ -51,9 +51,38 @@ def test_the_starter_says_something_of_every_key():
         assert name in text, name
 
 
-def test_types_are_not_given_to_an_attack_on_sets_of_another_size():
-    study = study_file('attacks = ["type-aware"]' + PEOPLE + "[release]\ntop = 3\n").study
-    assert study.attacks[0].interests is None
+@pytest.mark.parametrize(
+    ("section", "release"),
+    [
+        ("", TopicsApi(topics=349)),
+        ("[release]\n", TopicsApi(topics=349)),
+        ("[release]\ntopics = 349\nblocked = '5%'", TopicsApi(topics=349, blocked=0.05)),
+        ('[release]\nkind = "item-samples"\nsamples = "1k"', ItemSamples(1000)),
+        ('[release]\nkind = "item-samples"\nsamples = 2\nby_count = false',
+         ItemSamples(2, by_count=False)),
+        ('[release]\nkind = "randomised-response"\nepsilon = 3', RandomisedResponse(3.0)),
+        ('[release]\nkind = "randomised-response"\nepsilon = inf',
+         RandomisedResponse(float("inf"))),
+        ('[release]\nkind = "reidrisk.releases:TopicsApi"\ntop = 2', TopicsApi(top=2)),
+    ],
+)  # fmt: skip
+def test_a_release_is_its_kind_and_its_parameters(section, release):
+    file = study_file(f'attacks = ["hamming"]{PEOPLE}{section}')
+    assert file.study.release == release
+
+
+def test_two_tables_are_a_source(tmp_path):
+    (tmp_path / "known.csv").write_text("user,tokens\na,x;y\nb,x;\nc,;z\n")
+    (tmp_path / "anonymous.csv").write_text("user,tokens\na,x;y\nb,x;y\n")
+    text = '[people]\nkind = "linked"\nknown = "known.csv"\nanonymous = "anonymous.csv"\n'
+    file = study_file(text, folder=tmp_path)
+    assert (file.source.users, file.study.release) == (3, None)
+    assert file.study.attacks == (Hamming(),)
+    assert set(file.inputs) == {"known.csv", "anonymous.csv"}
+    shown = study_file('targets = "all"\n' + text + "[release]\ntop = 1\n", folder=tmp_path)
+    # Two of six known slots are empty: chance, as far as anyone knows.
+    assert shown.study.release == TopicsApi(topics=3, top=1, absence=2 / 6)
+    assert shown.study.targets is None
 
 
 def test_people_from_files_are_found_beside_the_study(tmp_path):
@@ -63,7 +92,7 @@ def test_people_from_files_are_found_beside_the_study(tmp_path):
         "[release]\ntop = 1\n"
     )
     file = read_study(tmp_path / "study.toml")
-    assert file.people.users == 2
+    assert file.source.users == 2
     assert list(file.inputs) == ["people.csv"]
     assert len(file.inputs["people.csv"]) == 64
 
@@ -75,12 +104,12 @@ def test_histories_and_tfrecords(tmp_path):
     (tmp_path / "domains.csv").write_text("domain,token\np,x\nq,y\n")
     history = '[people]\nkind = "history"\npath = "visits.csv"\ndomains = "domains.csv"\n'
     file = study_file(history + "[release]\ntop = 1\n", folder=tmp_path)
-    assert file.people.users == 2
+    assert file.source.users == 2
     assert set(file.inputs) == {"visits.csv", "domains.csv"}
     people = data.make_profiles(["a", "b"], [0, 0], [1, 2], [1.0, 1.0])
     data.write_tfrecord_profiles(people, tmp_path / "people.tfrecord")
     record = '[people]\nkind = "tfrecord"\npath = "people.tfrecord"\n[release]\ntop = 1\n'
-    assert study_file(record, folder=tmp_path).people.users == 2
+    assert study_file(record, folder=tmp_path).source.users == 2
 
 
 @pytest.mark.parametrize(
@@ -96,11 +125,27 @@ def test_histories_and_tfrecords(tmp_path):
         ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, history"),
         ("people = 5", r"line 1: people: this is a section of its own: \[people\]"),
         ("release = 1" + PEOPLE, r"line 1: release: this is a section of its own: \[release\]"),
-        ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no 'haming': did you"),
+        ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no attack 'haming'"),
+        ('attacks = ["nowhere:It"]' + PEOPLE, "line 1: attacks.0: 'nowhere:It' .* be imported"),
+        ('attacks = ["math:pi"]' + PEOPLE, "line 1: attacks.0: 'math:pi' should be an attack, but"),
+        ("attacks = [3]" + PEOPLE, "line 1: attacks.0: a name is text in quotes; got 3"),
         ('attacks = "hamming"' + PEOPLE, "line 1: attacks: input should be a valid list"),
+        ('bounds = ["math:pi"]' + PEOPLE, "line 1: bounds.0: 'math:pi' should be a bound"),
+        ('bounds = ["nowhere:it"]' + PEOPLE, "line 1: bounds.0: 'nowhere:it' .* be imported"),
         ("noise = 0.1" + PEOPLE, "line 1: noise: there is no such key. There are attacks"),
         (PEOPLE + "[release]\nnois = 0.1", "line 6: release.nois: there is no such key: did you"),
-        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: a share is between 0 and 1"),
+        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: noise is between 0 and 1.* from"),
+        (PEOPLE + "[release]\ntop = 0", "line 6: release.top: .* a whole number of at least 1"),
+        (PEOPLE + '[release]\nmemory = "x"', "line 6: release.memory: .* at least 1"),
+        (PEOPLE + "[release]\ndelay = 9", "line 6: release.delay: .* from 0 to 7"),
+        (PEOPLE + "[release]\ntop = 400", "line 5: release: top is at most the number of topics"),
+        (PEOPLE + '[release]\nkind = "topic"', "line 6: release.kind: there is no 'topic': did"),
+        (PEOPLE + "[release]\nkind = 3", "line 6: release.kind: a name is text in quotes; got 3"),
+        (PEOPLE + '[release]\nkind = "a.b:C"', "line 6: release.kind: 'a.b:C' .* be imported"),
+        (PEOPLE + '[release]\nkind = "math:pi"', "line 6: release.kind: .* be a release, but is"),
+        (PEOPLE + '[release]\nkind = "math:x"', "line 6: release.kind: .* 'math' has no 'x'"),
+        (PEOPLE + '[release]\nkind = "randomised-response"',
+         "line 5: release.epsilon: this key is needed: Local differential.* of at least 0"),
         (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),
         (PEOPLE + "[per_user]\nuser = 3", "line 6: per_user.user: .* did you mean users"),
         ("targets = -1" + PEOPLE, "line 1: targets: a size is a whole number"),
@@ -112,9 +157,13 @@ def test_histories_and_tfrecords(tmp_path):
         ("training = 1" + PEOPLE, "study.toml: training is a share of users below 1"),
         ("level = 1" + PEOPLE, "study.toml: level is above 0 and below 1"),
         (PEOPLE + "[sweep]\nnoize = [1]", "study.toml: sweep: 'noize' .* did you mean noise"),
-        (PEOPLE + '[sweep]\nnoise = ["x"]', "study.toml: sweep.noise is between 0 and 1"),
+        (PEOPLE + '[sweep]\nnoise = ["x"]', "study.toml: noise is between 0 and 1"),
+        (PEOPLE + "[sweep]\nparents = [1]", "study.toml: sweep: parents is no number"),
         (PEOPLE + "[sweep]\nnoise = 0.3", "line 6: sweep.noise: input should be a valid list"),
+        ("full_information = true" + PEOPLE + '[release]\nkind = "item-samples"\nsamples = 1',
+         "study.toml: full_information needs a release that can reveal"),
         ('[people]\nkind = "table"\npath = "absent.csv"', "absent.csv: there is no such file"),
+        ('[people]\nkind = "linked"\nknown = "k"', "line 1: people.anonymous: this key is needed"),
     ],
 )  # fmt: skip
 def test_slips_are_found_with_their_line(text, message):
@@ -135,21 +184,14 @@ def test_lines_of_keys():
     assert {path: line_of(text, list(path)) for path in paths} == paths
 
 
-def test_attacks_by_name():
-    release = TopicsApi()
-    assert make_attack("hamming", release) == Hamming()
-    assert make_attack("denoised-profile-overlap", release) == ProfileOverlap(release)
-    assert make_attack("profile-overlap", None) == ProfileOverlap()
-    with pytest.raises(InvalidInput, match="did you mean hamming"):
-        make_attack("haming", release)
-    with pytest.raises(InvalidInput, match="token-table must know what showed the tokens"):
-        make_attack("token-table", None)
-
-
 def test_the_reference_names_every_key():
     page = (Path(__file__).parents[2] / "docs" / "reference" / "study-file.md").read_text()
     kinds = (toml.StudyModel, toml.Synthetic, toml.Table, toml.History, toml.TfRecord,
-             toml.Release, toml.PerUser)  # fmt: skip
+             toml.TwoTables, toml.PerUser)  # fmt: skip
     for kind in kinds:
         for name in kind.model_fields:
             assert f"`{name}`" in page or f"[{name}]" in page, f"{kind.__name__}.{name}"
+    for kind, release in release_kinds().items():
+        assert f'`"{kind}"`' in page, kind
+        for name in parameters_of(release):
+            assert f"`{name}`" in page, f"{kind}.{name}"

@@ -6,18 +6,60 @@ import traceback
 import click
 
 from reidrisk import __version__
-from reidrisk.cli.completion import completion
-from reidrisk.cli.data import release, synth
-from reidrisk.cli.demo import demo
-from reidrisk.cli.linking import attack, attacks, information, link
-from reidrisk.cli.results import gate, report
-from reidrisk.cli.studies import study, sweep
-from reidrisk.cli.theory import bounds
-from reidrisk.cli.tuning import calibrate
+from reidrisk.cli.lazy import LazyGroup
 from reidrisk.errors import ReidriskError
 
+_COMMANDS = {
+    "Begin here": {
+        "demo": ("reidrisk.cli.demo:demo", "Tell the whole story, in under a minute."),
+        "attacks": ("reidrisk.cli.attacks:attacks", "List every attack and bound."),
+    },
+    "A whole study": {
+        "study": (
+            "reidrisk.cli.studies:study",
+            "Run a study file, or write one to begin with.",
+        ),
+        "report": ("reidrisk.cli.results:report", "Write the report of a run."),
+        "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
+        "sweep": (
+            "reidrisk.cli.studies:sweep",
+            "Run a study with several values of a parameter.",
+        ),
+        "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
+    },
+    "Data you already have": {
+        "link": ("reidrisk.cli.linking:link", "Attack your own data."),
+        "bounds": (
+            "reidrisk.cli.theory:bounds",
+            "Show what attackers can and cannot do with a release.",
+        ),
+    },
+    "Step by step": {
+        "synth": ("reidrisk.cli.data:synth", "Make synthetic people."),
+        "release": (
+            "reidrisk.cli.data:release",
+            "Show sites what a release would show them of people.",
+        ),
+        "attack": ("reidrisk.cli.linking:attack", "Attack what a release showed."),
+        "information": (
+            "reidrisk.cli.linking:information",
+            "Show how many bits two sites share about a user.",
+        ),
+    },
+    "For your shell": {
+        "completion": (
+            "reidrisk.cli.completion:completion",
+            "Print a script that completes commands in a shell.",
+        ),
+    },
+}
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+
+@click.group(
+    cls=LazyGroup,
+    parts=_COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, message="reidrisk %(version)s")
 def cli() -> None:
     """How likely is it that a person can be picked out again?
@@ -28,13 +70,6 @@ def cli() -> None:
       reidrisk study new               a study file to begin with
       reidrisk link --help             your own data
     """
-
-
-for command in (
-    demo, synth, release, attack, link, information, attacks, bounds, study, sweep, calibrate,
-    report, gate, completion,
-):  # fmt: skip
-    cli.add_command(command)
 
 
 def main() -> None:
@@ -54,7 +89,7 @@ def main() -> None:
     except OSError as wrong:
         where = f"{wrong.filename}: " if wrong.filename else ""
         click.echo(
-            f"reidrisk: {where}the system refuses ({wrong.strerror}); check that the path exists, "
+            f"reidrisk: {where}the system refused ({wrong.strerror}); check that the path exists, "
             "has room, and may be read or written",
             err=True,
         )
@@ -67,7 +102,7 @@ def main() -> None:
     except Exception:  # noqa: BLE001  the last line of defence: say that it is our fault
         traceback.print_exc()
         click.echo(
-            f"\nThis is a fault of reidrisk {__version__}, not yours. Please report it with the "
+            f"\nThis is a fault in reidrisk {__version__}, not yours. Please report it with the "
             "lines above;\nthey may name files, so look before you send.",
             err=True,
         )

@@ -1,14 +1,16 @@
 """Completion of commands and options in shells."""
 
 import click
-from click.shell_completion import get_completion_class
+from click.shell_completion import BashComplete, FishComplete, ZshComplete
+
+_SHELLS = {"bash": BashComplete, "zsh": ZshComplete, "fish": FishComplete}
 
 
 @click.command()
-@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.argument("shell", type=click.Choice(list(_SHELLS)))
 @click.pass_context
 def completion(context: click.Context, shell: str) -> None:
-    """Print a script for completion in a shell.
+    """Print a script that completes commands in a shell.
 
     \b
     Examples:
@@ -16,6 +18,5 @@ def completion(context: click.Context, shell: str) -> None:
       reidrisk completion zsh >> ~/.zshrc
       reidrisk completion fish > ~/.config/fish/completions/reidrisk.fish
     """
-    kind = get_completion_class(shell)
-    assert kind is not None  # noqa: S101  the choices above are those click knows
-    click.echo(kind(context.find_root().command, {}, "reidrisk", "_REIDRISK_COMPLETE").source())
+    root = context.find_root().command
+    click.echo(_SHELLS[shell](root, {}, "reidrisk", "_REIDRISK_COMPLETE").source())

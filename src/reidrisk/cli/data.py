@@ -89,7 +89,7 @@ def release_topics(
     """
     from reidrisk import data
     from reidrisk.files import written_whole
-    from reidrisk.releases import TopicsApi
+    from reidrisk.releases import TopicsApi, parameters_of
 
     words = None if taxonomy is None else data.read_taxonomy(taxonomy)
     crowd = data.read_profiles(people, taxonomy=words)
@@ -97,7 +97,9 @@ def release_topics(
     with show.Progress(quiet=quiet) as progress:
         seen = api.observe(show.Watched(crowd, progress), targets=targets, seed=seed)
     data.write_observations(seen, output, ids=crowd.ids, labels=crowd.labels)
-    note = {"release": "topics", "topics": api.topics, "top": top, "noise": noise, "seed": seed}
+    values = {name: getattr(api, name) for name in parameters_of(api)}
+    note = {"release": api.name, "seed": seed}
+    note |= {name: value for name, value in values.items() if value is not None}
     with written_whole(Path(output) / "release.json") as (part,):
         part.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
     if not quiet:

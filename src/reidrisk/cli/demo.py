@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+import reidrisk as rr
 from reidrisk.cli import options, show
 from reidrisk.cli.running import run_file
 from reidrisk.cli.studies import starter
@@ -16,29 +17,28 @@ from reidrisk.errors import MissingExtra
 def demo(output: str, *, quiet: bool) -> None:
     """Tell the whole story, in under a minute.
 
-    The people are synthetic, of the embedded population. Runs the study file that `reidrisk study
-    new` writes, and ends with a report.
+    Synthetic people of the embedded population are attacked. This runs the study file that
+    `reidrisk study new` writes, and ends with a report.
 
     \b
     Examples:
       reidrisk demo
       reidrisk demo -o /tmp/demo
     """
-    from reidrisk import report
     from reidrisk.study.toml import study_file
 
     file, page = study_file(starter(), "the demo"), Path(output) / "report.html"
     if not quiet:
         show.say(
-            f"{file.people.users:,} synthetic people show two sites a topic a week, as the Topics "
-            "API does. One site knows its visitors. How many visitors of the other can it name?"
+            f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
+            "API does. One site knows who its visitors are. How many of the other's can it name?"
         )
     result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)
     if not quiet:
         show.risks([risk for risk in result.risks if not risk.setting])
-        show.say(report.text(result) + "\n")
+        show.say(rr.report.text(result) + "\n")
     try:
-        report.html(result, page)
+        rr.report.html(result, page)
     except MissingExtra as missing:
         click.echo(f"No page: {missing}", err=True)
         return

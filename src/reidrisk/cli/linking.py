@@ -1,24 +1,26 @@
 """Attacks on what two sites saw."""
 
 import json
-from dataclasses import asdict
+import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
+import reidrisk as rr
 from reidrisk.cli import options, show
+from reidrisk.cli.running import run_file
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from reidrisk.data import Linked
     from reidrisk.study import Result
 
-_BOUNDS = (
-    ("guessing", "lower", "nothing", "Naming anyone, whatever is shown."),
-    ("best within an attack", "estimate", "as that attack", "Users are as its model says."),
-    ("mutual information allows", "upper", "what one site was shown", "Fano's inequality."),
-    ("local privacy allows", "upper", "anything", "Whatever the population is."),
-)
+Paths = tuple[Path, Path]
+"""Of known rows, and of anonymous ones."""
+
+_OUTPUT = "A folder for the run, as `study` makes it; or result.json alone, if it ends in .json."
 
 
 @click.command()
@@ -26,7 +28,7 @@ _BOUNDS = (
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
-@options.output("FILE", help="Write result.json, for `report` and `gate`.")
+@options.output("PATH", help=_OUTPUT)
 @options.as_json()
 @options.quiet()
 def attack(
@@ -47,19 +49,23 @@ def attack(
     \b
     Examples:
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
-      reidrisk attack seen/ --attack type-aware -o result.json
+      reidrisk attack seen/ --attack type-aware -o run/
     """
     folder = _folder(seen)
     note = _note(folder / "release.json")
-    found = _measure(
+    shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
+    shown |= _given(noise, top, noted=bool(note))
+    result = _measured(
         (folder / "known.parquet", folder / "anonymous.parquet"),
         attacks,
         slots,
-        (note.get("noise") if noise is None else noise, note.get("top") if top is None else top),
+        {"kind": note.get("release", "topics"), **shown} if shown else {},
         seed=note.get("seed", 0),
+        output=output,
+        command=("attack", seen),
         quiet=quiet,
     )
-    _give(found, output, as_json=as_json, quiet=quiet)
+    _tell(result, output, as_json=as_json, quiet=quiet)
 
 
 @click.command()
@@ -68,7 +74,7 @@ def attack(
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
-@options.output("FILE", help="Write result.json, for `report` and `gate`.")
+@options.output("PATH", help=_OUTPUT)
 @options.as_json()
 @options.quiet()
 def link(
@@ -91,16 +97,26 @@ def link(
     seen; in .csv text such as 3;;7), or user, epoch and token. In ANONYMOUS the column user holds
     the truth, which only the evaluation sees. Tokens are numbers or text.
 
-    Attacks that weigh tokens need to know what showed them: --noise and --top.
+    Attacks that weigh tokens need to know what showed them: --noise and --top. Empty slots are then
+    taken to be chance.
 
     \b
     Examples:
-      reidrisk link known.parquet anonymous.parquet --attack hamming --slots 1,2,4,8
+      reidrisk link known.parquet anonymous.parquet --attack hamming --slots 1,2,4,8 -o run/
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
     """
-    paths = (Path(known), Path(anonymous))
-    found = _measure(paths, attacks, slots, (noise, top), seed=0, quiet=quiet)
-    _give(found, output, as_json=as_json, quiet=quiet)
+    shown = _given(noise, top, noted=False)
+    result = _measured(
+        (Path(known), Path(anonymous)),
+        attacks,
+        slots,
+        {"kind": "topics", **shown} if shown else {},
+        seed=0,
+        output=output,
+        command=("link", known, anonymous),
+        quiet=quiet,
+    )
+    _tell(result, output, as_json=as_json, quiet=quiet)
 
 
 @click.command()
@@ -118,11 +134,10 @@ def information(seen: str, *, as_json: bool) -> None:
       reidrisk information seen/
       reidrisk information seen/ --json
     """
-    from reidrisk import data
     from reidrisk.information import pair_information
 
     folder = _folder(seen)
-    linked = data.read_observations(folder / "known.parquet", folder / "anonymous.parquet")
+    linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
     found = pair_information(linked.observations)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
@@ -141,36 +156,6 @@ def information(seen: str, *, as_json: bool) -> None:
         ],
     )
     show.say(f"From {found.pairs:,} pairs of tokens.")
-
-
-@click.command("attacks")
-@options.as_json()
-def attacks(*, as_json: bool) -> None:
-    """List every attack and bound.
-
-    For each: what the attacker knows, what is assumed, and which side of the truth it bounds. A
-    lower side says that attackers do at least so well, an upper one that none does better; an
-    estimate is the best possible if its model is true.
-
-    \b
-    Examples:
-      reidrisk attacks
-      reidrisk attacks --json
-    """
-    from reidrisk.attacks import FullInformation
-    from reidrisk.releases import TopicsApi
-    from reidrisk.study.toml import AttackName, make_attack
-
-    release = TopicsApi()
-    known = [make_attack(name, release) for name in get_args(AttackName)]
-    best = FullInformation(release)
-    rows = [(one.name, "lower", one.knows, one.assumes) for one in known]
-    rows = [_BOUNDS[0], *rows, *_BOUNDS[1:], (best.name, "upper", best.knows, best.assumes)]
-    names = ("name", "side", "knows", "assumes")
-    if as_json:
-        click.echo(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=2))
-    else:
-        show.table(names, rows)
 
 
 def _folder(seen: str) -> Path:
@@ -192,40 +177,106 @@ def _note(file: Path) -> dict[str, Any]:
     return note
 
 
-def _measure(
-    paths: tuple[Path, Path],
+def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:
+    """What the options say of the release."""
+    given = {"noise": noise, "top": top}
+    said = {name: value for name, value in given.items() if value is not None}
+    if len(said) == 1 and not noted:
+        raise InvalidInput(
+            "who weighs tokens must know what showed the tokens: --noise and --top belong "
+            "together; give both, or neither"
+        )
+    return said
+
+
+def _measured(
+    paths: Paths,
     names: tuple[str, ...],
     slots: tuple[int, ...] | None,
-    shown: tuple[float | None, int | None],
+    shown: dict[str, Any],
     *,
     seed: int,
+    output: str | None,
+    command: tuple[str, ...],
     quiet: bool,
 ) -> "Result":
-    from reidrisk import data
-    from reidrisk.engines import LocalEngine
-    from reidrisk.releases import TopicsApi
-    from reidrisk.study.given import measure_given
-    from reidrisk.study.toml import make_attack
+    """Run a study of two tables: in a folder if there is one, else here and now."""
+    from reidrisk.study.describe import hash_of_file
+    from reidrisk.study.toml import StudyFile
 
-    linked = data.read_observations(*paths)
-    noise, top = shown
-    release = None
-    if noise is not None and top is not None:
-        release = TopicsApi(topics=linked.tokens, top=top, noise=noise)
-    with show.Progress(quiet=quiet) as progress:
-        return measure_given(
-            linked.observations,
-            tuple(make_attack(name, release) for name in names),
-            release=release,
-            slots=slots,
-            seed=seed,
-            inputs=paths,
-            engine=LocalEngine(progress=progress.pairs),
+    attacks = tuple(rr.attacks.attack_named(name) for name in names)
+    if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
+        raise InvalidInput(
+            f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
+            "and the noise (--noise); `reidrisk attacks` tells which attacks need not"
         )
+    linked = rr.data.read_linked(*paths)
+    release = _release(shown, linked)
+    study = rr.Study(release=release, attacks=attacks, slots=slots, targets=None, seed=seed)
+    inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
+    if output is not None and not _is_file(output):
+        words = _words(command, names, slots, shown, output)
+        file = StudyFile(_text(study, names, paths, shown, words), study, linked, inputs)
+        result, _ = run_file(file, output, command=words, quiet=quiet)
+        return result
+    with show.Progress(quiet=quiet) as progress:
+        result = study.run(linked, engine=rr.LocalEngine(progress=progress.pairs))
+    return replace(result, inputs=inputs)
 
 
-def _give(found: "Result", output: str | None, *, as_json: bool, quiet: bool) -> None:
-    if output is not None:
+def _release(shown: dict[str, Any], linked: "Linked") -> Any:
+    from reidrisk.study.parameters import make_release, release_kind
+
+    if not shown:
+        return None
+    kind = release_kind(shown["kind"])
+    return make_release(kind, {name: shown[name] for name in shown if name != "kind"}, linked)
+
+
+def _is_file(output: str) -> bool:
+    return output.lower().endswith(".json")
+
+
+def _words(
+    command: tuple[str, ...],
+    names: tuple[str, ...],
+    slots: tuple[int, ...] | None,
+    shown: dict[str, Any],
+    output: str,
+) -> tuple[str, ...]:
+    """The command that goes on with this very run."""
+    words = [*command]
+    for name in names:
+        words += ["--attack", name]
+    if slots is not None:
+        words += ["--slots", ",".join(map(str, slots))]
+    for name in ("noise", "top"):
+        if name in shown:
+            words += [f"--{name}", str(shown[name])]
+    return (*words, "-o", output)
+
+
+def _text(
+    study: Any, names: tuple[str, ...], paths: Paths, shown: dict[str, Any], words: tuple[str, ...]
+) -> str:
+    """The same study as a file."""
+    # JSON is TOML for text, numbers and lists of them.
+    parts = {"seed": study.seed, "targets": "all", "attacks": list(names), "slots": study.slots}
+    tables = {"kind": "linked", "known": str(paths[0].resolve())}
+    tables["anonymous"] = str(paths[1].resolve())
+    lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
+    lines += ["", "[people]", *_lines(tables)]
+    if shown:
+        lines += ["", "[release]", *_lines(shown)]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(values: dict[str, Any]) -> list[str]:
+    return [f"{name} = {json.dumps(one)}" for name, one in values.items() if one is not None]
+
+
+def _tell(found: "Result", output: str | None, *, as_json: bool, quiet: bool) -> None:
+    if output is not None and _is_file(output):
         from reidrisk.files import written_whole
 
         with written_whole(output) as (part,):
@@ -235,3 +286,5 @@ def _give(found: "Result", output: str | None, *, as_json: bool, quiet: bool) ->
     elif not quiet:
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
         show.risks(found.risks)
+        if output is not None:
+            click.echo(f"All figures: {output}. A page: reidrisk report {output}")

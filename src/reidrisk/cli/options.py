@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import reidrisk as rr
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -27,10 +28,19 @@ def _quantity(reader: str) -> "Callable[[str], Any]":
 
 SIZE, SHARE, SIZES = _quantity("size"), _quantity("share"), _quantity("sizes")
 
-ATTACKS = (
-    "hamming", "weighted-hamming", "token-table", "type-aware", "profile-overlap",
-    "denoised-profile-overlap",
-)  # fmt: skip
+
+def attack(text: str) -> str:
+    """The name of an attack of the one table, or `module:Class`."""
+    try:
+        rr.attacks.attack_named(text)
+    except InvalidInput as wrong:
+        raise click.BadParameter(str(wrong)) from None
+    return text
+
+
+def _attacks(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Names that begin so, for shells."""
+    return sorted(name for name in rr.attacks.ATTACKS if name.startswith(begun))
 
 
 def as_json() -> "Callable[..., Any]":
@@ -40,7 +50,7 @@ def as_json() -> "Callable[..., Any]":
 
 def quiet() -> "Callable[..., Any]":
     """For scripts."""
-    return click.option("-q", "--quiet", is_flag=True, help="Print nothing but what goes wrong.")
+    return click.option("-q", "--quiet", is_flag=True, help="Print nothing except what goes wrong.")
 
 
 def output(kind: str, **more: Any) -> "Callable[..., Any]":
@@ -59,15 +69,22 @@ def seed() -> "Callable[..., Any]":
 def chosen_attacks() -> "Callable[..., Any]":
     """Which attacks."""
     return click.option(
-        "--attack", "attacks", type=click.Choice(ATTACKS), multiple=True, default=("hamming",),
-        show_default=True, help="May be given several times; `reidrisk attacks` explains them.",
-    )  # fmt: skip
+        "--attack",
+        "attacks",
+        type=attack,
+        metavar="NAME",
+        multiple=True,
+        default=("hamming",),
+        show_default=True,
+        shell_complete=_attacks,
+        help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class.",
+    )
 
 
 def slots() -> "Callable[..., Any]":
     """After how many slots."""
     return click.option(
-        "--slots", type=SIZES, metavar="1,2,4", help="After so many slots; all, if not given."
+        "--slots", type=SIZES, metavar="1,2,4", help="After how many slots; all, if not given."
     )  # fmt: skip
 
 

@@ -1,10 +1,12 @@
 """What becomes of a result: a report, or a gate in a pipeline."""
 
 import json
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
 
+import reidrisk as rr
 from reidrisk.cli import options
 from reidrisk.errors import InvalidInput
 
@@ -22,8 +24,12 @@ EXCEEDED = 3
 @options.output("FILE", default="report.html", show_default=True, help="The page.")
 @click.option("--files", type=click.Path(), metavar="FOLDER",
               help="Also write each chart as SVG and PNG, and its data as CSV.")  # fmt: skip
+@click.option("--section", "paths", multiple=True, metavar="MODULE:FUNCTION",
+              help="Add a section of your own at the end; may be repeated.")  # fmt: skip
 @options.quiet()
-def report(run: str, output: str, files: str | None, *, quiet: bool) -> None:
+def report(
+    run: str, output: str, files: str | None, paths: tuple[str, ...], *, quiet: bool
+) -> None:
     """Write the report of a run.
 
     RUN is a run's folder or a result.json. The report is one page that needs no network.
@@ -32,14 +38,12 @@ def report(run: str, output: str, files: str | None, *, quiet: bool) -> None:
     Examples:
       reidrisk report run/ -o report.html
       reidrisk report result.json --files charts/
+      reidrisk report run/ --section mypackage.mysection:section
     """
-    from reidrisk import report as reports
-    from reidrisk.study import Result
-
-    result = Result.load(run)
-    reports.html(result, output)
+    more, result = tuple(rr.report.section_at(path) for path in paths), rr.Result.load(run)
+    rr.report.html(result, output, sections=more)
     if files is not None:
-        reports.files(result, files)
+        rr.report.files(result, files, sections=more)
     if not quiet:
         click.echo(f"The report: {output}")
 
@@ -66,31 +70,32 @@ def gate(
     """Fail if a risk may be too high.
 
     Passes only if no attack of RUN may be right more often than --max-risk. RUN is a run's folder
-    or a result.json. What counts is the upper end of each interval, so a study with few targets
-    does not pass by being vague. Sweeps do not count. Exit code 3 if any figure is above.
+    or a result.json. The upper end of each interval counts, so a study with few targets does not
+    pass by being vague. Sweeps do not count. The exit code is 3 if any figure is above the limit.
 
     \b
     Examples:
       reidrisk gate run/ --max-risk 1%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    from reidrisk.study import Result
-    from reidrisk.study.result import SCHEMA, plain
-
-    checked = _chosen(Result.load(run).risks, slots, attack)
+    checked = _chosen(rr.Result.load(run).risks, slots, attack)
     failing = [risk for risk in checked if not risk.high <= max_risk]
     if as_json:
-        body = {"schema": SCHEMA, "passed": not failing, "max_risk": max_risk,
-                "checked": len(checked), "failing": plain(failing)}  # fmt: skip
+        body = {"schema": rr.study.result.SCHEMA, "passed": not failing, "max_risk": max_risk,
+                "checked": len(checked), "failing": [asdict(risk) for risk in failing]}  # fmt: skip
         click.echo(json.dumps(body, indent=1))
     elif not quiet:
         for risk in failing:
             click.echo(_line(risk, max_risk))
         if not failing:
             worst = max(checked, key=lambda risk: risk.high)
-            click.echo(f"passed: {len(checked)} figures, the highest upper end is {worst.high:.4%}")
+            click.echo(f"passed: {len(checked)} figures; the highest upper end is {worst.high:.4%}")
     if missed := max(risk.not_assessed for risk in checked):
-        click.echo(f"up to {missed:,} targets were not assessed; they are in no figure", err=True)
+        click.echo(
+            f"up to {missed:,} targets could not be assessed, because one side saw nothing of "
+            "them; they are in no figure, which does not make them safe",
+            err=True,
+        )
     if failing:
         context.exit(EXCEEDED)
 
@@ -106,8 +111,8 @@ def _chosen(risks: "Iterable[Risk]", slots: int | None, attack: str | None) -> "
         lengths = ", ".join(str(one) for one in sorted({risk.slots for risk in base}))
         names = ", ".join(sorted({risk.attack for risk in base}))
         raise InvalidInput(
-            "the gate has nothing to check, so it does not pass; the result has "
-            f"slots {lengths or 'none'} and attacks {names or 'none'}"
+            "the gate has nothing to check, so it does not pass; the result has slots "
+            f"{lengths or 'none'} and attacks {names or 'none'}"
         )
     return chosen
 

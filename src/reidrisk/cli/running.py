@@ -74,7 +74,7 @@ def run_file(
             result = run_in(
                 folder,
                 study,
-                file.people,
+                file.source,
                 engine=LocalEngine(progress=progress.pairs),
                 fresh=fresh,
                 inputs=file.inputs,

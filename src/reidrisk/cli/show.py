@@ -7,6 +7,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
 import click
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+from rich.table import Column, Table
+from rich.text import Text
 
 if TYPE_CHECKING:
     from reidrisk.people.people import People
@@ -22,11 +28,6 @@ def say(text: str) -> None:
 
 def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
     """Print a table."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Column, Table
-    from rich.text import Text
-
     first, *others = headings
     body = Table(Column(first, no_wrap=True), *others, box=SIMPLE_HEAD, pad_edge=False)
     for row in rows:
@@ -36,7 +37,7 @@ def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
 
 
 def risks(found: Sequence["Risk"]) -> None:
-    """Print how often attacks name the right user."""
+    """Print how often attacks are right."""
     table(
         ("attack", "slots", "right", "interval", "guessing"),
         [
@@ -47,8 +48,8 @@ def risks(found: Sequence["Risk"]) -> None:
     )  # fmt: skip
     if missed := max((risk.not_assessed for risk in found), default=0):
         say(
-            f"Up to {missed:,} targets are in no figure: one side saw nothing of them. They were "
-            "not assessed, which does not make them safe."
+            f"Up to {missed:,} targets could not be assessed, because one side saw nothing of "
+            "them. They are in no figure, which does not make them safe."
         )
 
 
@@ -71,8 +72,8 @@ class Progress:
     def __init__(self, *, quiet: bool) -> None:
         self._shown = not quiet and sys.stderr.isatty()
         self._stack = ExitStack()
-        self._bars: Any = None
-        self._tasks: dict[str, Any] = {}
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
 
     def __enter__(self) -> Self:
         if self._shown:
@@ -106,28 +107,18 @@ class Progress:
         )
 
 
-def _bars() -> Any:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        ProgressColumn,
-        Task,
-        TextColumn,
-        TimeRemainingColumn,
-    )
-    from rich.text import Text
+class _Rate(ProgressColumn):
+    """How many a second, or how many of how many."""
 
-    class Rate(ProgressColumn):
-        """How many a second, or how many of how many."""
+    def render(self, task: Task) -> Text:
+        if not task.fields["unit"]:
+            return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
+        return Text(f"{short(task.speed or 0)} {task.fields['unit']}/s")
 
-        def render(self, task: Task) -> Text:
-            if not task.fields["unit"]:
-                return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
-            return Text(f"{short(task.speed or 0)} {task.fields['unit']}/s")
 
-    return Progress(
-        TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn(),
+def _bars() -> Bars:
+    return Bars(
+        TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn(),
         console=Console(stderr=True), transient=True,
     )  # fmt: skip
 
@@ -145,7 +136,7 @@ class Watched:
 
     def __init__(self, people: "People", progress: Progress) -> None:
         self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
-        self.ids = people.ids
+        self.ids, self.complete, self.cells = people.ids, people.complete, people.cells
         self._people, self._progress = people, progress
         self._made, self._lock = 0, threading.Lock()
 

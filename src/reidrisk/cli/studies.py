@@ -11,7 +11,7 @@ from reidrisk.cli.running import run_file
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from reidrisk.study import Result
+    from reidrisk.study import Result, Study
 
 
 class _RunsByDefault(click.Group):
@@ -98,7 +98,7 @@ def study_run(
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--vary", "varied", multiple=True, required=True, metavar="NAME=A,B,C",
-              help="Values of a parameter of the release, or of users.")  # fmt: skip
+              help="Values of a number of the release, or of users.")  # fmt: skip
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @options.as_json()
@@ -121,30 +121,28 @@ def sweep(
     command = ["sweep", file]
     for one in varied:
         command += ["--vary", one]
+    given = read_study(file)
     result, ran = run_file(
-        read_study(file),
+        given,
         output,
         command=(*command, "-o", output),
         fresh=fresh,
         quiet=quiet,
-        sweep=dict(_values(one) for one in varied),
+        sweep=dict(_values(one, given.study) for one in varied),
     )
     _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
-def _values(text: str) -> tuple[str, tuple[Any, ...]]:
+def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
     """A name and its values, from NAME=A,B,C."""
-    from reidrisk.study import quantities
+    from reidrisk.study.parameters import parameter_of, read_value
 
     name, _, listed = text.partition("=")
     parts = [part.strip() for part in listed.split(",") if part.strip()]
     if not name or not parts:
         raise InvalidInput(f"--vary is a name and its values, such as noise=1%,5%; got {text!r}")
-    read = quantities.share if name in _SHARES else quantities.size
-    return name, tuple(read(part, name) for part in parts)
-
-
-_SHARES = ("noise", "absence", "presence", "blocked")
+    parameter = parameter_of(study.release, name, "--vary")
+    return name, tuple(read_value(parameter, part) for part in parts)
 
 
 def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: bool) -> None:

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+import reidrisk as rr
 from reidrisk.cli import options, show
 
 
@@ -23,9 +24,7 @@ def bounds(matrix: str, *, as_json: bool) -> None:
       reidrisk bounds release.csv
       reidrisk bounds release.npz --json
     """
-    from reidrisk import theory
-
-    statements = theory.bounds(theory.read_matrix(matrix))
+    statements = rr.theory.bounds(rr.theory.read_matrix(matrix))
     if as_json:
         records = [asdict(statement) for statement in statements]
         click.echo(json.dumps({"schema": "reidrisk/1", "bounds": records}, indent=2))

@@ -12,17 +12,15 @@ if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
     from reidrisk.study.search import Calibration
 
-_RANGES = {"noise": ("0.01", "0.99"), "top": ("1", "50"), "users": ("1k", "1M")}
-
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--vary", type=click.Choice(list(_RANGES)), default="noise", show_default=True,
-              help="What to search; more of each is safer.")  # fmt: skip
+@click.option("--vary", default="noise", show_default=True, metavar="NAME",
+              help="What to search: a number of the release, or users.")  # fmt: skip
 @click.option("--max-risk", type=options.SHARE, required=True,
               help="The most that the upper end of the risk may be: 1%.")  # fmt: skip
-@click.option("--low", help="Begin of the range.  [noise 0.01, top 1, users 1k]")
-@click.option("--high", help="End of the range.  [noise 0.99, top 50, users 1M]")
+@click.option("--low", help="Begin of the range; if not given, the release says.")
+@click.option("--high", help="End of the range.")
 @options.as_json()
 @options.quiet()
 def calibrate(
@@ -31,9 +29,10 @@ def calibrate(
 ) -> None:  # fmt: skip
     """Find how much noise is enough.
 
-    That is the smallest noise (or top, or users) whose risk is below a target with confidence. The
-    risk is that of the strongest attack of the study FILE after its most slots. Values of two
-    digits are searched by halving; all intervals together hold the truth with the study's level.
+    That is the least noise whose risk is below a target with confidence; or the least of another
+    parameter of the release, or of users; or the most, where less is safer. The risk is that of the
+    strongest attack of the study FILE after its most slots. Values of two digits are searched by
+    halving; all intervals together hold the truth with the study's level.
 
     \b
     Examples:
@@ -41,13 +40,12 @@ def calibrate(
       reidrisk calibrate study.toml --vary users --max-risk 1% --low 10k --high 10M --json
     """  # fmt: skip
     from reidrisk.engines import LocalEngine
-    from reidrisk.study import quantities, search
+    from reidrisk.study import search
     from reidrisk.study.toml import read_study
 
-    read = quantities.share if vary == "noise" else quantities.size
-    ends = [read(given or usual, name) for given, usual, name in
-            zip((low, high), _RANGES[vary], ("low", "high"), strict=True)]  # fmt: skip
-    values, given = search.candidates(*ends), read_study(file)
+    given = read_study(file)
+    parameter = search.searched(given.study, vary)
+    values = search.values_of(parameter, low, high)
     most = search.evaluations(values)
     level = search.each_level(given.study.level, most)
     with show.Progress(quiet=quiet) as progress:
@@ -56,17 +54,17 @@ def calibrate(
         def measure(value: float) -> "Estimate":
             progress(f"{vary} {value:g}", next(done), most, found=False)
             return search.risk_at(
-                given.study, given.people, vary, value, engine=engine, level=level
+                given.study, given.source, vary, value, engine=engine, level=level
             )
 
         found = search.calibrate(measure, values, max_risk=max_risk)
     if as_json:
         click.echo(json.dumps({"parameter": vary, **asdict(found)}, indent=1))
     elif not quiet:
-        _tell(found, vary, level=given.study.level)
+        _tell(found, vary, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
 
 
-def _tell(found: "Calibration", name: str, *, level: float) -> None:
+def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None:
     show.table(
         (name, "right", "interval", "enough"),
         [
@@ -76,6 +74,7 @@ def _tell(found: "Calibration", name: str, *, level: float) -> None:
             for one in found.trials
         ],
     )  # fmt: skip
+    more = "More may do; raise --high"
     together = f"All intervals together hold the truth with probability {level:.0%}."
     if found.enough is None:
         show.say(
@@ -84,8 +83,10 @@ def _tell(found: "Calibration", name: str, *, level: float) -> None:
         )
     elif found.not_enough is None:
         show.say(
-            f"The smallest {name} of the range, {found.enough.value:g}, suffices: the risk is at "
-            f"most {found.enough.risk.high:.3%}. Less may do; lower --low. {together}"
+            f"The {'smallest' if grows else 'largest'} {name} of the range, "
+            f"{found.enough.value:g}, suffices: the risk is at most "
+            f"{found.enough.risk.high:.3%}. {'Less may do; lower --low' if grows else more}. "
+            f"{together}"
         )
     else:
         show.say(

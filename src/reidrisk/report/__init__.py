@@ -1,5 +1,7 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
 from reidrisk.report.outputs import files, html, text
+from reidrisk.report.parts import Column, Exhibit, Section
+from reidrisk.report.sections import section_at
 
-__all__ = ["files", "html", "text"]
+__all__ = ["Column", "Exhibit", "Section", "files", "html", "section_at", "text"]

@@ -45,19 +45,22 @@ def section(result: Result) -> Section | None:
             words_column("Attack", "attack"),
             count_column(unit(result).capitalize(), "slots"),
             *share_columns("Right", percent(result.level)),
-            count_column("Attacked", "targets"),
+            count_column("Assessed", "targets"),
             count_column("Not assessed", "not_assessed"),
         ),
         draw=lambda rows, look: _draw(rows, look, attacks, unit(result)),
         keys=attack_keys(attacks),
     )
-    return Section("slots", "How does risk grow with time?", exhibits=(exhibit,))
+    return Section("slots", f"How does risk grow with more {unit(result)}?", exhibits=(exhibit,))
 
 
 def _rise(result: Result, risks: list[Risk]) -> str:
     first, last = (pick(risks, key=lambda risk: risk.slots) for pick in (min, max))
     if first is last:
-        return f"{first.attack} is right in {share(first)} after {units(result, first.slots)}."
+        return opening(
+            f"{first.attack} is right in {share_with_interval(first)} of cases after "
+            f"{units(result, first.slots)}."
+        )
     return opening(
         f"{first.attack} goes from {share(first)} after {units(result, first.slots)} to "
         f"{share_with_interval(last)} after {last.slots}."
@@ -74,7 +77,9 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
         .encode(x=alt.X("slots:Q", title=name, axis=alt.Axis(values=ticks, format="d", grid=False)))
     )
     style = by_attack(attacks, look, dashed=True)
-    share_axis = alt.Axis(title="share of people named rightly", labelExpr=PERCENT, tickCount=6)
+    share_axis = alt.Axis(
+        title="share of people correctly identified", labelExpr=PERCENT, tickCount=6
+    )
     value = alt.Y("value:Q", axis=share_axis)
     tips = [
         alt.Tooltip("attack:N"),

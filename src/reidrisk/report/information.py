@@ -22,7 +22,7 @@ def section(result: Result) -> Section | None:
     )
     exhibit = Exhibit(
         name="information",
-        title=f"Bits for each of the {unit(result)}",
+        title=f"Bits per {unit(result, 1)}",
         sentence=_sentence(result, rows),
         rows=rows,
         columns=(
@@ -41,8 +41,8 @@ def section(result: Result) -> Section | None:
     )  # fmt: skip
     return Section(
         "information",
-        "How much does it tell?",
-        (f"To name one of {count(result.users)} people takes {math.log2(result.users):.1f} bits.",),
+        "How much does it reveal?",
+        (f"Telling {count(result.users)} people apart takes {math.log2(result.users):.1f} bits.",),
         (exhibit,),
     )
 
@@ -52,8 +52,8 @@ def _said(row: Row) -> str:
 
 
 def _sentence(result: Result, rows: Sequence[Row]) -> str:
-    parts = [f"{row['name']} over {_slots(result, row)} {_said(row)}" for row in rows]
-    return f"Bits: {'; '.join(parts)}."
+    parts = [f"{row['name']} {_said(row)} over {_slots(result, row)}" for row in rows]
+    return f"Bits per {unit(result, 1)}: {'; '.join(parts)}."
 
 
 def _slots(result: Result, row: Row) -> str:
@@ -72,7 +72,7 @@ def _draw(result: Result, rows: Sequence[Row], look: Look) -> Any:
         for place, row in enumerate(rows)
     ]
     base = chart(data).encode(y=alt.Y("place:O", axis=None))
-    x = alt.X("value:Q", title="bits", axis=alt.Axis(tickCount=6))
+    x = alt.X("value:Q", title=f"bits per {unit(result, 1)}", axis=alt.Axis(tickCount=6))
     tips = [alt.Tooltip("what:N", title="figure"), alt.Tooltip("said:N", title="bits")]
     return alt.layer(
         base.mark_bar(color=look.colour(0), size=12).encode(x=x, tooltip=tips),

@@ -56,10 +56,12 @@ def exactly(number: float) -> str:
 
 
 def at_most(number: float) -> str:
-    """A bound as a percentage, rounded upwards."""
+    """A bound as a percentage, rounded upwards, but never to 100 unless it is."""
     value = _percent(number)
-    text = f"{_said(value, value, value, ROUND_CEILING)} %"
-    return "just under 100 %" if number < 1 and text == "100 %" else text
+    text = _said(value, value, value, ROUND_CEILING)
+    if number < 1 and text == "100":
+        text = _plain(value, _place(_HUNDRED - value), ROUND_CEILING)
+    return f"{text} %"
 
 
 def percent(number: float) -> str:
@@ -73,6 +75,12 @@ def times(number: Interval, base: float) -> str:
     whole = _decimal(base)
     value, low, high = (_decimal(part) / whole for part in (number.value, number.low, number.high))
     return _said(value, low, high)
+
+
+def times_at_most(number: float, base: float) -> str:
+    """How many times a base a bound is, rounded upwards."""
+    value = _decimal(number) / _decimal(base)
+    return _said(value, value, value, ROUND_CEILING)
 
 
 def bits(value: float, error: float) -> str:

@@ -3,6 +3,7 @@
 import base64
 import hashlib
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -10,7 +11,7 @@ from reidrisk.guests import guest
 from reidrisk.report import charts
 from reidrisk.report.drawing import PAGE
 from reidrisk.report.numbers import interval, share
-from reidrisk.report.sections import sections
+from reidrisk.report.sections import SectionOf, sections
 from reidrisk.report.verdict import basis, strongest, verdict
 from reidrisk.study.result import Result
 
@@ -19,11 +20,11 @@ _SPACE = "\N{NO-BREAK SPACE}"
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
-def render(result: Result) -> str:
-    """The page as text: same result, same text."""
+def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
+    """The page as text: same result, same text; `more` are sections of others."""
     style, script, library = _resource("page.css"), _resource("page.js"), charts.library()
     best = strongest(result)
-    parts = sections(result)
+    parts = sections(result, more)
     page: str = _template().render(
         result=result,
         policy=_policy(style, (library, script)),

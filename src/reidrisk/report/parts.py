@@ -7,8 +7,8 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from reidrisk.report.drawing import COLOURS, GLYPHS, Look
-from reidrisk.report.numbers import count, interval, share
-from reidrisk.study.result import Figure, Risk
+from reidrisk.report.numbers import Interval, count, interval, share
+from reidrisk.study.result import Risk
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
@@ -80,7 +80,15 @@ class Exhibit:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading, sentences and exhibits."""
+    """A heading, sentences and exhibits.
+
+    Attributes:
+        name: Of its place in the page.
+        title: The heading: a question that the section answers.
+        sentences: Paragraphs under the heading.
+        exhibits: Tables and charts.
+        panels: Whether exhibits stand side by side.
+    """
 
     name: str
     title: str
@@ -134,7 +142,7 @@ def attack_keys(attacks: Sequence[str], used: Collection[str] | None = None) -> 
     )
 
 
-def figure_cells(figure: Figure | None, prefix: str = "") -> Row:
+def figure_cells(figure: Interval | None, prefix: str = "") -> Row:
     """The value and the ends of a figure, which may be missing."""
     parts = ("value", "low", "high")
     return {f"{prefix}{part}": None if figure is None else getattr(figure, part) for part in parts}

@@ -5,7 +5,7 @@ from typing import Any
 
 from reidrisk.guests import guest
 from reidrisk.report.drawing import PERCENT, Look, chart
-from reidrisk.report.numbers import at_most, count, exactly, percent, share, share_with_interval
+from reidrisk.report.numbers import at_most, count, exactly, percent, share_with_interval
 from reidrisk.report.parts import (
     Column,
     Exhibit,
@@ -21,12 +21,15 @@ from reidrisk.report.words import opening, unit, units
 from reidrisk.study.result import Claims, Result, Selection, UserRisk
 
 _FIGURES = {
-    "mean": "mean",
-    "median": "half of the people have at most",
+    "mean": "mean of everyone",
+    "median": "half of all people have at most",
     "percentile_90": "90 in 100 people have at most",
     "percentile_99": "99 in 100 people have at most",
     "worst_decile": "mean of the tenth most at risk",
 }
+# How earlier results measured: percentiles of noisy risks, and the tenth that ranked highest in one
+# half of the repeats, which is not quite the tenth most at risk.
+_MEASURED, _TOO_LOW = "order statistics", "both halves"
 
 
 def section(result: Result) -> Section | None:
@@ -48,10 +51,10 @@ def _spread(result: Result, risk: UserRisk, place: int) -> Exhibit:
         name=f"per-user-{place}",
         title=f"Risk by person: {risk.attack}, {units(result, risk.slots)}",
         sentence=(
-            f"The tenth of people most at risk is named rightly in {share(risk.worst_decile)} of "
-            f"cases, everyone in {share(risk.mean)} on average; half of the people have a "
-            f"measured risk of at most {share(risk.median)}. {count(risk.users)} people, each "
-            f"attacked {count(risk.repeats)} times."
+            f"The tenth of people most at risk are correctly identified in {_worst(risk)} of "
+            f"cases, people on average in {share_with_interval(risk.mean)}. "
+            f"{count(risk.users)} people were each attacked {count(risk.repeats)} times; bars "
+            "count measured risks, which spread wider than the risks themselves."
         ),
         rows=tuple(
             {"attack": risk.attack, "slots": risk.slots, "from": low, "to": high, "share": part}
@@ -66,24 +69,46 @@ def _spread(result: Result, risk: UserRisk, place: int) -> Exhibit:
     )
 
 
+def _worst(risk: UserRisk) -> str:
+    least = "at least " if _too_low(risk) else ""
+    return f"{least}{share_with_interval(risk.worst_decile)}"
+
+
+def _too_low(risk: UserRisk) -> bool:
+    return _TOO_LOW in risk.worst_decile.method
+
+
+def _caveat(risk: UserRisk, part: str) -> str:
+    """What a table must not hide."""
+    if part == "worst_decile" and _too_low(risk):
+        return ", at least"
+    measured = part != "worst_decile" and getattr(risk, part).method == _MEASURED
+    return ", as measured" if measured else ""
+
+
 def _percentiles(risk: UserRisk, place: int, level: str) -> Exhibit:
+    measured = risk.percentile_90.method == _MEASURED
     return Exhibit(
         name=f"percentiles-{place}",
         title=f"Percentiles: {risk.attack}",
         sentence=(
-            "Percentiles are of measured risks, which spread wider than the risks themselves when "
-            "repeats are few."
-        ),
+            "Percentiles are of measured risks, which spread wider than the risks themselves: the "
+            "higher ones come out too high."
+            if measured
+            else "All figures are of the risks themselves, estimated from what was measured."
+        )
+        + (" That of the tenth most at risk comes out too low." if _too_low(risk) else ""),
         rows=tuple(
             {
-                "figure": name,
+                "figure": name + _caveat(risk, part),
                 "attack": risk.attack,
                 "slots": risk.slots,
                 **figure_cells(getattr(risk, part)),
+                "method": getattr(risk, part).method,
             }
             for part, name in _FIGURES.items()
         ),
-        columns=(words_column("Measured risk", "figure"), *share_columns("Risk", level)),
+        columns=(words_column("Risk of a person", "figure"), *share_columns("Risk", level)),
         open=True,
     )  # fmt: skip
 
@@ -101,41 +126,49 @@ def _selective(result: Result, level: str) -> Exhibit:
                 **figure_cells(one.named, "named_"),
                 **figure_cells(one.right, "right_"),
                 "expected_right": one.expected_right,
+                "assessed": one.named.trials,
             }
             for one in result.selections
         ),
         columns=(
             words_column("Attack", "attack"),
             count_column(unit(result).capitalize(), "slots"),
-            Column("Sure", lambda row: percent(float(row["precision"] or 0)), "precision"),
-            *share_columns("Names", level, "named_"),
-            *share_columns("Right when naming", level, "right_"),
+            Column(
+                "Asked to be right", lambda row: percent(float(row["precision"] or 0)), "precision"
+            ),
+            *share_columns("Named", level, "named_"),
+            *share_columns("Right of those named", level, "right_"),
+            count_column("Assessed", "assessed"),
         ),
         open=True,
     )
 
 
 def _sure(selections: Sequence[Selection]) -> str:
-    """The strongest attack at the precision nearest to 95 %."""
+    """The strongest attack at the precision nearest to 95 %: asked, named, right."""
     nearest = min(abs(one.precision - 0.95) for one in selections)
     close = [one for one in selections if abs(one.precision - 0.95) == nearest]
     best = max(close, key=lambda one: (one.slots, one.named.value))
-    who = f"Someone who speaks only when {percent(best.precision)} sure ({best.attack})"
-    if best.named.value == 0:
-        return f"{who} names nobody; at most {at_most(best.named.high)} of people can be so named."
-    return f"{who} names {share_with_interval(best.named)} of people."
+    sure = f"names should be right in {percent(best.precision)} of cases"
+    who = f"An attacker ({best.attack}) who speaks only when {sure}"
+    if best.right is None:
+        return f"{who} names nobody; at most {at_most(best.named.high)} of people could be named."
+    return (
+        f"{who} names {share_with_interval(best.named)} of people, and was right about "
+        f"{share_with_interval(best.right)} of those."
+    )
 
 
 def _calibration(result: Result, claims: Claims, place: int) -> Exhibit:
-    verdict = "the gap may be chance, so its model fits"
+    verdict = "the gap may be chance, so nothing speaks against its model"
     if not claims.fits:
-        verdict = "the gap is more than chance allows, so its model does not fit"
+        verdict = "chance alone does not explain the gap, so its model does not fit"
     return Exhibit(
         name=f"claims-{place}",
         title=f"Claimed and right: {claims.attack}, {units(result, claims.slots)}",
         sentence=opening(
-            f"{claims.attack} claims to be right in {exactly(claims.claimed)} of cases and is in "
-            f"{share_with_interval(claims.right)}: {verdict}."
+            f"{claims.attack} claims to be right in {exactly(claims.claimed)} of cases and was "
+            f"right in {share_with_interval(claims.right)}: {verdict}."
         ),
         rows=tuple(
             {
@@ -147,7 +180,7 @@ def _calibration(result: Result, claims: Claims, place: int) -> Exhibit:
         columns=(
             Column("Claimed", lambda row: exactly(float(row["claimed"] or 0)), "claimed"),
             *share_columns("Right", percent(result.level)),
-            count_column("Targets", "targets"),
+            count_column("People", "targets"),
         ),
         draw=_draw_claims,
     )  # fmt: skip

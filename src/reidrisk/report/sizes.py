@@ -40,7 +40,8 @@ def section(result: Result) -> Section | None:
     if not sizes:
         return None
     sentences = tuple(
-        f"Dashed: {law}, a law fitted to the measured sizes. Beyond them nothing was measured."
+        f"The dashed line is a law fitted to the measured sizes ({law}). Beyond them nothing was "
+        "measured."
         for law in dict.fromkeys(law.law for law in laws)
     )
     checks = (_check(result, laws),) if any(law.held_out for law in laws) else ()
@@ -104,10 +105,10 @@ def _fall(attack: str, sizes: list[Risk], laws: list[Extrapolation]) -> str:
 def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
     return Exhibit(
         name="held-out",
-        title="Was the law right where it could be checked?",
+        title="How well did the law predict sizes that were measured?",
         sentence=(
-            "Each size below was left out of the fit, predicted from the smaller ones, and then "
-            "compared."
+            "Each size below was left out of the fit, predicted from smaller ones, and compared "
+            "with what was measured."
         ),
         rows=tuple(
             {
@@ -115,7 +116,7 @@ def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
                 "users": users,
                 **figure_cells(predicted, "predicted_"),
                 **figure_cells(measured, "measured_"),
-                "meet": "yes" if _meet(predicted, measured) else "no",
+                "overlap": "yes" if _overlap(predicted, measured) else "no",
             }
             for law in laws
             for users, predicted, measured in law.held_out
@@ -125,13 +126,13 @@ def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
             count_column("People", "users"),
             *share_columns("Predicted", percent(result.level), "predicted_"),
             *share_columns("Measured", percent(result.level), "measured_"),
-            words_column("Intervals meet", "meet"),
+            words_column("Intervals overlap", "overlap"),
         ),
         open=True,
     )
 
 
-def _meet(one: Any, other: Any) -> bool:
+def _overlap(one: Any, other: Any) -> bool:
     return bool(one.low <= other.high and other.low <= one.high)
 
 
@@ -155,7 +156,9 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     across = alt.Axis(
         title="people to choose among", labelExpr=PEOPLE, values=_tens(rows), grid=False
     )
-    up = alt.Axis(title="share of people named rightly", labelExpr=PERCENT, values=decades(floor))
+    up = alt.Axis(
+        title="share of people correctly identified", labelExpr=PERCENT, values=decades(floor)
+    )
     x, y = alt.X("users:Q", scale=log, axis=across), alt.Y("at:Q", scale=log, axis=up)
     ends = {"y": alt.Y("from:Q", scale=log, axis=up), "y2": "to:Q"}
     marks = {

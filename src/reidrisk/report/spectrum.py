@@ -5,46 +5,37 @@ from typing import Any
 
 from reidrisk.guests import guest
 from reidrisk.report.drawing import PERCENT, Look, chart, decades, floor_of
-from reidrisk.report.numbers import at_most, percent, share, share_with_interval, times
-from reidrisk.report.parts import (
-    NOTHING,
-    Column,
-    Exhibit,
-    Key,
-    Row,
-    Section,
-    share_columns,
-    span,
-    words_column,
-)  # fmt: skip
-from reidrisk.report.verdict import spectrum
+from reidrisk.report.levels import empty, levels, number, proved, said
+from reidrisk.report.numbers import at_most, interval, percent, share, times, times_at_most
+from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
 from reidrisk.report.words import listed, units
 from reidrisk.study.result import Bound, Result
 
 # side: what the mark says, shape, glyph
 _SIDES = {
-    "lower": ("reached: guessing or an attack did this", "circle", "●"),
-    "estimate": ("best possible, if the model holds", "diamond", "◆"),
-    "upper": ("bound: not exceeded by those it speaks of", "triangle-left", "◀"),
+    "lower": ("reached by guessing or by an attack", "circle", "●"),
+    "estimate": ("best possible, if its model holds", "diamond", "◆"),
+    "upper": ("limit: no attacker it covers does better", "triangle-left", "◀"),
 }
-_SHORT = {"lower": "reached", "estimate": "best possible", "upper": "limit"}
+_SHORT = {"lower": "reached", "estimate": "best, if its model holds", "upper": "limit"}
 _FIT = {True: "fits", False: "does not fit", None: NOTHING}
 
 
 def section(result: Result) -> Section | None:
     """All levels on one axis."""
-    levels = spectrum(result)
-    if not levels:
+    found = levels(result)
+    if not found:
         return None
-    sides = [side for side in _SIDES if any(level.side == side for level in levels)]
+    sides = [side for side in _SIDES if any(level.side == side for level in found)]
     exhibit = Exhibit(
         name="spectrum",
-        title=f"From guessing to certainty, after {units(result, levels[0].slots)}",
-        sentence=_sentence(levels),
-        rows=tuple(_row(level, result.users) for level in levels),
+        title=f"From guessing to certainty, after {units(result, found[0].slots)}",
+        sentence=_sentence(found),
+        rows=tuple(_row(level, result.users) for level in found),
         columns=(
             words_column("Level", "name"),
-            *share_columns("Right", percent(result.level)),
+            Column("Right", lambda row: str(row["short"]), "number"),
+            words_column("How sure", "sure"),
             Column("Times guessing", lambda row: str(row["times"]), "times_guessing"),
             Column("Kind", lambda row: _SHORT[str(row["side"])], "side", number=False),
             words_column("Model", "fits"),
@@ -60,46 +51,60 @@ def section(result: Result) -> Section | None:
 
 
 def _row(level: Bound, users: int) -> Row:
+    upper = level.side == "upper"
     return {
         "name": level.name,
         "side": level.side,
         "slots": level.slots,
+        "number": number(level),
+        "short": _short(level),
+        "sure": _sure(level),
         "value": level.value,
         "low": level.low,
         "high": level.high,
         "level": level.level,
         "trials": level.trials,
         "method": level.method,
-        "times_guessing": level.value * users,
-        "times": times(level, 1 / users),
+        "times_guessing": number(level) * users,
+        "times": times_at_most(number(level), 1 / users) if upper else times(level, 1 / users),
         "fits": _FIT[level.fits],
         "assumes": level.assumes or NOTHING,
     }
 
 
-def _shown(level: Bound) -> str:
-    return at_most(level.value) if level.side == "upper" else share(level)
+def _short(level: Bound) -> str:
+    if level.side != "upper":
+        return share(level)
+    return f"{'' if empty(level) else 'at most '}{at_most(number(level))}"
 
 
-def _sentence(levels: Sequence[Bound]) -> str:
-    named = listed([f"{level.name} {_shown(level)}" for level in levels])
-    return f"Share of people named rightly, weakest first: {named}."
+def _sure(level: Bound) -> str:
+    """The interval, or what stands in its place."""
+    if level.side != "upper":
+        return interval(level) or "computed"
+    if empty(level):
+        return "rules nothing out"
+    return "proved" if proved(level) else f"{percent(level.level)} confidence"
+
+
+def _sentence(found: Sequence[Bound]) -> str:
+    named = listed([f"{level.name} {said(level).split(' (')[0]}" for level in found])
+    return f"Share of people correctly identified, from the weakest to the strictest: {named}."
 
 
 def _draw(rows: Sequence[Row], look: Look) -> Any:
     """Names stand above their marks, so that a narrow screen keeps its width for the axis."""
     alt = guest("altair")
-    floor = floor_of(float(row["value"] or 0) for row in rows)
+    floor = floor_of(float(row["number"] or 0) for row in rows)
     data = [
         {
             **row,
             "place": place,
-            "from": max(float(row["low"] or 0), floor),
-            "to": max(float(row["high"] or 0), floor),
-            "at": row["value"] or None,
+            # A limit is one number, whatever it was computed from.
+            "from": max(float(row["number" if row["side"] == "upper" else "low"] or 0), floor),
+            "to": max(float(row["number" if row["side"] == "upper" else "high"] or 0), floor),
+            "at": row["number"] or None,
             "what": _SIDES[str(row["side"])][0],
-            "said": _said(row),
-            "short": _said(row).split(" (")[0],
         }
         for place, row in enumerate(rows)
     ]
@@ -119,14 +124,15 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
         "from:Q",
         scale=alt.Scale(type="log", domain=[floor, 1], nice=False),
         axis=alt.Axis(
-            title="share of people named rightly", labelExpr=PERCENT, values=decades(floor)
+            title="share of people correctly identified", labelExpr=PERCENT, values=decades(floor)
         ),
     )
     base = chart(data).encode(
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0.1)),
         tooltip=[
             alt.Tooltip("name:N", title="level"),
-            alt.Tooltip("said:N", title="right"),
+            alt.Tooltip("short:N", title="right"),
+            alt.Tooltip("sure:N", title="how sure"),
             alt.Tooltip("times:N", title="times guessing"),
         ],
     )
@@ -138,9 +144,3 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
             x=alt.value("width"), text="short:N"
         ),
     ).properties(height=46 * len(rows))
-
-
-def _said(row: Row) -> str:
-    if row["side"] == "upper":
-        return f"at most {at_most(float(row['value'] or 0))}"
-    return share_with_interval(span(row))

@@ -76,8 +76,8 @@ def _change(name: str, risks: list[Risk]) -> str:
     slots = max(risk.slots for risk in risks)
     first, last = _ends([risk for risk in risks if risk.slots == slots], name)
     return opening(
-        f"{first.attack} is right in {share(first)} at {name} {_said(first.setting[name])} and in "
-        f"{share(last)} at {_said(last.setting[name])}."
+        f"{first.attack} is right in {share(first)} of cases at {name} "
+        f"{_said(first.setting[name])} and in {share(last)} at {_said(last.setting[name])}."
     )
 
 
@@ -107,7 +107,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
     )
     base = chart(data).transform_filter(SHOWN).encode(x=x)
     style = by_attack(attacks, look, dashed=True)
-    axis = alt.Axis(title="share named rightly", labelExpr=PERCENT, tickCount=5)
+    axis = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
     tips = [
         alt.Tooltip("attack:N"),
         alt.Tooltip("at", type="nominal", title="value"),

@@ -1,17 +1,11 @@
 """The verdict in plain words, computed from the records."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.report.numbers import (
-    at_most,
-    count,
-    interval,
-    percent,
-    share,
-    share_with_interval,
-    times,
-)
+from reidrisk.report.levels import empty, levels, said
+from reidrisk.report.numbers import at_most, count, interval, percent, share, times
 from reidrisk.report.words import listed, opening, units
 from reidrisk.study.result import Bound, Result, Risk
 
@@ -39,79 +33,66 @@ def strongest(result: Result) -> Risk | None:
     return max(headline(result), key=lambda risk: risk.value, default=None)
 
 
-def spectrum(result: Result) -> tuple[Bound, ...]:
-    """Levels of the study itself, at the most slots for which there are any."""
-    bounds = [bound for bound in result.bounds if not bound.setting]
-    slots = max((bound.slots for bound in bounds), default=0)
-    return tuple(bound for bound in bounds if bound.slots == slots)
-
-
 def verdict(result: Result) -> tuple[Statement, ...]:
     """What was found, what the models say, what is promised."""
-    best, levels = strongest(result), spectrum(result)
+    best, found = strongest(result), levels(result)
     return (
         Statement("found", _found(result, best)),
-        *(_under_model(bound, best) for bound in levels if bound.side == "estimate"),
-        *_promised([bound for bound in levels if bound.side == "upper"], best),
+        *(_under_model(bound, best) for bound in found if bound.side == "estimate"),
+        *_promised(found, best),
     )
 
 
 def _found(result: Result, best: Risk | None) -> str:
-    time, crowd = units(result, result.slots[-1]), f"one of {count(result.users)} people"
+    time, crowd = units(result, result.slots[-1]), f"the right person out of {count(result.users)}"
     if best is None:
         return f"No attack was measured after {time}."
     if best.value == 0:
         return (
-            f"After {time}, no attack named the right {crowd} in any of {count(best.targets)} "
-            f"cases; the strongest ({best.attack}) may be right in up to {at_most(best.high)}."
+            f"After {time}, no attack picked {crowd} in any of {count(best.targets)} cases; the "
+            f"strongest ({best.attack}) may be right in up to {at_most(best.high)} of cases."
         )
+    ends = f" ({interval(best)})" if interval(best) else ""
     return (
-        f"After {time}, the strongest attack found ({best.attack}) names the right {crowd} in "
-        f"about {share(best)} of cases{_ends(best)}, {_compared(best)}."
+        f"After {time}, the strongest attack ({best.attack}) picks {crowd} in about {share(best)} "
+        f"of cases{ends}, {_compared(best)}."
     )
-
-
-def _ends(risk: Risk) -> str:
-    ends = interval(risk)
-    return f" ({ends})" if ends else ""
 
 
 def _compared(risk: Risk) -> str:
     if risk.low <= risk.guessing:
-        return "which this many cases cannot tell from guessing"
-    return f"about {times(risk, risk.guessing)} times better than guessing"
+        return "which so few cases cannot tell from guessing"
+    return f"about {times(risk, risk.guessing)} times as often as guessing would"
 
 
 def _under_model(bound: Bound, best: Risk | None) -> Statement:
-    unfit = bound.fits is False
+    unfit, beaten = bound.fits is False, _beaten(bound, best)
     text = (
-        f"{opening(bound.name)}: no attacker limited to this knowledge could exceed about "
-        f"{share_with_interval(bound)}, under "
-        f"{'a model that does not fit' if unfit else 'the model'}."
+        f"{opening(bound.name)}: an attacker with this knowledge could reach about {said(bound)} "
+        f"at most, if the model holds.{' What was observed does not fit it.' if unfit else ''}"
     )
-    beaten = _beaten(bound, best)
     return Statement("model", text + beaten, warns=unfit or bool(beaten))
 
 
-def _promised(uppers: list[Bound], best: Risk | None) -> list[Statement]:
-    """Every bound that says something, lowest first, or plainly that none does."""
-    telling = sorted((one for one in uppers if one.value < 1), key=lambda one: one.value)
-    if uppers and not telling:
-        names = listed([bound.name for bound in uppers])
-        text = (
-            "About attackers who know more, nothing is promised: "
-            f"{names} allow{'s' if len(uppers) == 1 else ''} 100 %, which says nothing."
-        )
-        return [Statement("promise", text, warns=True)]
-    return [
+def _promised(found: Sequence[Bound], best: Risk | None) -> list[Statement]:
+    """Every bound, lowest first; plainly, if none of them rules anything out."""
+    uppers = [bound for bound in found if bound.side == "upper"]
+    limits = [bound for bound in uppers if not empty(bound)]
+    statements = [
         Statement(
             "promise",
-            f"{opening(bound.name)}: never above {at_most(bound.high)}. {bound.assumes}"
-            f"{_beaten(bound, best)}",
+            f"{opening(bound.name)}: {said(bound)}. {bound.assumes}{_beaten(bound, best)}".strip(),
             warns=bool(_beaten(bound, best)),
         )
-        for bound in telling
+        for bound in limits
     ]
+    if len(limits) < len(uppers):
+        rest = [bound for bound in uppers if empty(bound)]
+        text = f"{opening(listed([bound.name for bound in rest]))}: {said(rest[0])}."
+        if not limits:
+            text += " Nothing is promised about attackers who know more."
+        statements.append(Statement("promise", text, warns=not limits))
+    return statements
 
 
 def _beaten(bound: Bound, best: Risk | None) -> str:
@@ -119,13 +100,22 @@ def _beaten(bound: Bound, best: Risk | None) -> str:
     if best is None or best.value <= bound.high:
         return ""
     if best.low <= bound.high:
-        return f" The attack {best.attack} was above it, which may be chance."
-    return f" But the attack {best.attack} exceeds it, so what it assumes does not hold."
+        return f" The attack {best.attack} was above this, which may be chance."
+    return f" But the attack {best.attack} exceeds this, so what it assumes does not hold."
 
 
 def basis(result: Result) -> str:
-    """What the verdict rests on."""
+    """What the verdict rests on: who was attacked, who could be assessed, how sure ranges are."""
+    return f"{_attacked(result, strongest(result))} Ranges are {percent(result.level)} intervals."
+
+
+def _attacked(result: Result, best: Risk | None) -> str:
+    if best is None:
+        return f"{count(result.targets)} people were to be attacked."
+    if not best.not_assessed:
+        return f"{count(best.targets)} people were attacked, and all could be assessed."
     return (
-        f"{count(result.targets)} people were attacked; ranges are {percent(result.level)} "
-        "intervals."
+        f"{count(best.targets + best.not_assessed)} people were attacked, of whom "
+        f"{count(best.targets)} could be assessed: of the other {count(best.not_assessed)} one "
+        "side had seen nothing, which does not make them safe."
     )

@@ -47,9 +47,9 @@ def units(result: "Result", number: int) -> str:
     return f"{number:,} {single if number == 1 else single + 's'}"
 
 
-def unit(result: "Result") -> str:
-    """The study's word for slots, in the plural."""
-    return units(result, 2).split(" ", 1)[1]
+def unit(result: "Result", number: int = 2) -> str:
+    """The study's word for slots, in the plural unless there is one."""
+    return units(result, number).split(" ", 1)[1]
 
 
 def listed(items: Sequence[str]) -> str:

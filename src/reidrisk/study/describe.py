@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -14,10 +15,12 @@ from reidrisk.observations import Observations
 
 def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
     """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
+    if isinstance(thing, np.generic):
+        thing = thing.item()
+    if isinstance(thing, float) and not math.isfinite(thing):
+        return str(thing)  # JSON has no such number
     if thing is None or isinstance(thing, bool | int | float | str):
         return thing
-    if isinstance(thing, np.generic):
-        return thing.item()
     if isinstance(thing, Path):
         return thing.name
     if isinstance(thing, np.ndarray):

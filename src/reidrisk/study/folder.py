@@ -16,11 +16,11 @@ from typing import Any, Protocol, get_type_hints
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.files import made_folder, written_whole
-from reidrisk.people.people import People
 from reidrisk.risk.engine import Engine
-from reidrisk.study.analyses.steps import Part, Step
+from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import fingerprint
 from reidrisk.study.result import SCHEMA, Result, plain, typed
+from reidrisk.study.setup import Source
 from reidrisk.study.study import Study
 
 
@@ -34,7 +34,7 @@ class Watcher(Protocol):
 def run_in(
     folder: str | Path,
     study: Study,
-    people: People,
+    source: Source,
     *,
     engine: Engine | None = None,
     fresh: bool = False,
@@ -46,10 +46,10 @@ def run_in(
     Args:
         folder: Made if it is not there.
         study: What to measure.
-        people: Of whom.
+        source: Of whom: people, or two tables.
         engine: Where it runs; this machine, if not given.
         fresh: Forget what the folder holds of another study, or of this one.
-        inputs: Names and hashes of the files the people came from.
+        inputs: Names and hashes of the files that the source came from.
         watch: Called before each step.
 
     Raises:
@@ -57,7 +57,10 @@ def run_in(
             version.
     """
     place = Path(folder)
-    description = {"study": study.describe(people), "inputs": inputs or {}}
+    engine = LocalEngine() if engine is None else engine
+    # First, since it refuses what cannot be run: then the folder stays as it is.
+    names = [step.name for step in study.steps(source, engine)]
+    description = {"study": study.describe(source), "inputs": inputs or {}}
     if fresh and (place / "run.json").exists():
         shutil.rmtree(place / "steps", ignore_errors=True)
         for name in ("result.json", "run.json"):  # so that no old result outlives its note
@@ -66,8 +69,6 @@ def run_in(
     for part in (place, place / "steps"):
         for left_over in part.glob(".*.json.*"):  # of a write that was killed
             left_over.unlink(missing_ok=True)
-    engine = LocalEngine() if engine is None else engine
-    names = [step.name for step in study.steps(people, engine)]
     keeper = _Keeper(place / "steps", fingerprint(description))
 
     def keep(step: Step, parts: Part) -> Part:
@@ -78,7 +79,7 @@ def run_in(
             return found
         return keeper.store(step.name, step.run(parts))
 
-    result = replace(study.run(people, engine=engine, keep=keep), inputs=dict(inputs or {}))
+    result = replace(study.run(source, engine=engine, keep=keep), inputs=dict(inputs or {}))
     result.save(place)
     return result
 
@@ -143,7 +144,10 @@ class _Keeper:
         if body.get("checksum") != fingerprint(records) or not isinstance(records, dict):
             return None
         hints = get_type_hints(Result)
-        return {name: typed(hints[name], values) for name, values in records.items()}
+        try:
+            return {name: typed(hints[name], values) for name, values in records.items()}
+        except (KeyError, ValueError):  # written by another version of this very step
+            return None
 
     def store(self, step: str, part: Part) -> Part:
         """Keep what a step gave."""

@@ -6,42 +6,34 @@ differs from run to run, such as time and machine, is not part of it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from types import UnionType
-from typing import Any, Literal, Self, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from reidrisk import estimates
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table, risk_chart
+from reidrisk.releases.release import Bits
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
 
 SCHEMA = "reidrisk/1"
 
-_SCALARS: dict[type, tuple[type, ...]] = {
-    int: (int,), float: (float, int), str: (str,), bool: (bool,),
-}  # fmt: skip
+STRICT = {
+    "extra": "forbid",
+    "strict": True,
+    "allow_inf_nan": False,
+    "json_schema_serialization_defaults_required": True,
+}
+"""How records are read, inner ones too: no unknown key, no text for a number, every number one."""
 
-Side = Literal["lower", "estimate", "upper"]
 Setting = Mapping[str, float | int | str]
 """Parameters of a sweep in which a record differs from the study; empty for the study itself."""
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A measured or computed number; the fields of `Estimate`."""
-
-    value: float
-    low: float
-    high: float
-    level: float
-    trials: int
-    method: str
-
-    @classmethod
-    def of(cls, estimate: Estimate) -> Self:
-        """The same number as a record."""
-        return cls(*(getattr(estimate, part.name) for part in fields(Estimate)))
 
 
 @dataclass(frozen=True)
@@ -84,10 +76,21 @@ class Bound:
     fits: bool | None = None
     setting: Setting = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, bound: estimates.Bound, slots: int) -> Self:
+        """A bound at a number of slots as a flat record."""
+        number = asdict(bound.estimate)
+        return cls(bound.name, bound.side, slots, assumes=bound.assumes, fits=bound.fits, **number)
+
     @property
     def estimate(self) -> Estimate:
         """The number with its interval."""
         return Estimate(self.value, self.low, self.high, self.level, self.trials, self.method)
+
+    @property
+    def bound(self) -> estimates.Bound:
+        """The bound as it was found."""
+        return estimates.Bound(self.name, self.side, self.estimate, self.assumes, self.fits)
 
 
 @dataclass(frozen=True)
@@ -97,8 +100,8 @@ class Selection:
     attack: str
     slots: int
     precision: float
-    named: Figure
-    right: Figure | None
+    named: Estimate
+    right: Estimate | None
     expected_right: float
 
 
@@ -107,7 +110,7 @@ class ClaimBin:
     """Targets with similar claims: mean claim and share right."""
 
     claimed: float
-    right: Figure
+    right: Estimate
 
 
 @dataclass(frozen=True)
@@ -117,8 +120,8 @@ class Claims:
     attack: str
     slots: int
     claimed: float
-    right: Figure
-    gap: Figure
+    right: Estimate
+    gap: Estimate
     fits: bool
     bins: tuple[ClaimBin, ...]
 
@@ -134,11 +137,11 @@ class UserRisk:
     slots: int
     users: int
     repeats: int
-    mean: Figure
-    median: Figure
-    percentile_90: Figure
-    percentile_99: Figure
-    worst_decile: Figure
+    mean: Estimate
+    median: Estimate
+    percentile_90: Estimate
+    percentile_99: Estimate
+    worst_decile: Estimate
     edges: tuple[float, ...]
     shares: tuple[float, ...]
 
@@ -155,20 +158,9 @@ class Extrapolation:
     slots: int
     law: str
     parameters: Mapping[str, float]
-    fitted: tuple[tuple[int, Figure], ...]
-    predicted: tuple[tuple[int, Figure], ...]
-    held_out: tuple[tuple[int, Figure, Figure], ...]  # users, predicted, measured
-
-
-@dataclass(frozen=True)
-class Bits:
-    """An information figure: bits per slot, with its standard error (0 if exact)."""
-
-    name: str
-    slots: int
-    value: float
-    error: float
-    note: str
+    fitted: tuple[tuple[int, Estimate], ...]
+    predicted: tuple[tuple[int, Estimate], ...]
+    held_out: tuple[tuple[int, Estimate, Estimate], ...]  # users, predicted, measured
 
 
 @dataclass(frozen=True)
@@ -197,6 +189,8 @@ class Result:
         versions: Of the package and its libraries.
     """
 
+    __pydantic_config__: ClassVar[Any] = STRICT
+
     title: str
     study: Mapping[str, Any]
     users: int
@@ -224,7 +218,7 @@ class Result:
 
     @classmethod
     def from_json(cls, text: str, name: str = "result.json") -> Self:
-        """Read what `to_json` wrote; `name` is for messages."""
+        """Read what `to_json` wrote, also before; `name` is for messages."""
         try:
             body = json.loads(text, parse_constant=_refuse)
         except ValueError as wrong:
@@ -237,8 +231,8 @@ class Result:
             )
         try:
             return typed(cls, body)  # type: ignore[no-any-return]
-        except (KeyError, TypeError, ValueError, AttributeError) as wrong:
-            raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from wrong
+        except ValueError as wrong:
+            raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from None
 
     def to_frame(self) -> Any:
         """All risks, sweeps included, as a data frame of pandas, or else of polars."""
@@ -280,34 +274,40 @@ class Result:
 
 
 def plain(value: Any) -> Any:
-    """Records as dictionaries, tuples as lists."""
-    if is_dataclass(value):
-        return {part.name: plain(getattr(value, part.name)) for part in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    return value
+    """Records as JSON has them: dictionaries and lists."""
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415  only who needs it pays for it
+
+    return to_jsonable_python(value, inf_nan_mode="constants")
 
 
 def typed(kind: Any, value: Any) -> Any:
-    """The reverse, following the annotations of records."""
-    if is_dataclass(kind):
-        hints = get_type_hints(kind)
-        return kind(**{key: typed(hints[key], item) for key, item in value.items()})  # type: ignore[operator]
-    if get_origin(kind) is tuple:
-        kinds = get_args(kind)
-        if kinds[-1] is Ellipsis:
-            return tuple(typed(kinds[0], item) for item in value)
-        return tuple(typed(one, item) for one, item in zip(kinds, value, strict=True))
-    if get_origin(kind) is UnionType:
-        records = [one for one in get_args(kind) if is_dataclass(one)]
-        return typed(records[0], value) if records and value is not None else value
-    if kind in _SCALARS and (
-        not isinstance(value, _SCALARS[kind]) or (isinstance(value, bool) and kind is not bool)
-    ):
-        raise TypeError(f"{value!r} instead of a value of type {kind.__name__}")
-    return value
+    """The reverse.
+
+    Raises:
+        ValueError: It is no such record; says where and why.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415  as above
+
+    try:
+        # As text, since only there a list stands for a tuple and yet "1" for no number.
+        return adapter(kind).validate_json(json.dumps(value))
+    except ValidationError as wrong:
+        raise ValueError(_first_of(wrong)) from None
+
+
+@cache
+def adapter(kind: Any) -> "TypeAdapter[Any]":
+    """What reads records from JSON and knows their schema."""
+    from pydantic import TypeAdapter  # noqa: PLC0415  as above
+
+    return TypeAdapter(kind) if kind is Result else TypeAdapter(kind, config=STRICT)  # type: ignore[arg-type]
+
+
+def _first_of(wrong: "ValidationError") -> str:
+    """Where something is wrong first, and what."""
+    first = wrong.errors(include_url=False)[0]
+    place = ".".join(str(part) for part in first["loc"]) or "everything"
+    return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}"
 
 
 def _refuse(constant: str) -> None:

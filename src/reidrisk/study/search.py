@@ -1,8 +1,9 @@
-"""How much is enough: the smallest value of a parameter whose risk is certainly below a target.
+"""How much is enough: the first value of a parameter whose risk is certainly below a target.
 
-Every parameter that can be searched makes people safer as it grows: more noise, larger top sets, a
-larger crowd. So the values are searched by halving. Each measurement's interval is widened so that
-all of them together hold the truth with the level asked for, whichever value is chosen in the end.
+A parameter can be searched if it is known which way people become safer: more noise, larger top
+sets, a larger crowd; less epsilon. The values are searched by halving, from the least safe on. Each
+measurement's interval is widened so that all of them together hold the truth with the level asked
+for, whichever value is chosen in the end.
 """
 
 from collections.abc import Callable, Sequence
@@ -11,15 +12,15 @@ from dataclasses import dataclass, replace
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
-from reidrisk.people.people import People
+from reidrisk.releases import Parameter
 from reidrisk.risk.engine import Engine
+from reidrisk.study.analyses import risks, sweeps
+from reidrisk.study.parameters import parameter_of, read_value
+from reidrisk.study.setup import Source
 from reidrisk.study.study import Study
 
 Measure = Callable[[float], Estimate]
 """The risk at a value."""
-
-SEARCHED = ("noise", "top", "users")
-"""Parameters that make people safer as they grow."""
 
 _DIGITS = 100
 """Values of two digits are searched: nobody needs a noise of 0.2317."""
@@ -39,9 +40,10 @@ class Calibration:
 
     Attributes:
         max_risk: What the upper end of the risk must not exceed.
-        enough: The smallest value found to suffice; None if the largest does not.
-        not_enough: The largest value found not to suffice; None if the smallest does.
-        trials: All that was tried, by value.
+        enough: The first value, from the least safe on, found to suffice; None if the safest does
+            not.
+        not_enough: The last value found not to suffice; None if the least safe does.
+        trials: All that was tried, safest last.
     """
 
     max_risk: float
@@ -51,24 +53,24 @@ class Calibration:
 
 
 def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> Calibration:
-    """The smallest value that suffices, by halving.
+    """The first value that suffices, by halving.
 
     Args:
-        measure: The risk at a value; taken to fall as values grow. Called at most
+        measure: The risk at a value; taken to fall along the values. Called at most
             `evaluations(values)` times, never twice with the same value.
-        values: Ascending.
+        values: Safest last, each once.
         max_risk: What the upper end of the risk must not exceed.
     """
     most = probability("max_risk", max_risk)
-    if not values or list(values) != sorted(set(values)):
-        raise InvalidInput("values to search are in ascending order, each once, at least one")
+    if not values or len(set(values)) < len(values):
+        raise InvalidInput("values to search are given safest last, each once, at least one")
     tried: dict[int, Trial] = {}
 
     def suffices(place: int) -> bool:
         tried[place] = Trial(values[place], measure(values[place]))
         return tried[place].risk.high <= most
 
-    low, high = -1, len(values)  # the largest known not to suffice, the smallest known to suffice
+    low, high = -1, len(values)  # the last known not to suffice, the first known to
     if suffices(len(values) - 1):
         high -= 1
     else:
@@ -90,6 +92,40 @@ def each_level(level: float, evaluations: int) -> float:
     return 1 - (1 - confidence(level)) / evaluations
 
 
+def searched(study: Study, name: str) -> Parameter:
+    """A parameter of a study of which it is known which way is safer."""
+    parameter = parameter_of(study.release, name, "calibrate")
+    if parameter.safer_as_it_grows is None:
+        raise InvalidInput(
+            f"calibrate: whether people become safer as {name} grows depends, so it cannot be "
+            "searched; sweep it to see"
+        )
+    return parameter
+
+
+def values_of(
+    parameter: Parameter, low: str | float | None = None, high: str | float | None = None
+) -> tuple[float, ...]:
+    """Values to search, safest last: from low to high, or where the parameter says.
+
+    Args:
+        parameter: What is searched.
+        low: The lower end, as people write it.
+        high: The upper end.
+    """
+    usual = parameter.search or (low, high)
+    if None in usual:
+        raise InvalidInput(
+            f"calibrate: {parameter.name} has no usual range to search; give low and high"
+        )
+    first, last = (
+        read_value(replace(parameter, name=name), where if given is None else given)
+        for name, given, where in (("low", low, usual[0]), ("high", high, usual[1]))
+    )
+    values = candidates(first, last)
+    return values if parameter.safer_as_it_grows else values[::-1]
+
+
 def candidates(low: float, high: float) -> tuple[float, ...]:
     """Numbers of at most two digits between two positive ones, and these, ascending."""
     if not 0 < low <= high:
@@ -105,15 +141,16 @@ def candidates(low: float, high: float) -> tuple[float, ...]:
 
 
 def risk_at(
-    study: Study, people: People, name: str, value: float, *, engine: Engine, level: float
+    study: Study, source: Source, name: str, value: float, *, engine: Engine, level: float
 ) -> Estimate:
     """The risk of a study's strongest attack after the most slots, with one parameter changed.
 
     Strongest is the attack whose interval reaches highest.
     """
-    if name not in SEARCHED:
-        raise InvalidInput(f"{name} cannot be searched; there are {', '.join(SEARCHED)}")
+    searched(study, name)
     changed = replace(study, sweep={name: (value,)}, level=level)
-    risks = changed.steps(people, engine)[-1].run({})["risks"]
-    found: Estimate = max(risks, key=lambda risk: risk.high).estimate
-    return found
+    for analysis in (risks, sweeps):
+        analysis.check(changed, source)
+    found = sweeps.at(changed.scene(source, engine), name, value)["risks"]
+    highest: Estimate = max(found, key=lambda risk: risk.high).estimate
+    return highest

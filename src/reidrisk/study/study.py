@@ -1,7 +1,5 @@
 """A study: everything to be measured, described first and run later, on any engine."""
 
-import dataclasses
-import difflib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,19 +9,17 @@ from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
-from reidrisk.people.people import People
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import Release
 from reidrisk.risk.engine import Engine
-from reidrisk.risk.posteriors import check_likelihood
-from reidrisk.study.analyses.steps import Part, Step, steps_of
+from reidrisk.study.analyses import ANALYSES
+from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Result
+from reidrisk.study.setup import Scene, Source
 from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of, versions
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
-
-_FEWEST_SIZES = 4
 
 
 @dataclass(frozen=True)
@@ -43,18 +39,19 @@ class Study:
     """What to measure of a release.
 
     Args:
-        release: What is shown.
         attacks: Who attacks.
+        release: What shows people to sites; None for tables of unknown origin.
         slots: After how many slots; all, if not given. The last is the headline.
         targets: How many users are attacked; all, if None.
         precision: Attack only as many targets as intervals of this half width need.
-        training: Share of users who are not attacked; attacks with a `panel` learn from them.
+        training: Share of users who are not attacked; attacks that can learn, learn from them.
         seed: Of all chance but that of the people.
         title: For the report.
         unit: What a slot is, in the plural: "weeks".
         level: Of all intervals.
         models: Attacks that are likelihoods, under each of which the optimum is computed.
-        full_information: Whether to add the optimum of who knows everyone's top sets.
+        full_information: Whether to add the optimum of who knows what all chances follow from.
+        bounds: Bounds of others to add, `module:function` each.
         sizes: Smaller crowds to measure in.
         beyond: Larger crowds to extrapolate to; needs `sizes`.
         per_user: Whether, and how, to repeat the release of single users.
@@ -62,8 +59,8 @@ class Study:
             they are: `{"noise": (0.01, 0.1)}`.
     """
 
-    release: TopicsApi
     attacks: tuple[Attack, ...]
+    release: Release | None = None
     slots: tuple[int, ...] | None = None
     targets: int | None = 10_000
     precision: float | None = None
@@ -74,23 +71,23 @@ class Study:
     level: float = 0.95
     models: tuple[Attack, ...] = ()
     full_information: bool = False
+    bounds: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
     beyond: tuple[int, ...] = ()
     per_user: Repeats | None = None
     sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("attacks", "slots", "models", "sizes", "beyond"):
+        for name in ("attacks", "slots", "models", "bounds", "sizes", "beyond"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
             raise InvalidInput("a study has at least one attack; add Hamming()")
         if self.slots is not None and not self.slots:
             raise InvalidInput("slots is empty; name at least one number of slots, or leave it out")
-        for model in self.models:
-            check_likelihood(model)
         self._check_numbers()
-        self._check_sweep()
+        for analysis in ANALYSES:
+            analysis.check(self, None)
 
     def _check_numbers(self) -> None:
         for name in ("slots", "sizes", "beyond"):
@@ -103,70 +100,56 @@ class Study:
         if not 0 <= probability("training", self.training) < 1:
             raise InvalidInput("training is a share of users below 1: somebody must be attacked")
         confidence(self.level)
-        if self.beyond and len(self.sizes) < _FEWEST_SIZES:
-            raise InvalidInput(
-                f"beyond needs sizes to extrapolate from, {_FEWEST_SIZES} at least; add smaller "
-                "crowds, each about three times the one before"
-            )
-
-    def _check_sweep(self) -> None:
-        known = {part.name for part in dataclasses.fields(self.release)} | {"users"}
-        if unknown := sorted(set(self.sweep) - known):
-            close = difflib.get_close_matches(unknown[0], known, 1)
-            hint = f": did you mean {close[0]}?" if close else "."
-            raise InvalidInput(
-                f"sweep: {unknown[0]!r} is no parameter of the release{hint} There are "
-                f"{', '.join(sorted(known))}"
-            )
 
     def run(
-        self, people: People, *, engine: Engine | None = None, keep: Keep | None = None
+        self, source: Source, *, engine: Engine | None = None, keep: Keep | None = None
     ) -> Result:
         """Carry out all steps.
 
         Args:
-            people: Whose release it is.
+            source: People whom the release shows, or two tables of what was shown:
+                `reidrisk.data.read_linked`.
             engine: Where it runs; this machine, if not given. The result does not depend on it.
             keep: Called with each step and how to run it; returns what the step gave. A run in a
                 folder finds there what was done before: `reidrisk.study.run_in`.
         """
         engine = LocalEngine() if engine is None else engine
         parts: dict[str, tuple[Any, ...]] = {}
-        for step in self.steps(people, engine):
+        for step in self.steps(source, engine):
             found = step.run(parts) if keep is None else keep(step, parts)
             for name, records in found.items():
                 parts[name] = parts.get(name, ()) + tuple(records)
-        return self._result(people, parts)
+        return self._result(source, parts)
 
-    def steps(self, people: People, engine: Engine) -> list[Step]:
-        """What a run does, in order."""
-        most = self.release.slots(people)
-        if self.slots is not None and max(self.slots) > most:
-            raise InvalidInput(
-                f"slots go up to {max(self.slots)}, and people with {people.epochs} epochs show "
-                f"{most}; ask for fewer slots, or make more epochs"
-            )
-        return list(steps_of(self, people, engine))
+    def steps(self, source: Source, engine: Engine) -> list[Step]:
+        """What a run does, in order; what cannot be done is refused here."""
+        for analysis in ANALYSES:
+            analysis.check(self, source)
+        scene = self.scene(source, engine)
+        return [step for analysis in ANALYSES for step in analysis.steps(scene)]
 
-    def describe(self, people: People) -> dict[str, Any]:
-        """The study and its people as JSON knows them."""
-        return {**describe(self), "people": describe(people)}
+    def scene(self, source: Source, engine: Engine) -> Scene:
+        """Who is seen by whom."""
+        return Scene(self, source, engine, self.release)
 
-    def _result(self, people: People, parts: Part) -> Result:
-        risks = parts["risks"]
-        slots = tuple(sorted({risk.slots for risk in risks if not risk.setting}))
+    def describe(self, source: Source) -> dict[str, Any]:
+        """The study and its source as JSON knows them."""
+        return {**describe(self), "people": describe(source)}
+
+    def _result(self, source: Source, parts: Part) -> Result:
+        first = parts["risks"][0]
+        slots = tuple(sorted({risk.slots for risk in parts["risks"] if not risk.setting}))
         records: dict[str, Any] = {name: found for name, found in parts.items() if name != "bounds"}
-        targets = self.targets if self.targets is not None else people.users
         return Result(
             title=self.title,
-            study=self.describe(people),
-            users=risks[0].users,
-            targets=min(targets, risks[0].users),
+            study=self.describe(source),
+            users=first.users,
+            targets=first.targets + first.not_assessed,
             slots=slots,
             level=self.level,
             seed=self.seed,
             bounds=spectrum_of(self, parts, slots[-1]),
-            assumptions=assumptions(self.attacks, self.level, people),
+            assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
             versions=versions(),
             **records,

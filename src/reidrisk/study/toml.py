@@ -1,6 +1,5 @@
 """Study files: `study.toml`, checked with the line of whatever is wrong."""
 
-import difflib
 import re
 import tomllib
 from collections.abc import Callable
@@ -11,33 +10,54 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from reidrisk import data
-from reidrisk.attacks import (
-    Attack,
-    Hamming,
-    ProfileOverlap,
-    TokenTable,
-    TypeAware,
-    WeightedHamming,
-)
+from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.linked import Linked
 from reidrisk.people.people import People
-from reidrisk.releases import TopicsApi
+from reidrisk.releases import Release
+from reidrisk.risk.bounds import bound_named
 from reidrisk.study.describe import hash_of_file
+from reidrisk.study.parameters import faults, make_release, meant, parameter_of, read_value
+from reidrisk.study.parameters import release_kind as kind_of
 from reidrisk.study.quantities import share, size
+from reidrisk.study.setup import Source
 from reidrisk.study.study import Repeats, Study
 
-Size = Annotated[int, BeforeValidator(lambda value: _quantity(size, value))]
-Share = Annotated[float, BeforeValidator(lambda value: _quantity(share, value))]
-AttackName = Literal[
-    "hamming", "weighted-hamming", "token-table", "type-aware", "profile-overlap",
-    "denoised-profile-overlap",
-]  # fmt: skip
+
+def _read(read: Callable[[Any], Any]) -> BeforeValidator:
+    """Reads something; pydantic turns ValueError into a message with its place."""
+
+    def validate(value: Any) -> Any:
+        try:
+            return read(value)
+        except InvalidInput as wrong:
+            raise ValueError(str(wrong)) from None
+
+    return BeforeValidator(validate)
 
 
-_WITHOUT_RELEASE: dict[str, Callable[[], Attack]] = {
-    "hamming": Hamming,
-    "profile-overlap": ProfileOverlap,
-}
+def _named(find: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Finds a part by its name, which is text."""
+
+    def found(name: Any) -> Any:
+        if not isinstance(name, str):
+            raise InvalidInput(f"a name is text in quotes; got {name!r}")
+        return find(name)
+
+    return found
+
+
+def _bound_name(name: str) -> str:
+    bound_named(name)
+    return name
+
+
+Size = Annotated[int, _read(size)]
+Share = Annotated[float, _read(share)]
+Targets = Annotated[int | None, _read(lambda value: None if value == "all" else size(value))]
+NamedAttack = Annotated[Any, _read(_named(attack_named))]
+NamedBound = Annotated[str, _read(_named(_bound_name))]
+Kind = Annotated[Any, _read(_named(kind_of))]
 
 
 class _Section(BaseModel):
@@ -113,31 +133,46 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
-_PEOPLE = {"synthetic": Synthetic, "table": Table, "history": History, "tfrecord": TfRecord}
+class TwoTables(_Section):
+    """What two sites saw: rows of known users, and rows whose user is wanted."""
+
+    kind: Literal["linked"]
+    known: str
+    anonymous: str
+    columns: dict[str, str] = Field(default_factory=dict)
+    strangers: Literal["refuse", "drop"] = "refuse"
+
+    def read(self, folder: Path) -> Linked:
+        """Read the tables."""
+        return data.read_linked(
+            folder / self.known,
+            folder / self.anonymous,
+            columns=self.columns,
+            strangers=self.strangers,
+        )
 
 
-class Release(_Section):
-    """The Topics API; other switches as in `TopicsApi`."""
+_PEOPLE = {
+    "synthetic": Synthetic,
+    "table": Table,
+    "history": History,
+    "tfrecord": TfRecord,
+    "linked": TwoTables,
+}
+_PATHS = ("path", "domains", "known", "anonymous")
 
-    kind: Literal["topics"] = "topics"
-    topics: int | None = Field(default=None, ge=1)
-    top: int = Field(default=5, ge=1)
-    noise: Share = 0.05
-    presence: float | list[float] | None = None
-    memory: int = Field(default=3, ge=1)
-    delay: float = Field(default=0.0, ge=0)
-    per_call: int = Field(default=1, ge=1)
-    every: int | None = Field(default=None, ge=1)
-    blocked: float | list[float] = 0.0
-    absence: Share = 0.0
 
-    def release(self, people: People) -> TopicsApi:
-        """The release, for people with this alphabet."""
-        switches = self.model_dump(exclude={"kind", "topics"})
-        for name in ("presence", "blocked"):
-            if isinstance(switches[name], list):
-                switches[name] = tuple(switches[name])
-        return TopicsApi(topics=self.topics or people.tokens, **switches)
+class ReleaseSection(BaseModel):
+    """A release: its kind, and its parameters as keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Kind = Field(default="topics", validate_default=True)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All keys but the kind."""
+        return dict(self.model_extra or {})
 
 
 class PerUser(_Section):
@@ -155,27 +190,30 @@ class StudyModel(_Section):
     seed: int = Field(default=0, ge=0)
     level: Share = 0.95
     slots: list[int] | None = None
-    targets: Size | None = 10_000
+    targets: Targets = 10_000
     precision: Share | None = None
     training: Share = 0.0
-    attacks: list[AttackName] = ["hamming", "weighted-hamming"]
-    models: list[AttackName] = []
+    attacks: list[NamedAttack] | None = None
+    models: list[NamedAttack] = []
     full_information: bool = False
+    bounds: list[NamedBound] = []
     sizes: list[Size] = Field(default_factory=list)
     beyond: list[Size] = Field(default_factory=list)
     per_user: PerUser | None = None
-    people: Annotated[Synthetic | Table | History | TfRecord, Field(discriminator="kind")]
-    release: Release = Release()
+    people: Annotated[
+        Synthetic | Table | History | TfRecord | TwoTables, Field(discriminator="kind")
+    ]
+    release: ReleaseSection | None = None
     sweep: dict[str, list[Any]] = Field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study file that was read: the study, its people, and where they came from."""
+    """A study file that was read: the study, its source, and the files of that."""
 
     text: str
     study: Study
-    people: People
+    source: Source
     inputs: dict[str, str]
 
 
@@ -194,17 +232,22 @@ def read_study(path: str | Path) -> StudyFile:
 
 
 def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> StudyFile:
-    """A study from the text of a file, with its people; paths in it are relative to the folder."""
+    """A study from the text of a file, with its source; paths in it are relative to the folder."""
     model = parse(text, name)
-    people = model.people.read(folder)
-    names = [getattr(model.people, part, None) for part in ("path", "domains")]
+    source = model.people.read(folder)
+    names = [getattr(model.people, part, None) for part in _PATHS]
     paths = [folder / part for part in names if part]
     inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
     try:
-        study = study_of(model, people)
+        release = _release(model, source)
+    except InvalidInput as wrong:
+        line = line_of(text, ["release"])
+        raise InvalidInput(f"{name}, line {line}: release: {wrong}") from wrong
+    try:
+        study = _study(model, release)
     except InvalidInput as wrong:
         raise InvalidInput(f"{name}: {wrong}") from wrong
-    return StudyFile(text, study, people, inputs)
+    return StudyFile(text, study, source, inputs)
 
 
 def parse(text: str, name: str = "study.toml") -> StudyModel:
@@ -214,84 +257,63 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
     except tomllib.TOMLDecodeError as wrong:
         raise InvalidInput(f"{name} is not TOML: {wrong}") from wrong
     try:
-        return StudyModel.model_validate(body)
+        model = StudyModel.model_validate(body)
     except ValidationError as wrong:
         lines = [_explain(one, text, name) for one in wrong.errors()]
         raise InvalidInput("\n".join(lines)) from None
+    if model.release is not None:
+        wrongs = faults(model.release.kind, model.release.parameters)
+        if wrongs:
+            lines = [_line(text, name, ["release", key], why) for key, why in wrongs.items()]
+            raise InvalidInput("\n".join(lines))
+    return model
 
 
-def study_of(model: StudyModel, people: People) -> Study:
-    """The study of a model, for its people."""
-    release = model.release.release(people)
+def _release(model: StudyModel, source: Source) -> Release | None:
+    """The release that a file names; for people the Topics API, if it names none."""
+    if model.release is not None:
+        return make_release(model.release.kind, model.release.parameters, source)
+    return None if isinstance(source, Linked) else make_release(kind_of("topics"), {}, source)
+
+
+def _study(model: StudyModel, release: Release | None) -> Study:
+    attacks = model.attacks
+    if attacks is None:
+        names = ("hamming",) if release is None else ("hamming", "weighted-hamming")
+        attacks = [attack_named(name) for name in names]
+    swept = {name: parameter_of(release, name, "sweep") for name in model.sweep}
     return Study(
         release=release,
-        attacks=tuple(make_attack(name, release, people) for name in model.attacks),
-        models=tuple(make_attack(name, release, people) for name in model.models),
+        attacks=tuple(attacks),
+        models=tuple(model.models),
+        bounds=tuple(model.bounds),
         slots=None if model.slots is None else tuple(model.slots),
         per_user=None if model.per_user is None else Repeats(**model.per_user.model_dump()),
-        sweep={key: tuple(_swept(key, one) for one in many) for key, many in model.sweep.items()},
+        sweep={
+            name: tuple(read_value(swept[name], value) for value in values)
+            for name, values in model.sweep.items()
+        },
         sizes=tuple(model.sizes),
         beyond=tuple(model.beyond),
+        targets=model.targets,
         **model.model_dump(
             include={
-                "title", "unit", "seed", "level", "targets", "precision", "training",
+                "title", "unit", "seed", "level", "precision", "training",
                 "full_information",
             }
         ),
     )  # fmt: skip
 
 
-def make_attack(name: str, release: TopicsApi | None, people: People | None = None) -> Attack:
-    """An attack by its name; on synthetic people, one that knows types is given them.
-
-    Without a release there are only attacks that need to know nothing of it.
-    """
-    if release is None:
-        if name not in _WITHOUT_RELEASE:
-            raise InvalidInput(
-                f"{name} must know what showed the tokens: how many of a user it may show (top) "
-                f"and the noise; without, there is {' and '.join(_WITHOUT_RELEASE)}"
-            )
-        return _WITHOUT_RELEASE[name]()
-    interests = people.interests if isinstance(people, data.SyntheticTopics) else None
-    if interests is not None and interests.size != release.top:
-        interests = None
-    makers: dict[str, Any] = {
-        **_WITHOUT_RELEASE,
-        "weighted-hamming": lambda: WeightedHamming(release),
-        "token-table": lambda: TokenTable(
-            release, pairs=None if interests is None else interests.pairs
-        ),
-        "type-aware": lambda: TypeAware(release, interests),
-        "denoised-profile-overlap": lambda: ProfileOverlap(release),
-    }
-    if name not in makers:
-        raise InvalidInput(
-            f"there is no attack {name!r}{_meant(name, makers)} There are {', '.join(makers)}"
-        )
-    attack: Attack = makers[name]()
-    return attack
-
-
-def _swept(name: str, value: Any) -> Any:
-    if name == "users":
-        return size(value, "sweep.users")
-    return share(value, f"sweep.{name}") if isinstance(value, str) else value
-
-
-def _quantity(read: Any, value: Any) -> Any:
-    """Read a quantity; pydantic turns ValueError into a message with its place."""
-    try:
-        return read(value)
-    except InvalidInput as wrong:
-        raise ValueError(str(wrong)) from None
-
-
 def _explain(error: Any, text: str, name: str) -> str:
     """One line: file, line, key, what is wrong, what to do."""
     path = [part for part in error["loc"] if part not in _PEOPLE]
+    return _line(text, name, path, _message(error, path))
+
+
+def _line(text: str, name: str, path: list[Any], why: str) -> str:
     key = ".".join(str(part) for part in path)
-    return f"{name}, line {line_of(text, path)}: {key}: {_message(error, path)}"
+    return f"{name}, line {line_of(text, path)}: {key}: {why}"
 
 
 def _message(error: Any, path: list[Any]) -> str:
@@ -299,7 +321,7 @@ def _message(error: Any, path: list[Any]) -> str:
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
         known = _known_keys(path[:-1], error["loc"])
-        return f"there is no such key{_meant(str(path[-1]), known)} There are {', '.join(known)}"
+        return f"there is no such key{meant(str(path[-1]), known)} There are {', '.join(known)}"
     if kind == "missing":
         return "this key is needed"
     if kind == "union_tag_not_found":
@@ -310,7 +332,7 @@ def _message(error: Any, path: list[Any]) -> str:
             known = re.findall("'([^']+)'", error["ctx"]["expected"])
         else:
             given = error["ctx"]["tag"]
-        return f"there is no {given!r}{_meant(str(given), known)} There are {', '.join(known)}"
+        return f"there is no {given!r}{meant(str(given), known)} There are {', '.join(known)}"
     if kind in {"model_type", "model_attributes_type"}:
         return f"this is a section of its own: [{path[-1]}], with its keys in the lines below"
     message = error["msg"].removeprefix("Value error, ")
@@ -322,13 +344,8 @@ def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
     if parents[:1] == ["people"]:
         model = _PEOPLE[next(str(part) for part in loc if part in _PEOPLE)]
     elif parents:
-        model = {"release": Release, "per_user": PerUser}[str(parents[0])]
+        model = {"per_user": PerUser}[str(parents[0])]
     return sorted(model.model_fields)
-
-
-def _meant(name: str, known: Any) -> str:
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f": did you mean {close[0]}?" if close else "."
 
 
 def line_of(text: str, path: list[Any]) -> int:

@@ -1,21 +1,14 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
-from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from reidrisk.attacks import Attack
-from reidrisk.people.people import People
+from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
-from reidrisk.risk.spectra import (
-    Level,
-    arranged,
-    attack_level,
-    local_privacy_level,
-    shared_bits_level,
-)
-from reidrisk.study.analyses.steps import Part, bound_of
+from reidrisk.risk.spectra import arranged, attack_bound
+from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.result import Bound
+from reidrisk.study.setup import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -28,22 +21,25 @@ NOT_COVERED = (
 )
 
 
-def assumptions(
-    attacks: Sequence[Attack], level: float, people: People | None = None
-) -> tuple[str, ...]:
+def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     """What was assumed, a sentence each."""
     sentences = [
         "An attacker sees what is shown of one person and names one of the known users.",
         "Every user is as likely to be that person: targets are drawn at random.",
         "Where several users explain a target equally well, one of them is named at random.",
-        f"Intervals hold the truth with probability {level:.0%}, each on its own.",
-        *(f"{attack.name}: {attack.assumes}" for attack in attacks),
+        f"Intervals hold the truth with probability {study.level:.0%}, each on its own.",
+        *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
     ]
-    if isinstance(people, SyntheticTopics):
+    if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "
             "of eight; that does not identify the real population, and real people may be easier "
             "or harder to name."
+        )
+    if isinstance(source, Linked):
+        sentences.append(
+            "The rows are those of two tables. How they came about is not known beyond what the "
+            "study says, and targets stand for people only as far as the tables do."
         )
     return tuple(sentences)
 
@@ -55,19 +51,11 @@ def versions() -> dict[str, str]:
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
     """All figures at a number of slots, weakest first."""
-    users = parts["risks"][0].users
     # One risk for each attack, in their order: names need not differ.
     risks = [risk for risk in parts["risks"] if risk.slots == slots and not risk.setting]
-    levels = [
-        attack_level(attack, risk.estimate)
+    figures = [
+        attack_bound(attack, risk.estimate)
         for attack, risk in zip(study.attacks, risks, strict=True)
     ]
-    levels += [
-        Level(bound.name, bound.side, bound.estimate, bound.assumes, bound.fits)
-        for bound in parts.get("bounds", ())
-    ]
-    for bits in parts.get("information", ()):
-        if bits.name == "mutual information" and bits.slots == slots:
-            levels.append(shared_bits_level(bits.value * slots, users))
-    levels.append(local_privacy_level(study.release, users, slots=slots))
-    return tuple(bound_of(level, slots) for level in arranged(levels, users))
+    figures += [record.bound for record in parts["bounds"]]
+    return tuple(Bound.of(one, slots) for one in arranged(figures))

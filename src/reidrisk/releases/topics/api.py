@@ -86,7 +86,7 @@ class TopicsApi:
         least=0,
         most=1,
         safer_as_it_grows=True,
-        search=(0.01, 1.0),
+        search=(0.01, 0.99),
     )
     buckets: tuple[int, ...] | None = parameter(None, help="Utility of each topic", kw_only=True)
     presence: Chances | None = parameter(

@@ -1,9 +1,12 @@
 """The exact optimum of a small world.  Paper: corollary 1."""
 
 from reidrisk.estimates import Bound, Estimate
+from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory.columns import best_of_columns
 from reidrisk.theory.numerics import UpperBound, exact_sum
+
+SIDE: Side = "upper"
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -18,4 +21,4 @@ def bound(setting: Setting) -> Bound | None:
         "For any attacker who names a person by what one site is shown of them, whatever else is "
         "known: the sum over every outcome, gaps included, of the largest chance."
     )
-    return Bound("exact optimum", "upper", Estimate.computed(best, "exact"), sentence)
+    return Bound("exact optimum", SIDE, Estimate.computed(best, "exact"), sentence)

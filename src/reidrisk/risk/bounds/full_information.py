@@ -4,13 +4,16 @@ import numpy as np
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
+from reidrisk.estimates.estimate import Side
 from reidrisk.observations import Observations
 from reidrisk.people.some import Some
 from reidrisk.releases.observing import reveal
 from reidrisk.releases.release import Reveals, asked
 from reidrisk.risk.assessing import among, assessed_of
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.posteriors import claims
+from reidrisk.risk.posteriors import beliefs
+
+SIDE: Side = "upper"
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -26,7 +29,7 @@ def bound(setting: Setting) -> Bound | None:
     release = asked(setting.release, Reveals, "full information")
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
-        mean_of_numbers(claims(part, score, engine)[0], level=setting.level)
+        mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
         for part in _denominators(setting, revealed.prefix(setting.slots))
     ]
     larger = max(found, key=lambda one: one.high)
@@ -44,7 +47,7 @@ def bound(setting: Setting) -> Bound | None:
         f"known, gaps included;{which if len(found) > 1 else ''} estimated on targets, so it holds "
         f"with {100 * setting.level:g} % confidence."
     )
-    return Bound("full information", "upper", best, sentence)
+    return Bound("full information", SIDE, best, sentence)
 
 
 def _revealed(setting: Setting) -> Observations | None:

@@ -5,8 +5,11 @@ from typing import Any
 import numpy as np
 
 from reidrisk.estimates import Bound, Estimate
+from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory import anonymity, upper_from_k_anonymity
+
+SIDE: Side = "upper"
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -20,7 +23,7 @@ def bound(setting: Setting) -> Bound | None:
         f"{k}-anonymity: every user always shows the same, and so do at least {k - 1} others. For "
         "any attacker who names a person by what one site is shown of them."
     )
-    return Bound("k-anonymity", "upper", Estimate.computed(upper_from_k_anonymity(k)), sentence)
+    return Bound("k-anonymity", SIDE, Estimate.computed(upper_from_k_anonymity(k)), sentence)
 
 
 def _anonymity(chances: Any) -> int:

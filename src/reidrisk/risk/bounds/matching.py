@@ -1,9 +1,12 @@
 """Attackers who see what is shown of everybody at once.  Paper: lemma 3."""
 
 from reidrisk.estimates import Bound, Estimate
+from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory.columns import upper_someone
 from reidrisk.theory.numerics import UpperBound, upper_sum
+
+SIDE: Side = "upper"
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -18,4 +21,4 @@ def bound(setting: Setting) -> Bound | None:
         "For attackers who see what a site is shown of everybody at once and name all of them "
         "together: the expected number of different rows per user, gaps included."
     )
-    return Bound("everyone at once", "upper", Estimate.computed(best), sentence)
+    return Bound("everyone at once", SIDE, Estimate.computed(best), sentence)

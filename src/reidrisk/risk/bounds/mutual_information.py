@@ -3,8 +3,11 @@
 from scipy.special import ndtri
 
 from reidrisk.estimates import Bound, Estimate, confidence
+from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory import upper_from_mutual_information
+
+SIDE: Side = "estimate"
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -29,4 +32,4 @@ def bound(setting: Setting) -> Bound | None:
         "population; it is not proved for the people at hand."
     )
     exact = Estimate.computed(value, "Fano, exact bits")
-    return Bound("mutual information", "estimate", found if error else exact, sentence)
+    return Bound("mutual information", SIDE, found if error else exact, sentence)

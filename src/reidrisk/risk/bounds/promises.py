@@ -3,7 +3,10 @@
 from dataclasses import dataclass, replace
 
 from reidrisk.estimates import Bound
+from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
+
+SIDE: Side = "upper"
 
 
 @dataclass(frozen=True, slots=True)

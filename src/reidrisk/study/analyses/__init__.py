@@ -1,1 +1,24 @@
-"""What a study measures, one analysis a file."""
+"""What a study may ask, a question a file; in the order of their steps, cheapest insight first."""
+
+from reidrisk.study.analyses import (
+    bounds,
+    claims,
+    crowds,
+    information,
+    models,
+    risks,
+    single_users,
+    sweeps,
+)
+from reidrisk.study.analyses.analysis import Analysis
+
+ANALYSES: tuple[Analysis, ...] = (
+    risks,
+    claims,
+    models,
+    crowds,
+    single_users,
+    information,
+    bounds,
+    sweeps,
+)

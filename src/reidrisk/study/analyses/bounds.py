@@ -1,0 +1,65 @@
+"""Bounds: what no attacker exceeds, or only under a model; `reidrisk.risk.bounds` has them."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from reidrisk.inputs.linked import Linked
+from reidrisk.people.some import Some
+from reidrisk.releases import Bits, Reveals
+from reidrisk.risk import bounds
+from reidrisk.risk.bounds import Setting, bound_named, bounds_in
+from reidrisk.study.analyses.analysis import Part, Step, need_people, release_that
+from reidrisk.study.result import Bound
+from reidrisk.study.setup import Scene, Source
+
+if TYPE_CHECKING:
+    from reidrisk.study.study import Study
+
+FULL = "full-information"
+"""The bound that takes a search of its own: only if a study asks for it."""
+
+
+def check(study: "Study", source: Source | None) -> None:
+    """Bounds of others can be found; full information has secrets from which chances follow."""
+    for name in study.bounds:
+        bound_named(name)
+    if not study.full_information:
+        return
+    release = release_that(study, Reveals, "full_information")
+    need_people(study, source, "full_information")
+    if source is not None and not isinstance(source, Linked):
+        # Refuses parameters with which they do not.
+        release.secrets(Some.of(source, np.arange(1)), 0, 1, seed=study.seed)
+
+
+def steps(scene: Scene) -> Iterator[Step]:
+    """A step for all that is computed, and one for what is searched."""
+    if scene.study.full_information:
+        yield Step(FULL, lambda parts: _found(scene, parts, (FULL,)))
+    names = tuple(name for name in bounds.BOUNDS if name != FULL)
+    yield Step("bounds", lambda parts: _found(scene, parts, (*names, *scene.study.bounds)))
+
+
+def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
+    setting = Setting(
+        scene.seen,
+        scene.headline,
+        scene.study.level,
+        scene.engine,
+        scene.release,
+        None if isinstance(scene.source, Linked) else scene.attacked_people,
+        scene.study.seed,
+        scene.revealed if names == (FULL,) else None,
+        _shared_bits(parts, scene.headline),
+    )
+    return {"bounds": tuple(Bound.of(one, scene.headline) for one in bounds_in(setting, names))}
+
+
+def _shared_bits(parts: Part, slots: int) -> Bits | None:
+    """What two sites share in these slots, if the release could tell."""
+    for bits in parts.get("information", ()):
+        if (bits.name, bits.slots) == ("mutual information", slots):
+            return bits  # type: ignore[no-any-return]
+    return None

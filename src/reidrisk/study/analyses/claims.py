@@ -1,0 +1,46 @@
+"""Claims: how sure attackers are of their guesses, what comes true, and whom they name if sure."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reidrisk.attacks import Attack
+from reidrisk.risk import Posterior
+from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.study.result import ClaimBin, Claims, Selection
+from reidrisk.study.setup import Scene, Source
+
+if TYPE_CHECKING:
+    from reidrisk.study.study import Study
+
+
+def check(study: "Study", source: Source | None) -> None:
+    """Nothing is needed: attacks that cannot say how sure they are have no step."""
+
+
+def steps(scene: Scene) -> Iterator[Step]:
+    """A step for each attack that is a likelihood."""
+    for place, attack in enumerate(scene.study.attacks):
+        if attack.likelihood:
+            yield alone(f"claims-{place}-{attack.name}", _claims, scene, attack)
+
+
+def _claims(scene: Scene, attack: Attack) -> Part:
+    found = scene.posterior(attack)
+    selections = tuple(
+        Selection(attack.name, found.slots, one.precision, one.named, one.right, one.expected_right)
+        for one in found.selective
+    )
+    return {"claims": (_record(found),), "selections": selections}
+
+
+def _record(found: Posterior) -> Claims:
+    chart = found.calibration
+    return Claims(
+        attack=found.attack,
+        slots=found.slots,
+        claimed=chart.claimed,
+        right=chart.right,
+        gap=chart.gap,
+        fits=chart.fits,
+        bins=tuple(ClaimBin(one.claimed, one.right) for one in chart.bins),
+    )

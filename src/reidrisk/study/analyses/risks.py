@@ -1,0 +1,105 @@
+"""Risks: how often each attack names the right user."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reidrisk.attacks import Attack
+from reidrisk.attacks.attack import NEEDS
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Estimate
+from reidrisk.inputs.linked import Linked
+from reidrisk.people.population import SyntheticTopics
+from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.study.result import Risk, Setting
+from reidrisk.study.setup import Scene, Source, slots_of
+
+if TYPE_CHECKING:
+    from reidrisk.study.study import Study
+
+
+def check(study: "Study", source: Source | None) -> None:
+    """Every attack gets what it needs, and there is as much to see as is asked for."""
+    for attack in (*study.attacks, *study.models):
+        _check_needs(attack, study, source)
+    if source is None:
+        return
+    if study.release is None and not isinstance(source, Linked):
+        raise InvalidInput(
+            "people are shown by a release, and this study names none; give it one, such as "
+            "TopicsApi(), or give it two tables of what was shown"
+        )
+    most = slots_of(source, study.release)
+    if study.slots is not None and max(study.slots) > most:
+        if isinstance(source, Linked):
+            raise InvalidInput(
+                f"slots go up to {max(study.slots)}, and the tables have {most}; ask for numbers "
+                f"from 1 to {most}"
+            )
+        raise InvalidInput(
+            f"slots go up to {max(study.slots)}, and people with {source.epochs} epochs show "
+            f"{most}; ask for fewer slots, or make more epochs"
+        )
+
+
+def steps(scene: Scene) -> Iterator[Step]:
+    """One step: attacks share a pass over the users where they can."""
+    yield alone("risk", found, scene, scene.slots)
+
+
+def found(scene: Scene, slots: tuple[int, ...]) -> Part:
+    """The risks of all attacks after these numbers of slots."""
+    return {
+        "risks": tuple(
+            risk_of(
+                one.curve.attack,
+                length,
+                one.curve.users,
+                estimate,
+                one.curve.not_assessed.get(length, 0),
+                scene.setting,
+            )
+            for one in scene.measured(slots)
+            for length, estimate in one.curve.items()
+        )
+    }
+
+
+def risk_of(
+    attack: str, slots: int, users: int, found: Estimate, not_assessed: int, setting: Setting
+) -> Risk:
+    """An estimate as a record."""
+    return Risk(
+        attack=attack,
+        slots=slots,
+        users=users,
+        targets=found.trials,
+        not_assessed=not_assessed,
+        value=found.value,
+        low=found.low,
+        high=found.high,
+        level=found.level,
+        method=found.method,
+        guessing=1 / users,
+        setting=setting,
+    )
+
+
+def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
+    given = {
+        "release": study.release is not None,
+        "panel": study.training > 0,
+        "population": source is None or isinstance(source, SyntheticTopics),
+    }
+    for need in attack.needs:
+        if not given[need]:
+            raise InvalidInput(
+                f"{attack.name} needs to know {NEEDS[need]}; {_CURES[need]}, or leave "
+                f"{attack.name} out"
+            )
+
+
+_CURES = {
+    "release": "name the release in the study",
+    "panel": "let training be a share of the users",
+    "population": "run it on synthetic people",
+}

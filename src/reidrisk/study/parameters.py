@@ -1,0 +1,164 @@
+"""Parameters as people write them: those of a release, read from its own fields, and `users`.
+
+Study files, sweeps, `--vary` and `calibrate` all come here; what a parameter may be, and which way
+is safer, the release alone says.
+"""
+
+import difflib
+import math
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import reidrisk.releases as package
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.linked import Linked
+from reidrisk.observations import MISSING
+from reidrisk.plugins import is_path, part_at, parts_of
+from reidrisk.releases import Parameter, Release, parameters_of
+from reidrisk.releases.parameters import known_parameter
+from reidrisk.study.quantities import share, size
+from reidrisk.study.setup import Source
+
+USERS = Parameter(
+    name="users",
+    help="How many synthetic people there are",
+    whole=True,
+    number=True,
+    least=1,
+    safer_as_it_grows=True,
+    search=(1_000, 1_000_000),
+)
+"""The one parameter of a study that is not the release's."""
+
+
+def parameter_of(release: Release | None, name: str, what: str) -> Parameter:
+    """A parameter that may be changed: a number of the release, or the number of users.
+
+    Args:
+        release: Whose.
+        name: Of the parameter.
+        what: Who asks, for messages: "sweep".
+    """
+    if name == USERS.name:
+        return USERS
+    try:
+        found = known_parameter(release, name, others=(USERS.name,))
+    except InvalidInput as wrong:
+        raise InvalidInput(f"{what}: {wrong}") from None
+    assert found is not None  # noqa: S101  only users is
+    if not found.number:
+        raise InvalidInput(
+            f"{what}: {name} is no number, so it cannot be varied; make a study for each value"
+        )
+    return found
+
+
+def read_value(parameter: Parameter, value: Any) -> Any:
+    """A value as people write it, `5%` or `10k`; lists become tuples, the rest is left as it is."""
+    if isinstance(value, list):
+        return tuple(read_value(parameter, one) for one in value)
+    if not parameter.number or isinstance(value, bool):
+        return value
+    name, number = parameter.name, value
+    if parameter.share:
+        number = share(value, name)
+    elif parameter.whole:
+        number = size(value, name)
+    elif isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+    if isinstance(number, float) and math.isnan(number):
+        raise InvalidInput(f"{name} is {parameter.range}, got {value!r}")
+    parameter.check(number)
+    return number
+
+
+@cache
+def release_kinds() -> dict[str, type[Release]]:
+    """All releases of this package by name."""
+    return parts_of(package, _is_release)
+
+
+def release_kind(name: str) -> type[Release]:
+    """The release of this name: one of this package, or `module:Class` of someone else."""
+    if is_path(name):
+        found = part_at(name, "a release")
+        if not _is_release(found):
+            raise InvalidInput(
+                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
+                "slots, show and promises; reidrisk.testing.check_release tests one"
+            )
+        parameters_of(found)
+        return found  # type: ignore[no-any-return]
+    kinds = release_kinds()
+    if name not in kinds:
+        raise InvalidInput(
+            f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
+            "those of others as module:Class"
+        )
+    return kinds[name]
+
+
+def faults(kind: type[Release], given: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with parameters of a release, by name; nothing if all is well."""
+    known = parameters_of(kind)
+    found = {}
+    for name, value in given.items():
+        if name not in known:
+            found[name] = (
+                f"there is no such key{meant(name, known)} There are {', '.join(sorted(known))}"
+            )
+            continue
+        try:
+            read_value(known[name], value)
+        except InvalidInput as wrong:
+            found[name] = _in_range(known[name], str(wrong))
+    for one in known.values():
+        if one.needed and one.name not in given and one.name not in _USUAL:
+            found[one.name] = f"this key is needed: {one.help or one.name}, {one.range}"
+    return found
+
+
+def make_release(kind: type[Release], given: Mapping[str, Any], source: Source) -> Release:
+    """A release with these parameters; the alphabet and gaps are those of the source, unless told.
+
+    Nobody knows where the gaps of a table come from. They are taken to be chance, the same for all.
+    """
+    known = parameters_of(kind)
+    values = {name: read_value(known[name], value) for name, value in given.items()}
+    for name, usual in _USUAL.items():
+        if name in known and name not in values and (value := usual(source)) is not None:
+            values[name] = value
+    return kind(**values)
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What someone may have meant, as part of a sentence that says there is no such thing."""
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f": did you mean {close[0]}?" if close else "."
+
+
+def _alphabet(source: Source) -> int:
+    return source.tokens
+
+
+def _absence(source: Source) -> float | None:
+    return float((source.known == MISSING).mean()) if isinstance(source, Linked) else None
+
+
+_USUAL = {"topics": _alphabet, "absence": _absence}
+"""What a source says of parameters that are not given."""
+
+
+def _is_release(part: object) -> bool:
+    said = ("slots", "show", "promises")
+    named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
+    return named and all(callable(getattr(part, one, None)) for one in said)
+
+
+def _in_range(parameter: Parameter, wrong: str) -> str:
+    """A message that says the range."""
+    return wrong if parameter.range in wrong else f"{wrong}; it is {parameter.range}"

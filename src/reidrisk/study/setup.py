@@ -1,0 +1,255 @@
+"""The scene of a study: who is seen by whom with one setting of the parameters.
+
+Everything is made when it is first needed and kept as long as the scene: rows, fitted attacks, what
+searching them found. So analyses share it without knowing of each other.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks import Attack, View
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.linked import Linked
+from reidrisk.matches import Matches
+from reidrisk.observations import Observations
+from reidrisk.people.people import People
+from reidrisk.people.population import SyntheticTopics
+from reidrisk.people.some import Some
+from reidrisk.randomness import uniforms
+from reidrisk.releases import Release, observe, reveal
+from reidrisk.risk import Fitted, Posterior, fitted, posterior
+from reidrisk.risk.engine import Engine
+from reidrisk.risk.measuring import Measured, measured
+from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.result import Setting
+
+if TYPE_CHECKING:
+    from reidrisk.study.study import Study
+
+Source: TypeAlias = People | Linked
+"""Of whom a study is: people whom a release shows, or two tables of what was shown."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """A study, its source, and one setting of the parameters.
+
+    Attributes:
+        study: What is measured.
+        source: Of whom.
+        engine: Where it runs.
+        release: What shows people; None for tables of unknown origin.
+        setting: In what it differs from the study itself.
+    """
+
+    study: "Study"
+    source: Source
+    engine: Engine
+    release: Release | None
+    setting: Setting = field(default_factory=dict)
+    _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
+
+    def with_release(self, release: Release, setting: Setting) -> "Scene":
+        """The same people, shown otherwise."""
+        return replace(self, release=release, setting=setting)
+
+    def with_source(self, source: Source, setting: Setting) -> "Scene":
+        """Other people, shown in the same way."""
+        return replace(self, source=source, setting=setting)
+
+    @cached_property
+    def slots(self) -> tuple[int, ...]:
+        """Numbers of slots, ascending; the last is the headline."""
+        most = slots_of(self.source, self.release)
+        return (most,) if self.study.slots is None else tuple(sorted(set(self.study.slots)))
+
+    @property
+    def headline(self) -> int:
+        """The most slots."""
+        return self.slots[-1]
+
+    @property
+    def people(self) -> People:
+        """The source, if it is people."""
+        if isinstance(self.source, Linked):
+            raise InvalidInput("two tables hold what was shown, and not of whom")
+        return self.source
+
+    @cached_property
+    def attacked_people(self) -> People:
+        """The people behind the known rows, in their order."""
+        if not self.study.training:
+            return self.people
+        return Some.of(self.people, np.flatnonzero(~self._training))
+
+    @cached_property
+    def seen(self) -> Observations:
+        """What the attackers have."""
+        if self.study.training:
+            return self._split[1]
+        if isinstance(self.source, Linked):
+            return _some(self.source.observations, self.study.targets, self.study.seed)
+        targets = self.study.targets
+        targets = None if targets is None else min(targets, self.source.users)
+        return observe(self._shows, self.source, targets=targets, seed=self.study.seed)
+
+    @property
+    def panel(self) -> Observations | None:
+        """What attackers may learn from: training users, of whom both sides are known."""
+        return self._split[0] if self.study.training else None
+
+    @cached_property
+    def view(self) -> View:
+        """What attackers may use to fit."""
+        known = self.source.interests if isinstance(self.source, SyntheticTopics) else None
+        return View.of(self.seen, release=self.release, panel=self.panel, population=known)
+
+    @cached_property
+    def revealed(self) -> Observations:
+        """What a full-information attacker has of the same users."""
+        study, people = self.study, self.people
+        if study.training:
+            everyone = reveal(self._shows, people, seed=study.seed)
+            return _part_of(everyone, ~self._training, study.targets)
+        targets = None if study.targets is None else min(study.targets, people.users)
+        return reveal(self._shows, people, targets=targets, seed=study.seed)
+
+    def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Rows of known users as rows of the people they come from."""
+        return np.flatnonzero(~self._training)[rows] if self.study.training else rows
+
+    def attack(self, attack: Attack) -> Attack:
+        """The same attack; one that was given the study's release goes by that of the scene."""
+        given = getattr(attack, "release", None)
+        if given is not None and self.setting and given == self.study.release:
+            return replace(attack, release=self.release)  # type: ignore[type-var]
+        return attack
+
+    def fitted(self, attack: Attack) -> Fitted:
+        """The attack with its score: attacks that are equal are fitted once."""
+        key = "fitted", _key(attack)
+        if key not in self._kept:
+            self._kept[key] = fitted(self.attack(attack), self.seen, self.view)
+        return self._kept[key]  # type: ignore[no-any-return]
+
+    def measured(self, slots: tuple[int, ...]) -> list[Measured]:
+        """How often each attack of the study names the right user."""
+        study = self.study
+        found = measured(
+            self.seen,
+            [self.fitted(one) for one in study.attacks],
+            slots=slots,
+            engine=self.engine,
+            level=study.level,
+            precision=study.precision,
+        )
+        for attack, one in zip(study.attacks, found, strict=True):
+            self._kept["matches", _key(attack)] = one.matches
+        return found
+
+    def matches(self, attack: Attack) -> Matches | None:
+        """What a search of the headline found for all targets, if there was one."""
+        found: Matches | None = self._kept.get(("matches", _key(attack)))
+        return found if found is not None and len(found) == len(self.seen.anonymous) else None
+
+    def posterior(self, attack: Attack) -> Posterior:
+        """How sure an attacker is, at the headline."""
+        key = "posterior", _key(attack)
+        if key not in self._kept:
+            self._kept[key] = posterior(
+                self.seen,
+                self.fitted(attack),
+                slots=self.headline,
+                matches=self.matches(attack),
+                engine=self.engine,
+                level=self.study.level,
+            )
+        return self._kept[key]  # type: ignore[no-any-return]
+
+    @property
+    def _shows(self) -> Release:
+        if self.release is None:
+            raise InvalidInput(
+                "people are shown by a release, and this study names none; give it one, or two "
+                "tables of what was shown in place of people"
+            )
+        return self.release
+
+    @cached_property
+    def _training(self) -> NDArray[np.bool_]:
+        """Who is a training user: by a hash of the id, so never the same in part."""
+        hashes = uniforms(
+            seed=self.study.seed, purpose="study/training", users=self.source.ids, count=1
+        )
+        return np.asarray(hashes[:, 0] < self.study.training)
+
+    @cached_property
+    def _split(self) -> tuple[Observations, Observations]:
+        """Training users, of whom all is seen, and the others with their targets."""
+        seed = self.study.seed
+        if isinstance(self.source, Linked):
+            rows = self.source.observations
+            everyone = rows.only(_order(len(rows.anonymous), seed))
+        else:
+            everyone = observe(self._shows, self.source, seed=seed)
+        others = _part_of(everyone, ~self._training, self.study.targets)
+        return _part_of(everyone, self._training, None), others
+
+
+def slots_of(source: Source, release: Release | None) -> int:
+    """How many slots there are to be seen."""
+    if isinstance(source, Linked) or release is None:
+        return source.slots if isinstance(source, Linked) else source.epochs
+    return release.slots(source)
+
+
+def _key(attack: Any) -> Hashable:
+    """What attacks have in common that were made alike: their class and their fields."""
+    if not is_dataclass(attack):
+        return _value(attack)
+    return type(attack), *(_value(getattr(attack, part.name)) for part in fields(attack))
+
+
+def _value(thing: Any) -> Hashable:
+    """The thing itself if it can be compared; arrays are known by their content."""
+    try:
+        hash(thing)
+    except TypeError:
+        return fingerprint(describe(thing))
+    return thing  # type: ignore[no-any-return]
+
+
+def _some(seen: Observations, targets: int | None, seed: int) -> Observations:
+    """Some targets of all, at random; rows of tables come in any order."""
+    if targets is None or targets >= len(seen.anonymous):
+        return seen
+    return seen.only(_order(len(seen.anonymous), seed)[:targets])
+
+
+def _order(rows: int, seed: int) -> NDArray[np.int64]:
+    hashes = uniforms(seed=seed, purpose="study/targets", users=np.arange(rows), count=1)[:, 0]
+    return np.argsort(hashes, kind="stable")
+
+
+def _part_of(
+    everyone: Observations, wanted: NDArray[np.bool_], targets: int | None
+) -> Observations:
+    """Only some users, with the first of their rows as targets."""
+    place = np.cumsum(wanted) - 1
+    mine = np.flatnonzero(wanted[everyone.truth])[:targets]
+    if not mine.size:
+        raise InvalidInput(
+            "after the split into training users and others one side is empty; use another share "
+            "for training, or more users"
+        )
+    return Observations(
+        everyone.known.select(np.flatnonzero(wanted)),
+        everyone.anonymous[mine],
+        place[everyone.truth[mine]],
+        tokens=everyone.tokens,
+    )
