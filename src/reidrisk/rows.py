@@ -12,7 +12,7 @@ without bounds checks.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Protocol, Self, TypeAlias
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -93,10 +93,10 @@ class _ArrayRows(NDArrayOperatorsMixin):
     tokens: int
     complete: bool
 
-    _dimensions = 0
+    dimensions: ClassVar[int]
 
     def __init__(self, values: ArrayLike, *, tokens: int, name: str = "known") -> None:
-        rows, complete = checked_array(name, values, tokens, self._dimensions)
+        rows, complete = checked_array(name, values, tokens, self.dimensions)
         self._fill(rows, tokens, complete)
 
     def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:  # noqa: FBT001
@@ -152,8 +152,8 @@ class _ArrayRows(NDArrayOperatorsMixin):
     def __iter__(self) -> Iterator[Tokens]:
         return iter(self.values)
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.values, dtype=dtype, copy=copy)
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        return self.values.__array__(*arguments, **options)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
         arrays = (each.values if isinstance(each, _ArrayRows) else each for each in inputs)
@@ -175,7 +175,7 @@ class TokenRows(_ArrayRows):
         name: What messages call it.
     """
 
-    kind, set_size, _dimensions = Kind.TOKENS, 1, 2
+    kind, set_size, dimensions = Kind.TOKENS, 1, 2
 
 
 class SetRows(_ArrayRows):
@@ -188,7 +188,7 @@ class SetRows(_ArrayRows):
         name: What messages call it.
     """
 
-    kind, _dimensions = Kind.SETS, 3
+    kind, dimensions = Kind.SETS, 3
 
     @property
     def set_size(self) -> int:
@@ -291,8 +291,8 @@ class BagRows:
 
 def rows_of(known: "Rows | ArrayLike", *, tokens: int) -> Rows:
     """Known rows as a handle: arrays of two dimensions hold tokens, of three sets."""
-    if hasattr(known, "block"):
-        rows: Rows = known  # type: ignore[assignment]  a handle, of whatever make
+    if is_rows(known):
+        rows = known
         if rows.tokens != tokens:
             raise InvalidInput(
                 f"known has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give both "
@@ -300,8 +300,13 @@ def rows_of(known: "Rows | ArrayLike", *, tokens: int) -> Rows:
             )
         return rows
     values = np.asanyarray(known)
-    kind = SetRows if values.ndim == SetRows._dimensions else TokenRows
+    kind = SetRows if values.ndim == SetRows.dimensions else TokenRows
     return kind(values, tokens=tokens)
+
+
+def is_rows(known: object) -> TypeGuard[Rows]:
+    """Whether something is a handle, of whatever make."""
+    return hasattr(known, "block")
 
 
 def smallest_type(tokens: int) -> np.dtype[Any]:

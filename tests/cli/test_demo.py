@@ -20,9 +20,9 @@ def test_the_starter_is_written_once_and_says_all(tmp_path):
 
 
 SMALL = {
-    '"100k"': '"2k"',
+    '"100k"': '"1k"\ntypes = 8',
     'targets = "1k"': "targets = 100",
-    '["1k", "3k", "10k", "30k"]': "[50, 100, 300, 1000]",
+    '["1k", "3k", "10k", "30k"]': "[50, 100, 200, 500]",
     "users = 100": "users = 5",
     "repeats = 20": "repeats = 2",
 }

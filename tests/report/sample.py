@@ -25,6 +25,7 @@ beyond = ["1k", "10k"]
 kind = "synthetic"
 users = 400
 epochs = 4
+types = 8
 
 [per_user]
 users = 20
@@ -32,7 +33,7 @@ repeats = 4
 
 [sweep]
 noise = ["1%", "50%"]
-users = [100, 200]
+users = [100]
 """
 LEVEL = 0.95
 

@@ -26,18 +26,12 @@ class View:
 
     Attributes:
         known: Rows whose user the attacker knows.
-        tokens: Size of the alphabet.
-        complete: Whether no known slot is empty.
-        set_size: How many tokens are known of one slot.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
     """
 
     known: Rows
-    tokens: int
-    complete: bool
-    set_size: int
     release: Release | None = None
     panel: Observations | None = None
     population: Interests | None = None
@@ -52,9 +46,12 @@ class View:
         population: Interests | None = None,
     ) -> Self:
         """What an attacker who has seen this may use, and knows that besides."""
-        return cls(
-            seen.known, seen.tokens, seen.complete, seen.set_size, release, panel, population
-        )
+        return cls(seen.known, release, panel, population)
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.known.tokens
 
     @property
     def slots(self) -> int:

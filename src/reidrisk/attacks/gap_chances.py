@@ -54,7 +54,7 @@ def _of_any_slot(chances: GapChances) -> GapChances:
 
 def share_of_gaps(view: View) -> Floats:
     """Share of known rows of which nothing is known, slot by slot."""
-    if view.complete:
+    if view.known.complete:
         return np.zeros(view.slots)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:

@@ -11,7 +11,7 @@ from reidrisk.parallel import kernel
 
 
 class Inverted(NamedTuple):
-    """Targets by token: `holders[starts[token] : starts[token + 1]]` hold one that gains `match`."""
+    """Targets by token: `holders[starts[token] : starts[token + 1]]` hold it, and gain `match`."""
 
     holders: NDArray[np.int64]
     starts: NDArray[np.int64]

@@ -22,7 +22,8 @@ class ParquetRows:
         path: The file; its tokens are whole numbers, null where nothing came.
         tokens: Size of the alphabet.
         columns: The name of a column of lists, one token for each slot; or the names of columns,
-            one for each slot. If not given, `tokens` if there is such a column, else all but `user`.
+            one for each slot. If not given, `tokens` if there is such a column, else all others
+            than `user`.
 
     The file is read once to check it. A block is read with all row groups that it touches, so row
     groups of about 100,000 rows serve best.
@@ -50,7 +51,6 @@ class ParquetRows:
         )
         if not self.users:
             raise InvalidInput(f"{self.path} holds no rows; there is nobody to search")
-        self._set(slots=len(self.columns) if not isinstance(self.columns, str) else -1)
         complete = True
         for group, size in enumerate(sizes):
             if size:

@@ -16,8 +16,8 @@ class ProfileWeights:
     Args:
         match: Gain by token. A token counts once, however often either side shows it.
 
-    Known sets and bags count with all their tokens. `ProfileWeights(np.ones(349))` is the size of the
-    overlap of two token sets.
+    Known sets and bags count with all their tokens. `ProfileWeights(np.ones(349))` is the size of
+    the overlap of two token sets.
     """
 
     match: Gains

@@ -1,4 +1,4 @@
-"""Counting match patterns, targets as bits: see `kernels.py` for how, `histogram.py` for what for."""
+"""Counting match patterns, targets as bits: `kernels.py` says how, `histogram.py` what for."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -62,17 +62,18 @@ class EverySlot:
 
     def block(self, start: int, stop: int) -> Tokens:
         """The sets of some users."""
-        return read_only(np.ascontiguousarray(self._spread(self.rows.block(start, stop))))
+        return read_only(np.ascontiguousarray(self.spread(self.rows.block(start, stop))))
 
     def take(self, rows: NDArray[np.integer]) -> Tokens:
         """The sets of some users, by their numbers."""
-        return self._spread(self.rows.take(rows))
+        return self.spread(self.rows.take(rows))
 
     def select(self, rows: NDArray[np.integer]) -> "EverySlot":
         """Some of the users, by their numbers."""
         return EverySlot(self.rows.select(rows), self.slots)
 
-    def _spread(self, rows: Tokens) -> Tokens:
+    def spread(self, rows: Tokens) -> Tokens:
+        """All tokens of a row in every slot, as a view."""
         flat = rows.reshape(len(rows), 1, -1)
         return np.broadcast_to(flat, (len(rows), self.slots, flat.shape[2]))
 
@@ -83,7 +84,7 @@ def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observat
     seen = observations.changed(
         known=sets,
         anonymous=first_shown(observations.anonymous),
-        true_rows=sets._spread(observations.true_rows),
+        true_rows=sets.spread(observations.true_rows),
     )
     return seen, TokenWeights(score.match / GRID)
 

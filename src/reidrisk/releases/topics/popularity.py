@@ -15,7 +15,7 @@ from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
 from reidrisk.parallel import kernel, over_blocks
-from reidrisk.rows import Rows, rows_of
+from reidrisk.rows import Rows, is_rows, rows_of
 
 Floats = NDArray[np.float64]
 
@@ -145,7 +145,7 @@ def popularity(
 
 
 def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
-    if hasattr(known, "block") and known.tokens <= topics:
+    if is_rows(known) and known.tokens <= topics:
         return known
     rows = np.asarray(known)
     if rows.ndim not in {2, 3} or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):

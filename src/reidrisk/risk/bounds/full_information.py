@@ -11,7 +11,7 @@ from reidrisk.releases.observing import reveal
 from reidrisk.releases.release import Reveals, asked
 from reidrisk.risk.assessing import among, assessed_of
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.posteriors import claims
+from reidrisk.risk.posteriors import beliefs
 
 SIDE: Side = "upper"
 
@@ -29,7 +29,7 @@ def bound(setting: Setting) -> Bound | None:
     release = asked(setting.release, Reveals, "full information")
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
-        mean_of_numbers(claims(part, score, engine)[0], level=setting.level)
+        mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
         for part in _denominators(setting, revealed.prefix(setting.slots))
     ]
     larger = max(found, key=lambda one: one.high)
