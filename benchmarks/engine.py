@@ -17,8 +17,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.releases import TopicsApi
-from reidrisk.scores import GRID, ProfileWeights, TokenTable, TokenWeights
-from reidrisk.scores.type_mixture import TypeMixture
+from reidrisk.scores import GRID, ProfileWeights, TokenTable, TokenWeights, TypeMixture
 
 USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
 SHORT = (1, 2, 4, 6, 8)
@@ -53,10 +52,10 @@ def people(users, set_size=None, tokens=TOKENS, exponent=0.73):
     return Observations(known, anonymous, truth, tokens=tokens)
 
 
-def attacks(kind=TokenWeights):
+def attacks():
     """Weighted and unweighted Hamming; whole weights, so that the peers are exact too."""
     weights = np.rint(-16 * np.log(popularity(TOKENS, 0.73)))
-    return kind(weights), kind(np.ones(TOKENS))
+    return TokenWeights(weights), TokenWeights(np.ones(TOKENS))
 
 
 def numpy_search(columns, targets, gains):
@@ -205,7 +204,7 @@ def main():
     large, _ = seconds(lambda: both(large_seen), repeat=1)
     rows.append(("30M users", large, "1M users", small, 30))
     sets = people(USERS, set_size=5)
-    in_sets, _ = seconds(lambda: engine.search(sets, attacks(TokenWeights)[0]), repeat=1)
+    in_sets, _ = seconds(lambda: engine.search(sets, attacks()[0]), repeat=1)
     rows.append(("sets of 5, weighted", in_sets, "r = 8", ours, 10))
     songs = people(1_000_000, tokens=1_000_000, exponent=1.0)
     weights = TokenWeights(-np.log(popularity(1_000_000, 1.0)))

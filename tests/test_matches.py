@@ -48,7 +48,7 @@ def shards(draw):
 def same(one, two):
     return all(
         np.array_equal(getattr(one, name), getattr(two, name))
-        for name in ("best", "ties", "truth", "top_rows", "top_scores")
+        for name in ("best", "ties", "true_score", "best_rows", "best_scores")
     )
 
 
@@ -63,8 +63,8 @@ def test_merge_is_commutative_and_associative(found):
 @given(shards())
 def test_merged_tops_are_sorted_and_start_with_the_winners(found):
     merged = merge_all(found)
-    assert (np.diff(np.maximum(merged.top_scores, -10), axis=1) <= 0).all()
-    np.testing.assert_array_equal(merged.top_scores[:, 0], merged.best)
+    assert (np.diff(np.maximum(merged.best_scores, -10), axis=1) <= 0).all()
+    np.testing.assert_array_equal(merged.best_scores[:, 0], merged.best)
     for winners, ties in zip(merged.winners, merged.ties, strict=True):
         assert len(winners) == min(ties, TOP)
         assert sorted(winners) == list(winners)
@@ -84,5 +84,7 @@ def test_credit_needs_every_true_row():
 
 
 def test_only_like_merges_with_like():
-    with pytest.raises(InvalidInput, match="1 targets with 0 top rows do not merge with 2 targets"):
+    with pytest.raises(
+        InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"
+    ):
         matches([1], [1], [1]).merge(matches([1, 1], [1, 1], [1, 1]))

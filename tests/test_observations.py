@@ -66,16 +66,16 @@ def test_small_arrays_and_views_are_not_copied():
     seen = Observations(view, view, np.arange(5), tokens=100)
     assert np.shares_memory(seen.known, rows)
     assert not seen.known.flags.writeable
-    assert seen.rows(0, 5).flags.c_contiguous
+    assert seen.known.block(0, 5).flags.c_contiguous
 
 
 def test_memory_maps_stay_on_disk(tmp_path):
     np.save(tmp_path / "rows.npy", np.arange(20).reshape(10, 2))
     rows = np.load(tmp_path / "rows.npy", mmap_mode="r")
     seen = Observations(rows, rows[:1], [0], tokens=20)
-    assert isinstance(seen.known, np.memmap)
-    assert seen.rows(3, 5).dtype == np.int8
-    assert seen.rows(3, 5).tolist() == [[6, 7], [8, 9]]
+    assert isinstance(seen.known.values, np.memmap)
+    assert seen.known.block(3, 5).dtype == np.int8
+    assert seen.known.block(3, 5).tolist() == [[6, 7], [8, 9]]
 
 
 def test_a_callers_array_stays_writeable():

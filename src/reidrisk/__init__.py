@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from reidrisk.engines import LocalEngine, ReferenceEngine
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
+    from reidrisk.inputs.parquet_rows import ParquetRows
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
     from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
+    from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
     from reidrisk.theory import RepresentationMatrix
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BagRows",
     "Estimate",
     "FullInformation",
     "Hamming",
@@ -39,6 +42,7 @@ __all__ = [
     "Matches",
     "MissingExtra",
     "Observations",
+    "ParquetRows",
     "ProfileOverlap",
     "ProfileWeights",
     "RandomisedResponse",
@@ -46,7 +50,9 @@ __all__ = [
     "ReidriskError",
     "RepresentationMatrix",
     "Result",
+    "SetRows",
     "Study",
+    "TokenRows",
     "TokenTable",
     "TokenWeights",
     "TooLarge",
@@ -78,11 +84,13 @@ _PARTS = {
     "engines": ("LocalEngine", "ReferenceEngine"),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
+    "inputs.parquet_rows": ("ParquetRows",),
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
     "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
+    "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("ProfileWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),
     "theory": ("RepresentationMatrix",),

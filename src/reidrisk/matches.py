@@ -21,19 +21,19 @@ class Matches:
     Args:
         best: The highest score of any known row, in units of 2**-40.
         ties: How many known rows attain it.
-        truth: The true row's score; `ABSENT` if it is in another shard.
-        top_rows: The best rows, targets x K, best first and then by row; `NOBODY` where there are
+        true_score: The true row's score; `ABSENT` if it is in another shard.
+        best_rows: The best rows, targets x K, best first and then by row; `NOBODY` where there are
             fewer rows than K.
-        top_scores: Their scores.
+        best_scores: Their scores.
 
     Searches of several shards merge in any order and grouping.
     """
 
     best: NDArray[np.int64]
     ties: NDArray[np.int64]
-    truth: NDArray[np.int64]
-    top_rows: NDArray[np.int64]
-    top_scores: NDArray[np.int64]
+    true_score: NDArray[np.int64]
+    best_rows: NDArray[np.int64]
+    best_scores: NDArray[np.int64]
 
     def __len__(self) -> int:
         return len(self.best)
@@ -41,39 +41,39 @@ class Matches:
     @property
     def credit(self) -> NDArray[np.float64]:
         """Chance of naming the right user when winners are drawn at random."""
-        if (self.truth == ABSENT).any():
-            target = int(np.flatnonzero(self.truth == ABSENT)[0])
+        if (self.true_score == ABSENT).any():
+            target = int(np.flatnonzero(self.true_score == ABSENT)[0])
             raise InvalidInput(
                 f"the true row of target {target} was not searched; merge the matches of all "
                 "shards before asking for credit"
             )
-        return np.where(self.truth == self.best, 1.0 / self.ties, 0.0)
+        return np.where(self.true_score == self.best, 1.0 / self.ties, 0.0)
 
     @property
     def winners(self) -> list[NDArray[np.int64]]:
         """For each target the rows with the best score, lowest first, at most K of them."""
-        won = (self.top_scores == self.best[:, None]) & (self.top_rows != NOBODY)
-        return [rows[mask] for rows, mask in zip(self.top_rows, won, strict=True)]
+        won = (self.best_scores == self.best[:, None]) & (self.best_rows != NOBODY)
+        return [rows[mask] for rows, mask in zip(self.best_rows, won, strict=True)]
 
     def merge(self, other: Self) -> Self:
         """The matches in two disjoint shards of the known rows, together."""
-        if len(self) != len(other) or self.top_rows.shape != other.top_rows.shape:
+        if len(self) != len(other) or self.best_rows.shape != other.best_rows.shape:
             raise InvalidInput(
-                f"matches of {len(self)} targets with {self.top_rows.shape[1]} top rows do not "
-                f"merge with {len(other)} targets and {other.top_rows.shape[1]} top rows; "
+                f"matches of {len(self)} targets with {self.best_rows.shape[1]} best rows do not "
+                f"merge with {len(other)} targets and {other.best_rows.shape[1]} best rows; "
                 "search every shard for the same targets, in the same way"
             )
         best = np.maximum(self.best, other.best)
         ties = np.where(self.best == best, self.ties, 0) + np.where(
             other.best == best, other.ties, 0
         )
-        top_rows, top_scores = first_by_score(
-            np.hstack([self.top_rows, other.top_rows]),
-            np.hstack([self.top_scores, other.top_scores]),
-            self.top_rows.shape[1],
+        best_rows, best_scores = first_by_score(
+            np.hstack([self.best_rows, other.best_rows]),
+            np.hstack([self.best_scores, other.best_scores]),
+            self.best_rows.shape[1],
         )
-        truth = np.maximum(self.truth, other.truth)
-        return type(self)(best, ties, truth, top_rows, top_scores)
+        true_score = np.maximum(self.true_score, other.true_score)
+        return type(self)(best, ties, true_score, best_rows, best_scores)
 
 
 def merge_all(parts: list[Matches]) -> Matches:
@@ -86,15 +86,22 @@ def join_targets(parts: list[Matches]) -> Matches:
     return Matches(
         *(
             np.concatenate([getattr(part, name) for part in parts])
-            for name in ("best", "ties", "truth", "top_rows", "top_scores")
+            for name in ("best", "ties", "true_score", "best_rows", "best_scores")
         )
     )
 
 
-def check_top(top: int) -> None:
+def no_matches(targets: int, list_best: int = 0) -> Matches:
+    """The matches among no rows: merged with others, it changes nothing."""
+    absent = np.full(targets, ABSENT)
+    rows = np.full((targets, list_best), NOBODY)
+    return Matches(absent, np.zeros(targets, np.int64), absent, rows, np.full(rows.shape, ABSENT))
+
+
+def check_list_best(list_best: int) -> None:
     """Refuse a list of fewer than no rows."""
-    if top < 0:
-        raise InvalidInput(f"top is how many of the best rows to list, 0 or more; got {top}")
+    if list_best < 0:
+        raise InvalidInput(f"list_best is how many rows to list, 0 or more; got {list_best}")
 
 
 def first_by_score(

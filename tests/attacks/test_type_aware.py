@@ -237,7 +237,7 @@ SETS = Observations(np.zeros((3, 2, 2), int), np.zeros((1, 2), int), [0], tokens
         ({"interests": Interests(topics=6, size=2)}, "2 of 6 topics"),
         ({"interests": Interests(topics=5, size=3)}, "3 of 5 topics"),
         ({"panel": rows_seen(tokens=6)}, "the panel has 6 tokens"),
-        ({"panel": SETS}, "the panel holds several tokens"),
+        ({"panel": SETS}, "the panel holds a set of tokens"),
     ],
 )
 def test_what_does_not_fit_the_rows_is_refused(arguments, message):
@@ -248,7 +248,7 @@ def test_what_does_not_fit_the_rows_is_refused(arguments, message):
 def test_rows_that_do_not_fit_are_refused():
     with pytest.raises(InvalidInput, match="6 tokens and the release 5 topics"):
         TypeAware(TINY_API, TINY).fit(View.of(rows_seen(tokens=6)))
-    with pytest.raises(InvalidInput, match="several tokens"):
+    with pytest.raises(InvalidInput, match="what is seen holds a set of tokens"):
         TypeAware(TINY_API, TINY).fit(View.of(SETS))
     with pytest.raises(TooLarge, match="fewer types"):
         TypeAware(TopicsApi(topics=5_000)).fit(View.of(rows_seen(tokens=5_000)))

@@ -99,7 +99,7 @@ def test_link_reads_any_tokens_and_names_nobody(own, tmp_path):
     done = call("link", *own, "--slots", "1,2", "-o", tmp_path / "result.json")
     assert done.returncode == 0, done.stderr
     assert "secret" not in done.stdout + done.stderr + (tmp_path / "result.json").read_text()
-    assert "Up to 1 targets are in no figure" in done.stdout
+    assert "Up to 1 targets could not be assessed" in done.stdout
     first, second = Result.load(tmp_path / "result.json").risks
     assert (first.value, first.targets, first.not_assessed) == (1 / 4, 2, 1)
     assert second.value == (1 / 2 + 1) / 2

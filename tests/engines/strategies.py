@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from reidrisk.observations import Observations
+from reidrisk.rows import BagRows
 from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
 
 # Few different values, so that sums are often equal, and some that cancel.
@@ -102,8 +103,25 @@ def mixtures(draw, seen):
 
 
 @st.composite
+def bags(draw):
+    """Bags of tokens of any size, some empty, on both sides."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    tokens, largest = draw(st.sampled_from([1, 3, 300])), draw(st.sampled_from([1, 4, 20]))
+
+    def some(count):
+        return [random.integers(0, tokens, random.integers(0, largest + 1)) for _ in range(count)]
+
+    users, targets = draw(st.integers(1, 90)), draw(st.integers(1, 70))
+    truth = random.integers(0, users, targets)
+    return Observations(BagRows(some(users), tokens=tokens), some(targets), truth, tokens=tokens)
+
+
+@st.composite
 def searches(draw, most_slots=6):
     """Observations and a score for them."""
+    if draw(st.integers(0, 5)) == 0:
+        seen = draw(bags())
+        return seen, draw(profiles(seen))
     if draw(st.integers(0, 3)) == 0:
         seen = draw(observations(most_slots, sets=True))
         return seen, draw(st.one_of(weights(seen), profiles(seen)))

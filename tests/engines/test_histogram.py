@@ -28,7 +28,7 @@ def test_a_histogram_equals_the_reference(way, data):
     if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
         way = Way.LANES
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.local.cheapest_count", lambda *_: way)
+        patch.setattr("reidrisk.engines.plan.cheapest_count", lambda *_: way)
         fast = LocalEngine(threads=2, rows=13).histogram(seen)
     slow = ReferenceEngine().histogram(seen)
     np.testing.assert_array_equal(fast.missing, slow.missing)
@@ -46,7 +46,7 @@ def test_one_histogram_answers_every_search_and_prefix(data):
         slots = data.draw(st.integers(1, seen.slots))
         fast = histogram.search(score, slots=slots)
         slow = ReferenceEngine().search(seen.prefix(slots), score)
-        for name in ("best", "ties", "truth"):
+        for name in ("best", "ties", "true_score"):
             np.testing.assert_array_equal(getattr(fast, name), getattr(slow, name))
 
 

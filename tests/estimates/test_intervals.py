@@ -42,8 +42,8 @@ def test_an_estimate_reads_as_a_sentence():
 @pytest.mark.parametrize(
     ("shares", "level", "message"),
     [
-        ([0.5], 0.95, "at least two shares"),
-        ([[0.5, 0.5]], 0.95, "at least two shares"),
+        ([0.5], 0.95, "at least 2 targets"),
+        ([[0.5, 0.5]], 0.95, "pass a flat array"),
         ([0.5, 1.5], 0.95, "between 0 and 1"),
         ([0.5, np.nan], 0.95, "between 0 and 1"),
         ([0.5, 0.6], 1.0, "above 0 and below 1"),

@@ -111,7 +111,7 @@ def test_gains_are_rounded_to_the_grid_once():
         (lambda: ProfileWeights([1, np.nan]), r"match\[1\] is nan"),
         (lambda: ProfileWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
         (lambda: ProfileWeights([1, 2, 4e6]).check(SEEN), r"sum to more than 4,194,304"),
-        (lambda: TokenTable(np.eye(3)).check(SETS), r"TokenTable rates single tokens"),
+        (lambda: TokenTable(np.eye(3)).check(SETS), r"TokenTable rates one token for each slot"),
     ],
 )
 def test_impossible_gains_are_refused(make, message):

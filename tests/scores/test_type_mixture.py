@@ -164,7 +164,7 @@ GOOD = tables(7, 2, 3)
         (lambda: TypeMixture([1.0, np.inf], *GOOD[1:]), r"weights\[1\] is inf"),
         (
             lambda: TypeMixture(*GOOD).check(Observations(ROWS[:, :, None], ROWS, [0], tokens=3)),
-            r"TypeMixture rates single tokens",
+            r"TypeMixture rates one token for each slot",
         ),
         (
             lambda: TypeMixture(*GOOD).check(Observations(ROWS, ROWS, [0], tokens=4)),

@@ -1,12 +1,13 @@
 """What every attack promises, ours and those of others, and what it may look at."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol, Self, TypeVar
+from typing import Protocol, Self, TypeVar
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
+from reidrisk.rows import Rows
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
@@ -25,18 +26,12 @@ class View:
 
     Attributes:
         known: Rows whose user the attacker knows.
-        tokens: Size of the alphabet.
-        complete: Whether no known slot is empty.
-        set_size: How many tokens are known of one slot.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
     """
 
-    known: Any
-    tokens: int
-    complete: bool
-    set_size: int
+    known: Rows
     release: Release | None = None
     panel: Observations | None = None
     population: Interests | None = None
@@ -51,14 +46,17 @@ class View:
         population: Interests | None = None,
     ) -> Self:
         """What an attacker who has seen this may use, and knows that besides."""
-        return cls(
-            seen.known, seen.tokens, seen.complete, seen.set_size, release, panel, population
-        )
+        return cls(seen.known, release, panel, population)
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.known.tokens
 
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
-        return int(self.known.shape[1])
+        return self.known.slots
 
 
 class Attack(Protocol):

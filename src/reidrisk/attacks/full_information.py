@@ -5,8 +5,8 @@ from typing import ClassVar
 
 from reidrisk.attacks.attack import View, release_of
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import SETS
 from reidrisk.releases.release import Release, Reveals, ShowsOneOfTop
+from reidrisk.rows import Kind
 from reidrisk.scores import Score
 
 
@@ -39,7 +39,7 @@ class FullInformation:
         release = release_of(self, view, Reveals)
         if isinstance(release, ShowsOneOfTop):
             top = release.one_of_top(view.tokens).top
-            if view.known.ndim != SETS or view.set_size != top:
+            if view.known.kind is not Kind.SETS or view.known.set_size != top:
                 raise InvalidInput(
                     f"{self.name} needs top sets of {top} tokens for each user and slot, not what "
                     "a site was shown; use the observations of reidrisk.releases.reveal"

@@ -54,13 +54,13 @@ def _of_any_slot(chances: GapChances) -> GapChances:
 
 def share_of_gaps(view: View) -> Floats:
     """Share of known rows of which nothing is known, slot by slot."""
-    if view.complete:
+    if view.known.complete:
         return np.zeros(view.slots)
 
     def work(start: int, stop: int) -> NDArray[np.int64]:
-        rows = view.known[start:stop].reshape(stop - start, view.slots, -1)
+        rows = view.known.block(start, stop).reshape(stop - start, view.slots, -1)
         return np.asarray((rows == MISSING).all(axis=2).sum(axis=0))
 
-    users = len(view.known)
+    users = view.known.users
     shares: Floats = np.sum(over_blocks(work, users, ROWS_AT_A_TIME), axis=0) / users
     return shares

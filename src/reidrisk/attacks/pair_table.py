@@ -22,9 +22,10 @@ from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.releases import popularity
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.rows import Kind
 from reidrisk.scores.chances import log_chance
 
 Floats = NDArray[np.float64]
@@ -105,9 +106,11 @@ class TokenTable:
         return scores.TokenTable(log_chance(chances), gaps=True)
 
     def _told(self, view: View, shows: OneOfTop) -> tuple[Floats | None, Observations | None]:
-        """The pairs, or the panel that tells them: those given, else those of the view."""
-        if self.pairs is not None or self.panel is not None:
-            return self.pairs, self.panel
+        """Pairs, slots x tokens x tokens, or the panel that tells them: given, or the view's."""
+        if self.pairs is not None:
+            return self.pairs.reshape(-1, *self.pairs.shape[-2:]), None
+        if self.panel is not None:
+            return None, self.panel
         people = view.population
         if people is not None and (people.topics, people.size) == (shows.topics, shows.top):
             return people.pairs[None], None
@@ -120,12 +123,13 @@ class TokenTable:
         if pairs is not None:
             tables = scores.by_slot(pairs, 1 if self.pooled else view.slots)
             return [PairChances(shows, np.diagonal(one).copy(), one) for one in tables]
-        if panel is not None and panel.known.ndim == SETS:
-            return [from_sets(shows, sets) for sets in self._parts(panel.known, view)]
+        if panel is not None and panel.known.kind is Kind.SETS:
+            sets = panel.known.block(0, panel.users)
+            return [from_sets(shows, part) for part in self._parts(sets, view)]
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
         if panel is None:
             return [PairChances.one_parameter(shows, row) for row in popular]
-        known = self._parts(panel.known[panel.truth - panel.first], view)
+        known = self._parts(panel.true_rows, view)
         rows = zip(known, self._parts(panel.anonymous, view), strict=True)
         return [
             from_shown(shows, row, panel.truth, part)
@@ -138,11 +142,14 @@ class TokenTable:
 
     def _check_size(self, view: View, shows: OneOfTop) -> None:
         if shows.q_in <= shows.q_out:
-            raise InvalidInput("with noise 1 what is shown says nothing about the top; lower it")
-        if view.set_size > 1:
             raise InvalidInput(
-                f"{self.name} looks at one known token of each slot, and up to {view.set_size} are "
-                "known; keep one, or use weighted-hamming"
+                f"{self.name} learns nothing where every token is shown as often, in the top or "
+                "not; lower the noise"
+            )
+        if view.known.kind is not Kind.TOKENS:
+            raise InvalidInput(
+                f"{self.name} looks at one known token of each slot, and known rows hold "
+                f"{view.known.kind.value}; keep one, or use weighted-hamming"
             )
         tables, entries = 1 if self.pooled else view.slots, shows.topics**2
         if tables * entries > MOST_ENTRIES:
@@ -171,7 +178,7 @@ class TokenTable:
 
 
 def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
-    """Tables of pairs, one or one for each slot: slots x tokens x tokens."""
+    """Tables of pairs, one or one for each slot."""
     tables = np.asarray(pairs, np.float64)
     if tables.ndim != (2 if pooled else 3) or tables.shape[-1] != tables.shape[-2]:
         wanted = "tokens x tokens" if pooled else "slots x tokens x tokens"
@@ -189,7 +196,7 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
             f"pairs{list(place)} is {tables[place]:g}: the chance that two tokens are in a set is "
             "the same in either order, from 0 to the chance of each, which is on the diagonal"
         )
-    return tables.reshape(-1, *tables.shape[-2:])
+    return tables
 
 
 def _check_panel(panel: Observations, shows: OneOfTop) -> None:
@@ -200,8 +207,8 @@ def _check_panel(panel: Observations, shows: OneOfTop) -> None:
         )
     if not panel.true_is_here.all():
         raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
-    if panel.known.ndim == SETS:
-        ordered = np.sort(panel.known, axis=2)
+    if panel.known.kind is Kind.SETS:
+        ordered = np.sort(panel.known.block(0, panel.users), axis=2)
         twice = (ordered[:, :, 1:] == ordered[:, :, :-1]) & (ordered[:, :, 1:] != MISSING)
         if panel.set_size != shows.top or twice.any():
             raise InvalidInput(

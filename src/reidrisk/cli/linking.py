@@ -2,13 +2,13 @@
 
 import json
 import shlex
-import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import reidrisk as rr
 from reidrisk.cli import options, show
 from reidrisk.cli.running import run_file
 from reidrisk.errors import InvalidInput
@@ -134,11 +134,10 @@ def information(seen: str, *, as_json: bool) -> None:
       reidrisk information seen/
       reidrisk information seen/ --json
     """
-    from reidrisk import data
     from reidrisk.information import pair_information
 
     folder = _folder(seen)
-    linked = data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
+    linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
     found = pair_information(linked.observations)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
@@ -157,36 +156,6 @@ def information(seen: str, *, as_json: bool) -> None:
         ],
     )
     show.say(f"From {found.pairs:,} pairs of tokens.")
-
-
-@click.command("attacks")
-@options.as_json()
-def attacks(*, as_json: bool) -> None:
-    """List every attack and bound.
-
-    For each: what the attacker knows, what is assumed, and which side of the truth it bounds. A
-    lower side says that attackers do at least so well, an upper one that none does better; an
-    estimate is the best possible if its model is true.
-
-    \b
-    Examples:
-      reidrisk attacks
-      reidrisk attacks --json
-    """
-    from reidrisk.attacks import ATTACKS, attack_named
-    from reidrisk.risk.bounds import BOUNDS
-
-    known = [attack_named(name) for name in ATTACKS]
-    rows = [(one.name, "lower", one.knows, one.assumes) for one in known]
-    for name, bound in BOUNDS.items():
-        about = sys.modules[bound.__module__]
-        side = getattr(about, "SIDE", "upper")
-        rows.append((name, side, "", (bound.__doc__ or "").partition("\n")[0]))
-    names = ("name", "side", "knows", "assumes")
-    if as_json:
-        click.echo(json.dumps([dict(zip(names, row, strict=True)) for row in rows], indent=2))
-    else:
-        show.table(names, rows)
 
 
 def _folder(seen: str) -> Path:
@@ -232,22 +201,18 @@ def _measured(
     quiet: bool,
 ) -> "Result":
     """Run a study of two tables: in a folder if there is one, else here and now."""
-    from reidrisk import data
-    from reidrisk.attacks import attack_named
-    from reidrisk.engines import LocalEngine
-    from reidrisk.study import Study
     from reidrisk.study.describe import hash_of_file
     from reidrisk.study.toml import StudyFile
 
-    attacks = tuple(attack_named(name) for name in names)
+    attacks = tuple(rr.attacks.attack_named(name) for name in names)
     if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
         raise InvalidInput(
-            f"{blind[0]} must know what showed the tokens: how many of a user it may show (--top) "
+            f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
             "and the noise (--noise); `reidrisk attacks` tells which attacks need not"
         )
-    linked = data.read_linked(*paths)
+    linked = rr.data.read_linked(*paths)
     release = _release(shown, linked)
-    study = Study(release=release, attacks=attacks, slots=slots, targets=None, seed=seed)
+    study = rr.Study(release=release, attacks=attacks, slots=slots, targets=None, seed=seed)
     inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
     if output is not None and not _is_file(output):
         words = _words(command, names, slots, shown, output)
@@ -255,7 +220,7 @@ def _measured(
         result, _ = run_file(file, output, command=words, quiet=quiet)
         return result
     with show.Progress(quiet=quiet) as progress:
-        result = study.run(linked, engine=LocalEngine(progress=progress.pairs))
+        result = study.run(linked, engine=rr.LocalEngine(progress=progress.pairs))
     return replace(result, inputs=inputs)
 
 

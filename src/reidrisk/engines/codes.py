@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.kernels import encode_sets, encode_tokens
 from reidrisk.errors import TooLarge
-from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.observations import MISSING, Observations, Tokens
 
 NO_CODE = 0  # of a target's missing slot: no known token ever has it
 _RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
 _MOST_CODES = 1 << 16
+_MOST_TARGETS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -36,9 +37,12 @@ class Codes:
 
     def of(self, rows: Tokens) -> NDArray[np.uint16]:
         """The codes of known rows, with slots x set size columns."""
-        codes = np.empty((len(rows), rows.size // len(rows)), np.uint16)
-        encode = encode_tokens if rows.ndim < SETS else encode_sets
-        encode(rows, self.lookup, codes)
+        sets = rows.reshape(len(rows), len(self.lookup), -1)
+        codes = np.empty((len(rows), sets.shape[1] * sets.shape[2]), np.uint16)
+        if sets.shape[2] == 1:
+            encode_tokens(sets.reshape(codes.shape), self.lookup, codes)
+        else:
+            encode_sets(sets, self.lookup, codes)
         return codes
 
 
@@ -61,7 +65,11 @@ def codes_of(observations: Observations) -> Codes:
 
 
 def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
-    """Cut the targets so that their codes fit into 16 bits, at most `most` together."""
+    """Cut the targets so that their codes fit into 16 bits, at most `most` together.
+
+    There are never very many together: they would make a block of rows so long that an interrupt
+    is heard late.
+    """
     slots, targets = observations.slots, len(observations.anonymous)
     room = (_MOST_CODES - 1) // slots - _RESERVED
     if room < 1:
@@ -69,6 +77,6 @@ def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
             f"rows of {slots} slots are too long; at most {(_MOST_CODES - 1) // 3} slots can be "
             "searched: cut the rows with prefix"
         )
-    together = min(most, targets if observations.tokens <= room else room)
+    together = min(most, _MOST_TARGETS, targets if observations.tokens <= room else room)
     for start in range(0, targets, together):
         yield slice(start, min(start + together, targets))

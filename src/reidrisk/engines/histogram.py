@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.kernels import SlotGains, best_patterns, sum_patterns
 from reidrisk.engines.truth import true_scores
-from reidrisk.errors import TooLarge
+from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, Matches
 from reidrisk.observations import Observations
+from reidrisk.rows import Kind
 from reidrisk.scores import GRID, TokenWeights
 
 MOST_SLOTS = 12
@@ -73,7 +74,9 @@ class PatternHistogram:
 
 
 def check_slots(observations: Observations) -> None:
-    """Refuse rows with too many slots to count every pattern."""
+    """Refuse rows with too many slots to count every pattern, and rows without slots."""
+    if observations.known.kind is Kind.BAGS:
+        raise InvalidInput("known holds bags of tokens: without slots there are no match patterns")
     if observations.slots > MOST_SLOTS:
         raise TooLarge(
             f"{observations.slots} slots have 2**{observations.slots} match patterns, too many to "

@@ -1,4 +1,4 @@
-"""The loops of a type mixture: a sweep that scores by type, and sums over everyone."""
+"""The loops of a type mixture: a scan that scores by type, and sums over everyone."""
 
 import math
 from typing import NamedTuple
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.engines.kernels import Array
 from reidrisk.engines.kernels_search import (
     COUNTERS,
-    ROWS_PER_SWEEP,
+    ROWS_PER_SCAN,
     Kept,
     find_rows,
     mark,
@@ -55,7 +55,7 @@ class Mixed(NamedTuple):
 
 
 @kernel
-def sweep_types(
+def scan_types(
     rows: Array,
     codes: Array,
     first_row: int,
@@ -69,7 +69,7 @@ def sweep_types(
     `bitmaps` must be zero and is left so.
     """
     mark(codes, bitmaps)
-    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SWEEP, np.int64)
+    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
     types = chances.weights.shape[0]
     product, lifts = np.empty(types), np.empty(types, np.int64)
     alone, types_of_row = np.empty(rows.shape[0]), np.empty((rows.shape[0], types))

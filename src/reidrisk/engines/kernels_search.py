@@ -1,6 +1,6 @@
 """The loops that look for the best rows and pass over all that cannot be among them.
 
-`sweep` serves token weights. 64 known rows are one machine word: for every code a bitmap says
+`scan` serves token weights. 64 known rows are one machine word: for every code a bitmap says
 which rows hold it. Adding the bitmaps of a target's codes, bit by bit in parallel, counts the
 matches of 64 rows at a time; only rows with enough matches to reach the best score so far are
 scored.
@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from reidrisk.engines.kernels import Array, Number, SlotGains, place_of_bit
 from reidrisk.parallel import kernel
 
-ROWS_PER_SWEEP = 4096
+ROWS_PER_SCAN = 4096
 TARGETS_PER_SIFT = 256
 
-_WORDS = ROWS_PER_SWEEP // 64
-_PLANES = 8  # the counters of a sweep are seven bits wide; the eighth says that enough was counted
+_WORDS = ROWS_PER_SCAN // 64
+_PLANES = 8  # the counters of a scan are seven bits wide; the eighth says that enough was counted
 _ALL_ROWS = np.uint64(2**64 - 1)
 _ENOUGH = (_PLANES - 1) * _WORDS
 COUNTERS = _PLANES * _WORDS
@@ -35,8 +35,8 @@ class Kept(NamedTuple):
 
     best: NDArray[np.int64]
     ties: NDArray[np.int64]
-    top_rows: NDArray[np.int64]
-    top_scores: NDArray[np.int64]
+    best_rows: NDArray[np.int64]
+    best_scores: NDArray[np.int64]
 
 
 class Weighed(NamedTuple):
@@ -76,7 +76,7 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
         kept.ties[target] = 1
     elif score == kept.best[target]:
         kept.ties[target] += 1
-    rows, scores = kept.top_rows, kept.top_scores
+    rows, scores = kept.best_rows, kept.best_scores
     place = rows.shape[1]
     while place > 0 and (
         score > scores[target, place - 1]
@@ -93,18 +93,18 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
 @kernel
 def threshold(kept: Kept, target: int) -> Number:
     """The lowest score that still matters."""
-    top = kept.top_scores.shape[1]
-    return kept.top_scores[target, top - 1] if top > 0 else kept.best[target]
+    listed = kept.best_scores.shape[1]
+    return kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
 
 
 @kernel
-def sweep(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> None:
-    """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SWEEP`.
+def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> None:
+    """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SCAN`.
 
     `bitmaps` must be zero and is left so.
     """
     mark(rows, bitmaps)
-    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SWEEP, np.int64)
+    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
     set_size = rows.shape[1] // targets.codes.shape[1]
     for target in range(targets.codes.shape[0]):
         needed = matches_needed(targets.reach, target, threshold(kept, target))

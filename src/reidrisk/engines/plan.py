@@ -1,94 +1,220 @@
-"""Which way a search is carried out, from costs that were measured; the only place that decides.
+"""Which way a question is answered; the only place that decides.
 
-Costs are seconds on one core of an ordinary server. Only their ratios matter, and only roughly:
-every way gives the same answer.
+A table says for each kind of score how it is searched and summed. A score that is not in it is
+rated by its definition: slow, and never refused.
 """
 
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import Codes
-from reidrisk.engines.histogram import MOST_SLOTS
+from reidrisk.engines.codes import Codes, codes_of, target_blocks
+from reidrisk.engines.costs import (
+    bytes_to_count,
+    cost_of_distinct,
+    cost_of_lanes,
+    cost_of_scan,
+)
+from reidrisk.engines.engine import Engine
+from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram
+from reidrisk.engines.ways import (
+    bit_scan,
+    definition,
+    distinct,
+    lanes,
+    mixture,
+    normalised,
+    overlap,
+    sift,
+    sums,
+)
+from reidrisk.engines.ways.groups import gap_groups
+from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
+from reidrisk.rows import Kind
+from reidrisk.scores import (
+    NormalisedWeights,
+    ProfileWeights,
+    Score,
+    TokenTable,
+    TokenWeights,
+    TypeMixture,
+)
 
-# Lanes: sort a row by one slot; pass 64 targets in one later slot; look at one target that was
-# found; enter one slot of a target into the tables of a block of rows.
-_SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
-_ROWS_PER_BLOCK = 1 << 20
-# Distinct rows: compare one slot of a pair.
-_COMPARE_SLOT = 1e-9
-# Sweep: count one slot of a pair; this many codes make it twice as long, for want of cache.
-_COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
-
-MOST_DISTINCT = 1 << 20
-_SAMPLE = 1 << 14
+Floats = NDArray[np.float64]
 
 
 class Way(Enum):
-    """A way to answer."""
+    """A way to search under token weights."""
 
     LANES = "count patterns, targets as bits"
     DISTINCT = "count patterns of the different rows"
-    SWEEP = "search, known rows as bits"
+    BIT_SCAN = "search, known rows as bits"
+
+
+def search(observations: Observations, score: Score, list_best: int, engine: Engine) -> Matches:
+    """Find the best score, its ties and the true score of every target."""
+    return _TABLE.get(type(score), _ANY).search(observations, score, list_best, engine)
+
+
+def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:
+    """Logarithm of the sum over all known rows of exp(score), for each target."""
+    return _TABLE.get(type(score), _ANY).evidence(observations, score, engine)
+
+
+def histogram(observations: Observations, engine: Engine) -> PatternHistogram:
+    """For each target, the number of known rows by the set of slots that match."""
+    groups = gap_groups(observations, engine)
+    engine.room.check_fits(8 * len(groups) * len(observations.anonymous) << observations.slots)
+    counts = []
+    for some in _fitting(observations, len(groups), 0, engine):
+        codes = codes_of(some)
+        way = cheapest_count(some, codes)
+        counts.append(_count(way)(some, codes, groups, engine))
+    return PatternHistogram(np.concatenate(counts, axis=1), groups, observations)
+
+
+def search_weights(
+    observations: Observations,
+    scores: Sequence[TokenWeights],
+    slots: Sequence[int],
+    engine: Engine,
+    list_best: int = 0,
+) -> list[dict[int, Matches]]:
+    """Search with several token weights and prefixes: by patterns once, or by scans one by one."""
+    searches = len(scores) * len(slots)
+    groups = np.zeros(1, np.int64)
+    if observations.slots <= MOST_SLOTS and any(score.sees_gaps for score in scores):
+        groups = gap_groups(observations, engine)
+    parts: list[list[dict[int, Matches]]] = []
+    for some in _fitting(observations, len(groups), list_best, engine):
+        codes = codes_of(some)
+        way = cheapest_search(some, codes, len(groups), searches, list_best)
+        if way is Way.BIT_SCAN:
+            answers = [
+                {short: bit_scan.search(some.prefix(short), score, list_best, engine)
+                 for short in slots}
+                for score in scores
+            ]  # fmt: skip
+        else:
+            counts = _count(way)(some, codes, groups, engine, searches)
+            counted = PatternHistogram(counts, groups, some)
+            answers = [
+                {short: counted.search(score, slots=short) for short in slots} for score in scores
+            ]
+        parts.append(answers)
+    return [
+        {short: join_targets([part[index][short] for part in parts]) for short in slots}
+        for index in range(len(scores))
+    ]
 
 
 def cheapest_search(
-    observations: Observations, codes: Codes, groups: int, searches: int, top: int
+    observations: Observations, codes: Codes, groups: int, searches: int, list_best: int
 ) -> Way:
-    """The cheapest way to search this many times; only a sweep lists the best rows."""
-    if top or observations.slots > MOST_SLOTS:
-        return Way.SWEEP
+    """The cheapest way to search this many times; only a scan lists the best rows."""
+    if list_best or observations.slots > MOST_SLOTS:
+        return Way.BIT_SCAN
     counting = cheapest_count(observations, codes)
-    cost = _cost_of_lanes if counting is Way.LANES else _cost_of_distinct
-    sweep = _cost_of_sweep(observations, codes) * searches
-    return Way.SWEEP if sweep < groups * cost(observations, codes) else counting
+    cost = cost_of_lanes if counting is Way.LANES else cost_of_distinct
+    scan = cost_of_scan(observations, codes) * searches
+    return Way.BIT_SCAN if scan < groups * cost(observations, codes) else counting
 
 
 def cheapest_count(observations: Observations, codes: Codes) -> Way:
     """The cheapest way to count all patterns."""
-    lanes, distinct = _cost_of_lanes(observations, codes), _cost_of_distinct(observations, codes)
-    return Way.DISTINCT if distinct < lanes else Way.LANES
+    by_lanes, by_rows = cost_of_lanes(observations, codes), cost_of_distinct(observations, codes)
+    return Way.DISTINCT if by_rows < by_lanes else Way.LANES
 
 
-def _cost_of_sweep(observations: Observations, codes: Codes) -> float:
-    pairs = len(observations.known) * codes.targets.size
-    return pairs * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
+def _count(way: Way) -> Callable[..., lanes.Counts]:
+    return distinct.count if way is Way.DISTINCT else lanes.count
 
 
-def _cost_of_distinct(observations: Observations, codes: Codes) -> float:
-    sizes = np.diff([*codes.lookup[:, 0].tolist(), codes.size]).astype(float)
-    possible = np.prod(sizes) ** observations.set_size
-    compared = codes.targets.size * observations.set_size * possible
-    return float(compared * _COMPARE_SLOT if possible <= MOST_DISTINCT else np.inf)
+def _fitting(
+    observations: Observations, groups: int, list_best: int, engine: Engine
+) -> Iterator[Observations]:
+    """The targets, in blocks that fit into memory."""
+
+    def size(targets: int) -> int:
+        if list_best or observations.slots > MOST_SLOTS:
+            return bit_scan.bytes_needed(observations, engine.room, list_best, targets)
+        return bytes_to_count(observations, engine.room, groups, targets)
+
+    most = engine.room.targets_together(len(observations.anonymous), size)
+    for block in target_blocks(observations, most):
+        yield observations.only(block)
 
 
-def _cost_of_lanes(observations: Observations, codes: Codes) -> float:
-    users, slots, size = len(observations.known), observations.slots, observations.set_size
-    step = max(users // _SAMPLE, 1)
-    sample = codes.of(observations.rows(0, users, step))
-    chance = np.empty(slots)
-    words = np.empty(slots)
-    for slot in range(slots):
-        columns = sample[:, slot * size : (slot + 1) * size]
-        known = np.bincount(columns.ravel(), minlength=codes.size) / len(sample)
-        shown = np.bincount(codes.targets[:, slot], minlength=codes.size)
-        chance[slot] = known @ shown / len(codes.targets)
-        words[slot] = known @ -(-shown // 64)
-    found = sum(
-        chance[slot] * _at_least_two(np.minimum(chance[slot + 1 :], 1)) for slot in range(slots)
-    )
-    passed = sum(words[slot] * (slots - slot - 1) * size for slot in range(slots))
-    per_row = slots * size * _SORT_ROW + passed * _PASS_WORD
-    blocks = -(-users * size // _ROWS_PER_BLOCK)
-    entering = blocks * codes.targets.size * _ENTER_SLOT
-    return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
+def _search_weights(
+    observations: Observations, score: TokenWeights, list_best: int, engine: Engine
+) -> Matches:
+    slots = observations.slots
+    return search_weights(observations, [score], [slots], engine, list_best)[0][slots]
 
 
-def _at_least_two(chances: NDArray[np.float64]) -> float:
-    """Chance that two or more of several independent events happen."""
-    none, one = 1.0, 0.0
-    for chance in chances:
-        none, one = none * (1 - chance), one * (1 - chance) + none * chance
-    return max(1 - none - one, 0.0)
+def _weights_evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
+    """By patterns; rows with too many slots for them by definition."""
+    if observations.slots > MOST_SLOTS:
+        return definition.evidence(observations, score, engine)
+    groups = gap_groups(observations, engine)
+    parts = []
+    for some in _fitting(observations, len(groups), 0, engine):
+        codes = codes_of(some)
+        counts = _count(cheapest_count(some, codes))(some, codes, groups, engine)
+        parts.append(PatternHistogram(counts, groups, some).evidence(score))
+    return np.concatenate(parts)
+
+
+def _search_overlap(
+    observations: Observations, score: ProfileWeights, list_best: int, engine: Engine
+) -> Matches:
+    if observations.known.kind is Kind.BAGS:
+        return overlap.search(observations, score, list_best, engine)
+    return _search_weights(*overlap.as_sets(observations, score), list_best, engine)
+
+
+def _overlap_evidence(observations: Observations, score: ProfileWeights, engine: Engine) -> Floats:
+    if observations.known.kind is Kind.BAGS:
+        return definition.evidence(observations, score, engine)
+    return _weights_evidence(*overlap.as_sets(observations, score), engine)
+
+
+def _search_normalised(
+    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+) -> Matches:
+    fast = normalised.as_fast(observations, score, engine)
+    if fast is None:
+        return definition.search(observations, score, list_best, engine)
+    return search(observations, fast, list_best, engine)
+
+
+def _normalised_evidence(
+    observations: Observations, score: NormalisedWeights, engine: Engine
+) -> Floats:
+    fast = normalised.as_fast(observations, score, engine)
+    if fast is None:
+        return definition.evidence(observations, score, engine)
+    return evidence(observations, fast, engine)
+
+
+class _Ways(NamedTuple):
+    """How a kind of score is searched and summed."""
+
+    search: Callable[[Observations, Any, int, Engine], Matches]
+    evidence: Callable[[Observations, Any, Engine], Floats]
+
+
+_ANY = _Ways(definition.search, definition.evidence)
+
+# By the very type: a subclass may score otherwise.
+_TABLE: dict[type, _Ways] = {
+    TokenWeights: _Ways(_search_weights, _weights_evidence),
+    NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
+    TokenTable: _Ways(sift.search, sums.table_evidence),
+    TypeMixture: _Ways(mixture.search, sums.type_evidence),
+    ProfileWeights: _Ways(_search_overlap, _overlap_evidence),
+}

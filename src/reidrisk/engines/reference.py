@@ -5,42 +5,66 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.engines.engine import TOKEN_PAIRS, Merge, Result, Work
 from reidrisk.engines.histogram import PatternHistogram, check_slots
+from reidrisk.engines.memory import Room
 from reidrisk.engines.truth import true_scores
-from reidrisk.matches import ABSENT, NOBODY, Matches, check_top, first_by_score
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.matches import ABSENT, NOBODY, Matches, check_list_best, first_by_score
+from reidrisk.observations import MISSING, Observations
+from reidrisk.rows import Rows
 from reidrisk.scores import GRID, Score
 
 
 class ReferenceEngine:
     """An engine that asks nothing of the reader but numpy; every other one must equal it."""
 
-    def search(self, observations: Observations, score: Score, *, top: int = 0) -> Matches:
+    @property
+    def room(self) -> Room:
+        """One thread, and all the memory it wants."""
+        return Room(threads=1, rows=1 << 62, memory=1 << 62)
+
+    def reduce(
+        self,
+        rows: Rows,
+        work: Work[Result],
+        merge: Merge[Result],  # noqa: ARG002  there is only one result
+        *,
+        step: int | None = None,
+        most: int = TOKEN_PAIRS,  # noqa: ARG002  all rows are one block
+        pairs: int = 0,  # noqa: ARG002  nobody is told
+    ) -> Result:
+        """Let `work` see everything, one block after the other."""
+        step = rows.users if step is None else step
+        starts = range(0, rows.users, step)
+        return work((start, rows.block(start, min(start + step, rows.users))) for start in starts)
+
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
         """Find the best score, its ties and the true score of every target.
 
         Args:
             observations: Who is compared with whom.
             score: How well a known row explains an anonymous one.
-            top: Also list this many of the best rows.
+            list_best: Also list this many of the best rows.
         """
         score.check(observations)
-        check_top(top)
-        rows = np.arange(len(observations.known)) + observations.first
-        best, ties, top_rows, top_scores = [], [], [], []
+        check_list_best(list_best)
+        known = observations.known.block(0, observations.known.users)
+        rows = np.arange(len(known)) + observations.first
+        best, ties, best_rows, best_scores = [], [], [], []
         for shown in observations.anonymous:
-            scores = score.of(observations.known, shown)
+            scores = score.of(known, shown)
             best.append(scores.max())
             ties.append((scores == scores.max()).sum())
-            few = top - len(rows)
-            first = first_by_score(rows, scores, top)
-            top_rows.append(np.pad(first[0], (0, max(few, 0)), constant_values=NOBODY))
-            top_scores.append(np.pad(first[1], (0, max(few, 0)), constant_values=ABSENT))
+            few = max(list_best - len(rows), 0)
+            first = first_by_score(rows, scores, list_best)
+            best_rows.append(np.pad(first[0], (0, few), constant_values=NOBODY))
+            best_scores.append(np.pad(first[1], (0, few), constant_values=ABSENT))
         return Matches(
             np.array(best),
             np.array(ties),
             true_scores(observations, score),
-            np.array(top_rows, dtype=np.int64),
-            np.array(top_scores, dtype=np.int64),
+            np.array(best_rows, dtype=np.int64),
+            np.array(best_scores, dtype=np.int64),
         )
 
     def curves(
@@ -59,20 +83,22 @@ class ReferenceEngine:
     def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score in nats), for each target."""
         score.check(observations)
+        known = observations.known.block(0, observations.known.users)
         evidence = []
         for shown in observations.anonymous:
-            nats = score.of(observations.known, shown) / GRID
+            nats = score.of(known, shown) / GRID
             evidence.append(nats.max() + np.log(np.exp(nats - nats.max()).sum()))
         return np.array(evidence)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
         """For each target, the number of known rows by the set of slots that match."""
         check_slots(observations)
-        known, bits = observations.known, 1 << np.arange(observations.slots)
-        known = known if known.ndim == SETS else known[:, :, None]
+        users, slots = observations.known.users, observations.slots
+        known = observations.known.block(0, users).reshape(users, slots, -1)
+        bits = 1 << np.arange(slots)
         missing = (known == MISSING).all(axis=2) @ bits
         groups = np.unique(missing)
-        counts = np.zeros((len(groups), len(observations.anonymous), 1 << observations.slots), int)
+        counts = np.zeros((len(groups), len(observations.anonymous), 1 << slots), int)
         for target, shown in enumerate(observations.anonymous):
             agrees = (known == shown[:, None]).any(axis=2) & (shown != MISSING)
             place = np.searchsorted(groups, missing)

@@ -13,6 +13,5 @@ def true_scores(observations: Observations, score: Score) -> NDArray[np.int64]:
     here = observations.true_is_here
     scores = np.full(len(here), ABSENT)
     if here.any():
-        rows = observations.known[observations.truth[here] - observations.first]
-        scores[here] = score.of(rows, observations.anonymous[here])
+        scores[here] = score.of(observations.true_rows[here], observations.anonymous[here])
     return scores

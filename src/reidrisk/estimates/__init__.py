@@ -1,7 +1,7 @@
 """How sure a measured number is."""
 
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
-from reidrisk.estimates.claims import Calibration, CalibrationBin, calibration
+from reidrisk.estimates.claims import Claims, ClaimsBin, claims
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Bound, Estimate, Side
 from reidrisk.estimates.extrapolation import Extrapolation, extrapolate
@@ -11,15 +11,15 @@ from reidrisk.estimates.selective import Selective, risk_coverage, selective
 
 __all__ = [
     "Bound",
-    "Calibration",
-    "CalibrationBin",
+    "Claims",
+    "ClaimsBin",
     "Estimate",
     "Extrapolation",
     "PerUserRisk",
     "Selective",
     "Side",
     "anytime_interval",
-    "calibration",
+    "claims",
     "confidence",
     "extrapolate",
     "mean_of_credits",

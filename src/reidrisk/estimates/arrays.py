@@ -7,6 +7,8 @@ from reidrisk.errors import InvalidInput
 
 Numbers = NDArray[np.float64]
 
+AXES = 2  # of a table: users and repeats
+
 
 def numbers(
     name: str, values: ArrayLike, *, low: float = 0.0, high: float = 1.0, least: int = 1
@@ -28,7 +30,7 @@ def numbers(
 def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
     """Return users x repeats if there is a user, `columns` repeats, and all is from 0 to 1."""
     array = _floats(name, values)
-    if array.ndim != 2 or array.shape[0] < 1 or array.shape[1] < columns:  # noqa: PLR2004
+    if array.ndim != AXES or array.shape[0] < 1 or array.shape[1] < columns:
         raise InvalidInput(
             f"{name} has one row per user and at least {columns} repeats, "
             f"got shape {array.shape}; repeat each user's release {columns} times or more"

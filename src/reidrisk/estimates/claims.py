@@ -13,7 +13,7 @@ from reidrisk.estimates.estimate import Estimate
 
 
 @dataclass(frozen=True, slots=True)
-class CalibrationBin:
+class ClaimsBin:
     """Targets with similar claims.
 
     Attributes:
@@ -31,7 +31,7 @@ class CalibrationBin:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class Claims:
     """What an attacker claimed beside what came true.
 
     Attributes:
@@ -41,7 +41,7 @@ class Calibration:
         gap: Mean of claim minus credit; above 0 the attacker is too sure of itself.
     """
 
-    bins: tuple[CalibrationBin, ...]
+    bins: tuple[ClaimsBin, ...]
     claimed: float
     right: Estimate
     gap: Estimate
@@ -61,13 +61,13 @@ class Calibration:
         )
 
 
-def calibration(
+def claims(
     claimed: ArrayLike,
     credits: ArrayLike,  # noqa: A002
     *,
     bins: int = 10,
     level: float = 0.95,
-) -> Calibration:
+) -> Claims:
     """Compare the attacker's own posterior of its best guess with its credit.
 
     Bins hold equal shares of the summed claims, so that the same number of right guesses is
@@ -81,24 +81,24 @@ def calibration(
         bins: At most how many bins.
         level: Chance with which each interval holds its mean.
     """
-    claims, right = claims_and_credits(claimed, credits)
-    places = _places(claims, whole_number("bins", bins, least=1))
+    said, right = claims_and_credits(claimed, credits)
+    places = _places(said, whole_number("bins", bins, least=1))
     members = [places == place for place in np.unique(places)]
-    return Calibration(
+    return Claims(
         tuple(
-            CalibrationBin(float(claims[some].mean()), mean_of_credits(right[some], level=level))
+            ClaimsBin(float(said[some].mean()), mean_of_credits(right[some], level=level))
             for some in members
         ),
-        float(claims.mean()),
+        float(said.mean()),
         mean_of_credits(right, level=level),
-        mean_of_numbers(claims - right, low=-1, high=1, level=level),
+        mean_of_numbers(said - right, low=-1, high=1, level=level),
     )
 
 
-def _places(claims: Numbers, bins: int) -> NDArray[np.intp]:
+def _places(said: Numbers, bins: int) -> NDArray[np.intp]:
     """The bin of each target: where the middle of its claim's share of the sum lies."""
-    _, which = np.unique(claims, return_inverse=True)
-    mass = np.bincount(which, weights=claims)
+    _, which = np.unique(said, return_inverse=True)
+    mass = np.bincount(which, weights=said)
     middle = np.cumsum(mass) - mass / 2
     places = (bins * middle / (mass.sum() or 1.0)).astype(np.intp)
     return np.minimum(places, bins - 1)[which]

@@ -29,17 +29,20 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:  # 
     """
     values = numbers("credits", credits)
     level = confidence(level)
-    trials, total, tail = len(values), math.fsum(values), (1 - level) / 4
-    above = math.ceil(total * (1 - HAIR))
-    below = math.floor(total + (trials - total) * HAIR)
+    trials, total, error = len(values), math.fsum(values), (1 - level) / 2
     return Estimate(
         value=total / trials,
-        low=_lower(below, trials, tail),
-        high=1 - _lower(trials - above, trials, tail),
+        low=lower_limit(total, trials, error=error),
+        high=1 - lower_limit(trials - total, trials, error=error),
         level=level,
         trials=trials,
         method="binomial, doubled tails",
     )
+
+
+def lower_limit(total: float, trials: int, *, error: float) -> float:
+    """A number that is above the mean of credits of this total with a chance of at most `error`."""
+    return _lower(math.floor(total + (trials - total) * HAIR), trials, error / 2)
 
 
 def _lower(count: int, trials: int, tail: float) -> float:

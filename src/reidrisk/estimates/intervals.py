@@ -6,6 +6,7 @@ from scipy.special import stdtrit
 
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
 
 
@@ -21,12 +22,7 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
         shares: At least two independent numbers between 0 and 1.
         level: Chance with which such intervals hold the mean.
     """
-    values = np.asarray(shares, dtype=np.float64)
-    level = confidence(level)
-    if values.ndim != 1 or len(values) < 2:  # noqa: PLR2004
-        raise InvalidInput(f"an interval needs at least two shares, got shape {values.shape}")
-    if not (values.min() >= 0 and values.max() <= 1):
-        raise InvalidInput("shares are between 0 and 1")
+    values, level = numbers("shares", shares, least=2), confidence(level)
     trials, mean, tail = len(values), float(values.mean()), (1 - level) / 2
     if values.min() == values.max():
         shrink = tail ** (1 / trials)

@@ -4,13 +4,24 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import bdtr
 
 from reidrisk.estimates.arrays import Numbers, table
 from reidrisk.estimates.betting import mean_of_numbers
-from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
+from reidrisk.estimates.spread import (
+    QUICK,
+    THOROUGH,
+    chances_of_counts,
+    fit,
+    mean_between,
+    percentile,
+    percentile_ends,
+)
+
+WORST = 0.1
+AGAIN = 200  # studies imagined for an interval
+SEED = 50
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -18,18 +29,19 @@ class PerUserRisk:
     """How risk is spread over users.
 
     Attributes:
-        risks: Measured risk of each user: mean credit over the repeats.
+        risks: Measured risk of each user: mean credit over the repeats. Measured risks spread
+            wider than the risks themselves; all that follows is freed of this.
         repeats: How often each user's release was repeated.
         mean: Mean risk.
-        median: Half of the users have at most this measured risk.
-        percentile_90: Nine in ten users have at most this measured risk.
-        percentile_99: 99 in 100 users have at most this measured risk.
-        worst_decile: Mean risk of the tenth of users who seemed most at risk in one half of the
-            repeats, measured in the other half. Their true risk is at most that of the worst tenth.
+        median: Half of the users have at most this risk.
+        percentile_90: Nine in ten users have at most this risk.
+        percentile_99: 99 in 100 users have at most this risk.
+        worst_decile: Mean risk of the tenth of users most at risk, never below `percentile_90`.
 
-    Percentiles are those of *measured* risks, which spread wider than the risks themselves: with 4
-    repeats a user at risk 0.1 is measured at 0, 0.25 or 0.5. High percentiles come out too high
-    and low ones too low until repeats are many. The mean and the worst decile do not suffer.
+    Median, percentiles and worst decile are those of one fitted spread of risk, so they agree with
+    each other. All speak of the population from which the users were drawn. The *low end* of the
+    worst decile is a limit of something smaller, "at least": the risk of the tenth that few repeats
+    can pick out.
     """
 
     risks: Numbers
@@ -44,65 +56,93 @@ class PerUserRisk:
 def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:  # noqa: A002
     """The distribution of risk over users whose release was repeated.
 
+    How it is fitted, and why the ends hold: `docs/decisions/0053-risk-behind-the-repeats.md`.
+
     Args:
-        credits: Users x repeats, at least two repeats. Users are drawn at random and in random
-            order; repeats of a user are independent.
-        level: Chance with which each interval holds what it estimates. The interval of the worst
-            decile speaks of the users measured, all others of the population they come from.
+        credits: Users x repeats, at least two repeats, better ten. Users are drawn at random and in
+            random order; repeats of a user are independent.
+        level: Chance with which each interval holds what it estimates: proved for the mean,
+            simulated for the others.
     """
     values, level = table("credits", credits, columns=2), confidence(level)
     risks = values.mean(axis=1)
+    mean = mean_of_numbers(risks, level=level)
+    chances = chances_of_counts(values)
+    spread = fit(chances.sum(axis=0, keepdims=True), THOROUGH)
+    median, percentile_90, percentile_99 = _percentiles(chances, spread, level)
+    worst = max(float(mean_between(spread, 1 - WORST, 1)[0]), mean.value, percentile_90.value)
     return PerUserRisk(
         risks=risks,
         repeats=values.shape[1],
-        mean=mean_of_numbers(risks, level=level),
-        median=percentile(risks, 50, level=level),
-        percentile_90=percentile(risks, 90, level=level),
-        percentile_99=percentile(risks, 99, level=level),
-        worst_decile=_worst_decile(values, level),
+        mean=mean,
+        median=median,
+        percentile_90=percentile_90,
+        percentile_99=percentile_99,
+        worst_decile=_worst(chances, worst, percentile_90),
     )
 
 
-def percentile(risks: Numbers, percent: int, *, level: float) -> Estimate:
-    """The percentile of a population, between two of the ordered risks of a sample from it.
+def _percentiles(chances: Numbers, spread: Numbers, level: float) -> list[Estimate]:
+    """Median, 90th and 99th percentile, with all others that explain the counts nearly as well.
 
-    The number of sampled users at or below it is binomial, whatever the distribution. Where the
-    sample is too small to enclose it, the end is 0 or 1.
+    Nearly: half of the allowed error times as well as the best spread, so 1/40 at 95 %. If a share
+    e of users is always named but none of them was drawn, the counts were (1 - e)^users as likely;
+    so for such users the end is that of Clopper and Pearson.
     """
-    ordered, users, tail = np.sort(risks), len(risks), (1 - level) / 2
-    at_most = bdtr(np.arange(users), users, percent / 100)
-    below = int(np.searchsorted(at_most, tail, side="right"))
-    above = int(np.searchsorted(at_most, 1 - tail))
-    return Estimate(
-        value=float(ordered[-(-users * percent // 100) - 1]),
-        low=float(ordered[below - 1]) if below else 0.0,
-        high=float(ordered[above]) if above < users else 1.0,
-        level=level,
-        trials=users,
-        method="order statistics",
-    )
+    counts = chances.sum(axis=0, keepdims=True)
+    below = np.array([0.5, 1 - WORST, 0.99])
+    values = [float(percentile(spread, share)[0]) for share in below]
+    lows, highs = percentile_ends(counts, below, (1 - level) / 2)
+    return [
+        Estimate(
+            value,
+            min(low, value),
+            max(high, value),
+            level,
+            len(chances),
+            "fitted spread, likelihood ratio",
+        )
+        for value, low, high in zip(values, lows.tolist(), highs.tolist(), strict=True)
+    ]
 
 
-def _worst_decile(values: Numbers, level: float) -> Estimate:
-    """Rank by one half of the repeats, measure in the other, both ways, and average.
+def _worst(chances: Numbers, value: float, percentile_90: Estimate) -> Estimate:
+    """Mean risk of the worst tenth, with what other users might have shown (Bayesian bootstrap).
 
-    The two ways share their users and may err together, so each gets half of the chance to err.
+    In another study each user would stand for more or fewer: weights are drawn from an exponential
+    distribution. For the high end one more user is imagined who is always named, for the low end
+    one who never is. So there is an interval even if nobody was ever named. The 90th percentile is
+    at most what is estimated: its low end holds here too, and its high end is never above this one.
     """
-    one, two = values[:, ::2].mean(axis=1), values[:, 1::2].mean(axis=1)
-    ways = [_of_worst(*halves, (1 + level) / 2) for halves in ((one, two), (two, one))]
-    value, low, high = np.mean([(way.value, way.low, way.high) for way in ways], axis=0).tolist()
-    picked = -(-len(values) // 10)
-    return Estimate(value, low, high, level, picked, "binomial, doubled tails, both halves")
+    # Equal users are drawn together, in an order that is not that of the table.
+    alike, times = np.unique(chances, axis=0, return_counts=True)
+    random = np.random.default_rng(SEED)
+    more = random.standard_gamma(times, (AGAIN, len(times))) @ alike
+    fewer, imagined = more.copy(), random.standard_exponential(AGAIN)
+    more[:, -1] += imagined
+    fewer[:, 0] += imagined
+    worse = mean_between(fit(more, QUICK), 1 - WORST, 1)
+    level = percentile_90.level
+    tail = (1 - level) / 2
+    low = max(float(np.quantile(picked_by_the_others(fewer), tail)), percentile_90.low)
+    high = max(float(np.quantile(worse, 1 - tail)), percentile_90.high, value)
+    method = "fitted spread, bootstrap; low end: at least"
+    return Estimate(value, min(low, value), high, level, len(chances), method)
 
 
-def _of_worst(ranked: Numbers, measured: Numbers, level: float) -> Estimate:
-    """Mean of the measured risk over the tenth that ranks highest; ties at its edge share it."""
-    picked = -(-len(ranked) // 10)
-    edge = np.sort(ranked)[-picked]
-    above, tied = ranked > edge, ranked == edge
-    weights = above + tied * ((picked - above.sum()) / tied.sum())
-    some = weights > 0
-    part = mean_of_credits((weights * measured)[some], level=level)
-    scale = some.sum() / picked
-    value, low, high = part.value * scale, part.low * scale, min(part.high * scale, 1.0)
-    return Estimate(value, low, high, level, picked, part.method)
+def picked_by_the_others(counts: Numbers) -> Numbers:
+    """Mean risk of the tenth of users named most often in all repeats but one, in that one.
+
+    For each row of numbers of users named k times. Each repeat is left out in turn: a user named k
+    times is named in the one left out, and k - 1 times in the others, in k of them. Luck in the
+    others does not help in the one, so the mean over studies is the true risk of those picked,
+    which is at most that of the worst tenth.
+    """
+    seen = counts / counts.sum(axis=1, keepdims=True)
+    repeats = counts.shape[1] - 1
+    others = np.arange(repeats)
+    right = (seen[:, 1:] * (others + 1) / repeats)[:, ::-1]
+    everyone = right + (seen[:, :-1] * (repeats - others) / repeats)[:, ::-1]
+    picked = np.diff(np.minimum(np.cumsum(everyone, axis=1), WORST), axis=1, prepend=0)
+    chance = np.divide(right, everyone, out=np.zeros_like(right), where=everyone > 0)
+    return np.asarray((picked * chance).sum(axis=1) / WORST)

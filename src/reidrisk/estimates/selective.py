@@ -4,14 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.checks import probability
 from reidrisk.estimates.arrays import Numbers, claims_and_credits
-from reidrisk.estimates.credits import mean_of_credits
+from reidrisk.estimates.credits import lower_limit, mean_of_credits
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.intervals import confidence
 
 MOST_POINTS = 200
+# Sets of targets double in this many steps; after so many each has a chance to err of its own.
+STEPS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,8 @@ class Selective:
 
     Attributes:
         precision: The share right that was asked for.
-        named: Share of targets that are named.
+        named: Share of targets that are named. 0 where these targets do not show, with confidence,
+            that any claim is right so often: some people may be, but too few were seen.
         right: Share right among those named, on targets that had no part in choosing whom to name;
             None if nobody is named.
         expected_right: Expected number of targets named rightly.
@@ -30,6 +34,14 @@ class Selective:
     named: Estimate
     right: Estimate | None
     expected_right: float
+
+    def __str__(self) -> str:
+        if self.right is None:
+            return (
+                f"{self.precision:.0%} right asked: names nobody; these targets do not show with "
+                f"{self.named.level:.0%} confidence that any claims are right so often."
+            )
+        return f"{self.precision:.0%} right asked: names {self.named}, right in {self.right}."
 
 
 def selective(
@@ -41,26 +53,34 @@ def selective(
 ) -> tuple[Selective, ...]:
     """Share of people named by someone who speaks only when sure, for several meanings of sure.
 
-    On every second target the least claim is sought at which those who claim as much or more reach
-    the precision; it decides who is named among the other targets, and the reverse. Choosing and
-    judging on the same targets would flatter the attacker. Equal claims are named all or none.
+    On every second target the least claim is sought for which it is certain enough that those who
+    claim as much or more are right as often as asked (`least_claim`); it decides who is named among
+    the other targets, and the reverse. Choosing and judging on the same targets would flatter the
+    attacker. Equal claims are named all or none.
 
     Args:
         claimed: Per target, how sure the attacker is of its guess, between 0 and 1.
         credits: Per target the credit. Targets are independent and in random order.
         precisions: Shares right that the attacker asks for.
-        level: Chance with which each interval holds what it estimates.
+        level: Chance with which each interval holds what it estimates, and with which those named
+            are right as often as asked: as a mean over the population, for each precision on its
+            own. The share that came true varies about this mean.
     """
     claims, right = claims_and_credits(claimed, credits, least=2)
     asked = [probability("a precision", precision) for precision in precisions]
+    level = confidence(level)
     return tuple(_selective(claims, right, precision, level) for precision in asked)
 
 
 def _selective(claims: Numbers, right: Numbers, precision: float, level: float) -> Selective:
     named = np.empty(len(claims), np.bool_)
     for half in (0, 1):
-        other = slice(1 - half, None, 2)
-        named[half::2] = claims[half::2] >= least_claim(claims[other], right[other], precision)
+        here, other = slice(half, None, 2), slice(1 - half, None, 2)
+        # Both halves are to be right, so each has half of the chance to be wrong.
+        edge = least_claim(
+            claims[other], right[other], precision, among=claims[here], error=(1 - level) / 2
+        )
+        named[here] = claims[here] >= edge
     return Selective(
         precision,
         mean_of_credits(named, level=level),
@@ -69,18 +89,54 @@ def _selective(claims: Numbers, right: Numbers, precision: float, level: float) 
     )
 
 
-def least_claim(claims: Numbers, right: Numbers, precision: float) -> float:
-    """The least claim with which the precision is reached by all who claim as much; or none."""
-    levels, _, realised = _by_claim(claims, right)
-    reached = np.flatnonzero(realised >= precision)
-    return float(levels[reached[-1]]) if len(reached) else np.inf
+def least_claim(
+    claims: Numbers, right: Numbers, precision: float, *, among: Numbers, error: float
+) -> float:
+    """The least claim shown to have the precision; infinity if none is.
+
+    Claims are tried from the highest down. A claim is accepted if the lower limit of the share
+    right, among those who claim as much or more, reaches the precision. The chance to err is dealt
+    out to some of the claims in equal parts; a claim that is accepted hands on what it held to the
+    next one (the fallback procedure of Wiens). Proof that a claim without the precision is accepted
+    with a chance of at most `error`: `docs/decisions/0052-judged-apart-from-chosen.md`.
+
+    Args:
+        claims: Of the targets that choose.
+        right: Their credits.
+        precision: Share right to be reached.
+        among: Claims of other targets, from which those to try are taken: a target's own claim
+            must not decide whether it is looked at.
+        error: Chance to accept a claim without the precision.
+    """
+    tried, parts = _claims_to_try(among, precision, error)
+    order = np.argsort(-claims)
+    totals = np.cumsum(right[order], dtype=np.longdouble)
+    numbers = np.searchsorted(-claims[order], -tried, side="right")
+    found, held = np.inf, 0.0
+    for claim, number, part in zip(tried, numbers.tolist(), parts, strict=True):
+        held += part
+        if held and number and _limit(totals, number, held) >= precision:
+            found = claim
+        else:
+            held = 0.0
+    return float(found)
 
 
-def _by_claim(claims: Numbers, right: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Each distinct claim, highest first; how many claim as much or more; their share right."""
-    levels, which, counts = np.unique(-claims, return_inverse=True, return_counts=True)
-    named = np.cumsum(counts)
-    return -levels, named / len(claims), np.cumsum(np.bincount(which, weights=right)) / named
+def _limit(totals: NDArray[np.longdouble], number: int, error: float) -> float:
+    return lower_limit(float(totals[number - 1]), number, error=error)
+
+
+def _claims_to_try(among: Numbers, precision: float, error: float) -> tuple[Numbers, Numbers]:
+    """Claims with growing numbers of targets at or above them, and the chance to err of each.
+
+    Sets so small that not even all being right would do are left out.
+    """
+    steps = np.arange(int(STEPS * np.log2(len(among))) + 1)
+    sizes = np.ceil(len(among) / np.exp2(steps / STEPS)).astype(np.intp)
+    sizes = sizes[(precision**sizes <= error / 2) | (steps == 0)]
+    parts = np.where(np.arange(len(sizes)) % STEPS == 0, error, 0.0)
+    parts /= np.count_nonzero(parts)
+    return -np.sort(-among)[sizes - 1][::-1], parts[::-1]
 
 
 def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:  # noqa: A002
@@ -91,7 +147,10 @@ def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:  # noqa: A
     Returns:
         At most 200 rows of coverage and precision, by rising coverage, densest where it is small.
     """
-    _, coverage, precision = _by_claim(*claims_and_credits(claimed, credits))
+    claims, right = claims_and_credits(claimed, credits)
+    _, which, counts = np.unique(-claims, return_inverse=True, return_counts=True)
+    named = np.cumsum(counts)
+    coverage, precision = named / len(claims), np.cumsum(np.bincount(which, weights=right)) / named
     if (points := len(coverage)) > MOST_POINTS:
         kept = np.unique(np.geomspace(1, points, MOST_POINTS).astype(np.intp)) - 1
         coverage, precision = coverage[kept], precision[kept]

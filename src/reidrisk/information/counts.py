@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import MISSING, Observations
+from reidrisk.rows import Kind
 
 MOST_TOKENS = 5_000
 _SHIFTS = 4
@@ -43,14 +44,14 @@ def pair_information(seen: Observations) -> PairBits:
     Args:
         seen: Targets in random order, at least two.
     """
-    if seen.known.ndim == SETS or seen.tokens > MOST_TOKENS:
+    if seen.known.kind is not Kind.TOKENS or seen.tokens > MOST_TOKENS:
         raise TooLarge(
             f"pairs are counted for one known token a slot, of up to {MOST_TOKENS:,} tokens; there "
             f"are {seen.tokens:,} tokens, {seen.set_size} a slot"
         )
     if len(seen.anonymous) < _ROWS:
         raise InvalidInput("pairs of different users need at least two targets; give more")
-    known = seen.known[seen.truth - seen.first].astype(np.int64)
+    known = seen.true_rows.astype(np.int64)
     shown = seen.anonymous.astype(np.int64)
     most, pairs = _shared(known, shown, seen.tokens)
     if not pairs:

@@ -17,6 +17,7 @@ from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
+from reidrisk.rows import Kind, TokenRows
 
 # Users per piece of a file.
 CHUNK = 1 << 17
@@ -46,7 +47,11 @@ def write_observations(
     place = Path(folder)
     made_folder(place)
     note = {TAXONOMY: json.dumps(words.tolist())}
-    parts = (names, seen.known), (names[seen.truth], seen.anonymous)
+    shown = _observations(seen)
+    parts = (
+        (names, shown.known),
+        (names[shown.truth], TokenRows(shown.anonymous, tokens=len(words))),
+    )
     with written_whole(place / "known.parquet", place / "anonymous.parquet") as files:
         for file, (users, rows) in zip(files, parts, strict=True):
             schema = pa.schema(
@@ -54,7 +59,8 @@ def write_observations(
                 note,
             )
             _write(file, schema, (
-                [pa.array(users[start : start + CHUNK]), _lists(rows[start : start + CHUNK], words)]
+                [pa.array(users[start : start + CHUNK]),
+                 _lists(rows.block(start, min(start + CHUNK, len(rows))), words)]
                 for start in range(0, len(rows), CHUNK)
             ))  # fmt: skip
 
@@ -89,7 +95,8 @@ def write_tfrecord_observations(
             f"{len(np.unique(everyone))} of {len(names)} users are targets, but the authors' "
             "attack draws targets from all records; observe with all users as targets"
         )
-    if seen.known.min() < 0 or seen.anonymous.min() < 0:
+    known = _observations(seen).known
+    if not known.complete or seen.anonymous.min() < 0:
         raise InvalidInput(
             "some slots were not seen, and the authors' attack would count them as equal; "
             'observe people without gaps: absent="pad" or "drop"'
@@ -98,7 +105,7 @@ def write_tfrecord_observations(
     anonymous[seen.truth] = seen.anonymous
     features: dict[str, Any] = {
         "user_id": pa.array(names.astype(str).astype(object)),
-        "client_1_tokens": _rectangle(words[seen.known]),
+        "client_1_tokens": _rectangle(words[known.block(0, len(known))]),
         "client_2_tokens": _rectangle(words[anonymous]),
     }
     for epoch in range(0 if top_sets is None else top_sets.shape[1]):
@@ -151,8 +158,12 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
         tfrecord_bytes(features).tofile(part)
 
 
+def _observations(seen: Seen) -> Observations:
+    return seen.observations if isinstance(seen, Linked) else seen
+
+
 def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
-    if seen.known.ndim != seen.anonymous.ndim:
+    if _observations(seen).known.kind is not Kind.TOKENS:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )

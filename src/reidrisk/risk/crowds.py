@@ -13,8 +13,9 @@ from reidrisk.estimates import mean_of_credits
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
 from reidrisk.randomness import uniforms
+from reidrisk.risk.assessing import assessable
 from reidrisk.risk.curves import SizeCurve
-from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject, fitted
 
 
@@ -47,14 +48,14 @@ def measure_sizes(
     """
     length = one_length(seen, slots)
     sizes = sorted({whole_number("users", size, least=1) for size in users})
-    if not sizes or sizes[-1] > len(seen.known):
+    if not sizes or sizes[-1] > seen.known.users:
         raise InvalidInput(
-            f"users are sizes of a crowd, numbers from 1 to {len(seen.known)}; got {list(users)}"
+            f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}"
         )
     engine = LocalEngine() if engine is None else engine
     (how, score), seen = fitted(attack, seen, view), seen.prefix(length)
     assessed = assessable(seen)
-    truth = score.of(seen.known[seen.truth], seen.anonymous)
+    truth = score.of(seen.true_rows, seen.anonymous)
     crowd = _in_random_order(seen, sizes[-1], seed)
     points, found, done = {}, None, 0
     for size in sizes:
@@ -71,13 +72,13 @@ def measure_sizes(
 
 def _in_random_order(seen: Observations, users: int, seed: int) -> Observations:
     """The first users in an order by hash of their rows; targets may lie outside."""
-    everyone = np.arange(len(seen.known))
+    everyone = np.arange(seen.known.users)
     hashes = uniforms(seed=seed, purpose="risk/crowd", users=everyone, count=1)[:, 0]
     order = np.argsort(hashes, kind="stable")
     place = np.empty_like(order)
     place[order] = everyone
     return Observations(
-        seen.known[order[:users]],
+        seen.known.select(order[:users]),
         seen.anonymous,
         place[seen.truth],
         tokens=seen.tokens,

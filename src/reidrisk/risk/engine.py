@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import Observations
 from reidrisk.scores import Score
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ Slots = Sequence[int] | int | None
 class Engine(Protocol):
     """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
 
-    def search(self, observations: Observations, score: Score, *, top: int = 0) -> Matches:
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
         """Find the best score, its ties and the true score of every target."""
         ...
 
@@ -56,22 +56,3 @@ def one_length(seen: Observations, slots: int | None) -> int:
     """A single number of slots; all if None."""
     (length,) = checked_slots(seen, None if slots is None else [slots])
     return length
-
-
-def assessed_of(seen: Observations) -> NDArray[np.bool_]:
-    """Targets of whom both sides saw something."""
-    known = seen.known[seen.truth - seen.first]
-    known_seen = (known != MISSING).any(axis=(1, 2) if known.ndim == SETS else 1)
-    mask: NDArray[np.bool_] = known_seen & (seen.anonymous != MISSING).any(axis=1)
-    return mask
-
-
-def assessable(seen: Observations) -> NDArray[np.bool_]:
-    """The same; refuses observations of which nobody can be assessed."""
-    mask = assessed_of(seen)
-    if not mask.any():
-        raise InvalidInput(
-            f"in the first {seen.slots} slots one of the two sides saw nothing of any of the "
-            f"{len(mask)} targets, so none can be assessed; use more slots or other targets"
-        )
-    return mask

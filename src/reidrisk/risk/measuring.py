@@ -13,8 +13,9 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
 from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
+from reidrisk.risk.assessing import assessable
 from reidrisk.risk.curves import RiskCurve
-from reidrisk.risk.engine import Engine, Slots, assessable, checked_slots
+from reidrisk.risk.engine import Engine, Slots, checked_slots
 from reidrisk.risk.fitting import Fitted, Subject, fitted
 
 Found = list[dict[int, Matches]]

@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
-from reidrisk.observations import MISSING, SETS, Observations
+from reidrisk.observations import MISSING, Observations
+from reidrisk.risk.assessing import among, assessable, traced_of
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.posteriors import believed, check_likelihood
+from reidrisk.rows import Kind, Rows, smallest_type
 from reidrisk.scores import GRID, Distribution, normalised
 
 MOST_OUTCOMES = 250_000
@@ -51,6 +53,8 @@ def optimum(
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
     score, short = normalised(fitted(model, seen, view).score), seen.prefix(length)
+    # As for attacks: targets of whom one side saw nothing are in no figure.
+    short = among(short, traced_of(short.known), assessable(short))
     if isinstance(score, Distribution):
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:
@@ -62,30 +66,33 @@ def optimum(
 
 
 def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> float:
-    """The sum over all outcomes."""
+    """The sum over all outcomes but the one that shows nothing, as a share of these."""
     symbols = seen.tokens + score.gaps
     outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T
     shown = np.where(outcomes == seen.tokens, MISSING, outcomes)
+    shown = shown[(shown != MISSING).any(axis=1)]
+    known, count = _different(seen)
     nobody = np.zeros(len(shown), np.int64)
-    everything = Observations(_different(seen), shown, nobody, tokens=seen.tokens)
+    everything = Observations(known, shown, nobody, tokens=seen.tokens)
     best = engine.search(everything, score).best
-    return math.fsum(np.exp(best / GRID)) / seen.users
+    targets = float(seen.users)
+    if score.gaps:
+        nothing = np.full(seen.slots, MISSING)
+        targets -= float(count @ np.exp(score.of(known.block(0, known.users), nothing) / GRID))
+    return math.fsum(np.exp(best / GRID)) / targets
 
 
 def _drawn(seen: Observations, score: Distribution) -> Observations:
     """What the model says the targets' users might have shown."""
-    shown = score.sample(seen.known[seen.truth - seen.first], seed=0)
-    return Observations(
-        seen.known, shown, seen.truth, tokens=seen.tokens, first=seen.first, users=seen.users
-    )
+    shown = score.sample(seen.true_rows, seed=0)
+    return seen.changed(anonymous=shown.astype(smallest_type(seen.tokens)))
 
 
-def _different(seen: Observations) -> NDArray[np.integer]:
-    """The known rows, single tokens each once: a maximum needs no more."""
-    if seen.known.ndim == SETS:
-        return seen.known
-    codes = np.zeros(len(seen.known), np.int64)
-    for column in seen.known.T:
-        codes = codes * (seen.tokens + 1) + (column.astype(np.int64) - MISSING)
-    _, first = np.unique(codes, return_index=True)
-    return seen.known[first]
+def _different(seen: Observations) -> tuple[Rows, NDArray[np.int64]]:
+    """The known rows, single tokens each once, and how many users have each."""
+    if seen.known.kind is not Kind.TOKENS:
+        return seen.known, np.ones(seen.known.users, np.int64)
+    rows = seen.known.block(0, seen.known.users).astype(np.int64)
+    units = (seen.tokens + 1) ** np.arange(seen.slots)
+    _, first, count = np.unique((rows - MISSING) @ units, return_index=True, return_counts=True)
+    return seen.known.select(first), count

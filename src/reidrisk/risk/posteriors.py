@@ -9,17 +9,18 @@ from reidrisk.attacks.attack import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
-    Calibration,
+    Claims,
     Estimate,
     Selective,
-    calibration,
+    claims,
     mean_of_credits,
     mean_of_numbers,
     selective,
 )
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
-from reidrisk.risk.engine import Engine, Floats, assessable, one_length
+from reidrisk.risk.assessing import assessable
+from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import GRID, Score, normalised
 
@@ -62,9 +63,9 @@ class Posterior:
         return mean_of_numbers(self.claimed, level=self.level)
 
     @cached_property
-    def calibration(self) -> Calibration:
+    def calibration(self) -> Claims:
         """Claimed confidence against share right: does the model fit?"""
-        return calibration(self.claimed, self.credits, level=self.level)
+        return claims(self.claimed, self.credits, level=self.level)
 
     @cached_property
     def selective(self) -> tuple[Selective, ...]:
@@ -125,7 +126,7 @@ def believed(
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    claimed, found = claims(seen, score, engine, matches)
+    claimed, found = beliefs(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
@@ -137,7 +138,7 @@ def believed(
     )
 
 
-def claims(
+def beliefs(
     seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
 ) -> tuple[Floats, Matches]:
     """For each target the posterior of the best guess, by Bayes' rule over all known rows."""

@@ -16,8 +16,8 @@ class ProfileWeights:
     Args:
         match: Gain by token. A token counts once, however often either side shows it.
 
-    Known sets count with all their tokens. `ProfileWeights(np.ones(349))` is the size of the
-    overlap of two token sets.
+    Known sets and bags count with all their tokens. `ProfileWeights(np.ones(349))` is the size of
+    the overlap of two token sets.
     """
 
     match: Gains
@@ -28,7 +28,7 @@ class ProfileWeights:
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and sums beyond the grid."""
         check_shape(1, len(self.match), observations)
-        check_sum(self.match, observations.slots)
+        check_sum(self.match, observations.anonymous.shape[1])
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.randomness import uniforms
+from reidrisk.rows import Kind
 
 GRID = 2**40
 
@@ -89,6 +90,13 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
     """The gains of each slot, whether they were given for each or once for all."""
     return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
+
+
+def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
+    """Refuse rows of another kind than a score takes."""
+    if observations.known.kind not in kinds:
+        takes = " or ".join(kind.value for kind in kinds)
+        raise InvalidInput(f"known holds {observations.known.kind.value}; {name} rates {takes}")
 
 
 def check_shape(slots: int, tokens: int, observations: Observations) -> None:

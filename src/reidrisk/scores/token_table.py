@@ -6,12 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import SETS, Observations, Tokens
+from reidrisk.observations import Observations, Tokens
+from reidrisk.rows import Kind
 from reidrisk.scores.score import (
     GRID,
     Gains,
     as_tokens,
     by_slot,
+    check_kind,
     check_shape,
     check_sum,
     choose,
@@ -64,11 +66,8 @@ class TokenTable:
         return self.table if self.gaps else self.table[:, :-1, :-1]
 
     def check(self, observations: Observations) -> None:
-        """Refuse sets, another alphabet, and sums beyond the grid."""
-        if observations.known.ndim == SETS:
-            raise InvalidInput(
-                "known holds a set of tokens for each slot; TokenTable rates single tokens"
-            )
+        """Refuse sets, bags, another alphabet, and sums beyond the grid."""
+        check_kind("TokenTable", observations, Kind.TOKENS)
         check_shape(len(self.table), self.tokens, observations)
         check_sum(self.table, observations.slots)
 

@@ -7,13 +7,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, SETS, Observations, Tokens
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.rows import Kind
 from reidrisk.scores.score import (
     GRID,
     Floats,
     Gains,
     as_tokens,
     by_slot,
+    check_kind,
     check_shape,
     check_sum,
     choose,
@@ -111,7 +113,8 @@ class TokenWeights:
         return bool((self.table[1] != self.table[2]).any())
 
     def check(self, observations: Observations) -> None:
-        """Refuse another alphabet, and sums beyond the grid."""
+        """Refuse bags, another alphabet, and sums beyond the grid."""
+        check_kind("TokenWeights", observations, Kind.TOKENS, Kind.SETS)
         check_shape(self.table.shape[1], self.tokens, observations)
         check_sum(self.table, observations.slots)
 
@@ -202,11 +205,12 @@ class NormalisedWeights:
     def log_sums(self, known: Tokens) -> Gains:
         """What is subtracted for each slot of known rows, on the grid."""
         slots = known.shape[1]
-        if known.ndim < SETS:
-            return np.asarray(by_slot(self._by_token, slots)[np.arange(slots), known])
-        sums = np.empty(known.shape[:2], np.int64)
+        sets = _as_sets(known)
+        if sets.shape[2] == 1:
+            return np.asarray(by_slot(self._by_token, slots)[np.arange(slots), sets[:, :, 0]])
+        sums = np.empty(sets.shape[:2], np.int64)
         for slot in range(slots):
-            sums[:, slot] = self._log_sum(slot, known[:, slot])
+            sums[:, slot] = self._log_sum(slot, sets[:, slot])
         return sums
 
     def as_table(self) -> TokenTable:
@@ -284,7 +288,8 @@ def _per_slot(name: str, values: ArrayLike | None) -> Gains:
 
 
 def _as_sets(known: Tokens) -> Tokens:
-    return known if known.ndim == SETS else known[:, :, None]
+    """Rows x slots x tokens of a slot, whether rows hold single tokens or sets."""
+    return known.reshape(*known.shape[:2], -1)
 
 
 def _each_once(sets: Tokens) -> NDArray[np.int64]:

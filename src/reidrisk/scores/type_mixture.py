@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import SETS, Observations, Tokens
+from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import kernel
-from reidrisk.scores.score import GRID, Floats, Gains, as_tokens, choose, coins, frozen
+from reidrisk.rows import Kind
+from reidrisk.scores.score import GRID, Floats, Gains, as_tokens, check_kind, choose, coins, frozen
 
 # The score of a row that cannot be this person's, in nats; no score is below it.
 IMPOSSIBLE = -(2**20)
@@ -101,11 +102,8 @@ class TypeMixture:
         return len(self.chances.single) - 1
 
     def check(self, observations: Observations) -> None:
-        """Refuse sets and another alphabet."""
-        if observations.known.ndim == SETS:
-            raise InvalidInput(
-                "known holds a set of tokens for each slot; TypeMixture rates single tokens"
-            )
+        """Refuse sets, bags and another alphabet."""
+        check_kind("TypeMixture", observations, Kind.TOKENS)
         if self.tokens != observations.tokens:
             raise InvalidInput(
                 f"the mixture has {self.tokens} tokens, the observations have {observations.tokens}"

@@ -26,8 +26,8 @@ def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind 
     if isinstance(thing, np.ndarray):
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
-        rows = (thing.known, thing.anonymous, thing.truth)
-        return {"kind": "Observations", "rows": [describe(np.asarray(part)) for part in rows]}
+        rows = (thing.known.block(0, thing.known.users), thing.anonymous, thing.truth)
+        return {"kind": "Observations", "rows": [describe(part) for part in rows]}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}

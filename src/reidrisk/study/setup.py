@@ -248,7 +248,7 @@ def _part_of(
             "for training, or more users"
         )
     return Observations(
-        everyone.known[wanted],
+        everyone.known.select(np.flatnonzero(wanted)),
         everyone.anonymous[mine],
         place[everyone.truth[mine]],
         tokens=everyone.tokens,

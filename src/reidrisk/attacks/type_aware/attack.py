@@ -15,12 +15,13 @@ from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.type_aware.latent_types import choose_types, fit_types
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import SETS, Observations, Tokens
+from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs
 from reidrisk.people.sets import pair_chances, tail_polynomials
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.rows import Kind, Rows
 from reidrisk.scores.type_mixture import TypeMixture
 
 Floats = NDArray[np.float64]
@@ -108,7 +109,7 @@ class TypeAware:
         """The score, from the types as they are or as the rows tell."""
         release = release_of(self, view, ShowsOneOfTop)
         shows = release.one_of_top(view.tokens)
-        _check_single("what is seen", view)
+        _check_single("what is seen", view.known)
         weights, pairs = self._types(view, shows)
         noise = shows.q_out * shows.topics
         single = shown(np.diagonal(pairs, axis1=1, axis2=2), size=shows.top, noise=noise)
@@ -136,18 +137,18 @@ class TypeAware:
         fitted = fit_types(rows, types=types, **given)
         return fitted.weights, pairs_of(fitted.inclusion, shows.top)
 
-    def _rows(self, view: View, shows: OneOfTop) -> Tokens:
+    def _rows(self, view: View, shows: OneOfTop) -> Rows | Tokens:
         """What types are learned from."""
         panel = view.panel if self.panel is None else self.panel
         if panel is None:
-            return np.asarray(view.known)
+            return view.known
         if panel.tokens != shows.topics:
             raise InvalidInput(
                 f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
                 "number the tokens alike"
             )
-        _check_single("the panel", panel)
-        return np.concatenate([panel.known, panel.anonymous])
+        _check_single("the panel", panel.known)
+        return np.concatenate([panel.known.block(0, panel.users), panel.anonymous])
 
 
 def set_weights(chances: Floats, size: int) -> Floats:
@@ -205,11 +206,11 @@ def _with_gaps(single: Floats, joint: Floats, gaps: GapChances) -> tuple[Floats,
     return ones, pairs
 
 
-def _check_single(name: str, rows: View | Observations) -> None:
-    if rows.known.ndim == SETS:
+def _check_single(name: str, known: Rows) -> None:
+    if known.kind is not Kind.TOKENS:
         raise InvalidInput(
-            f"{name} holds several tokens for each known slot; types are told from what one site "
-            "was shown: keep one, known[:, :, 0]"
+            f"{name} holds {known.kind.value}; types are told from what one site was shown: keep "
+            "one token of each slot"
         )
 
 

@@ -15,10 +15,12 @@ from reidrisk.attacks.type_aware.type_model import Mixture, TypeModel, expect
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING
+from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms
+from reidrisk.rows import Rows, TokenRows
 
 Floats = NDArray[np.float64]
-Rows = NDArray[np.int32]
+Sample = NDArray[np.int32]
 
 SURPLUS = 3
 """Times as many types as wanted are begun with; the most alike are then merged."""
@@ -32,8 +34,7 @@ LEAST_SIGHTINGS = 0.5
 HELD_OUT = 0.2
 """Share of users on whom numbers of types are compared."""
 
-ROWS = 2
-"""Dimensions of rows."""
+ROWS_AT_A_TIME = 1 << 18
 
 HASH_MULTIPLIER, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 """Of the numbers that stand for rows: 2**64 over the golden ratio, which is odd."""
@@ -57,7 +58,7 @@ class LatentTypes:
 
 
 def fit_types(
-    rows: NDArray[np.integer],
+    rows: NDArray[np.integer] | Rows,
     *,
     tokens: int,
     top: int,
@@ -72,7 +73,7 @@ def fit_types(
     """Fit a mixture of types to what one site was shown.
 
     Args:
-        rows: Tokens, users x slots, `MISSING` where nothing was shown.
+        rows: Tokens, users x slots, `MISSING` where nothing was shown; an array or a handle.
         tokens: Size of the alphabet.
         top: Size of a top set.
         noise: Chance that a random token is shown.
@@ -84,26 +85,26 @@ def fit_types(
         smoothing: Slots added to those of each type, spread as everyone's are: a token that no
             user of a type was shown keeps a chance, and a type of few users stays near everyone.
     """
-    rows = sample_of_rows(_checked(rows, tokens), whole_number("users", users, least=1), seed)
+    some = sample_of_rows(rows, tokens, whole_number("users", users, least=1), seed)
     types = whole_number("types", types, least=1)
-    if types > len(rows):
+    if types > len(some):
         raise InvalidInput(
-            f"{types} types cannot be told from {len(rows)} users with something shown; "
+            f"{types} types cannot be told from {len(some)} users with something shown; "
             "ask for fewer types or give more users"
         )
-    model = _model(rows, tokens, top, noise, smoothing)
+    model = _model(some, tokens, top, noise, smoothing)
     tolerance = real_number("tolerance", tolerance, least=0)
     steps = whole_number("iterations", iterations, least=1)
-    first = rows[:START_USERS]
+    first = some[:START_USERS]
     many = min(SURPLUS * types, len(first))
     weights, phi, _ = model.climb(first, _begin(first, model, many), START_ITERATIONS, tolerance)
     merged = model.merge((weights, phi), types)
-    weights, phi, history = model.climb(rows, merged, steps, tolerance)
+    weights, phi, history = model.climb(some, merged, steps, tolerance)
     return LatentTypes(weights, np.ascontiguousarray(phi.T) * model.top, np.array(history))
 
 
 def choose_types(
-    rows: NDArray[np.integer],
+    rows: NDArray[np.integer] | Rows,
     candidates: tuple[int, ...],
     *,
     tokens: int,
@@ -117,16 +118,16 @@ def choose_types(
     Of equally good candidates the first wins; more types than users are no candidate. Everything
     else is as for `fit_types`.
     """
-    rows = sample_of_rows(_checked(rows, tokens), whole_number("users", users, least=2), seed)
-    held = max(1, int(HELD_OUT * len(rows)))
+    some = sample_of_rows(rows, tokens, whole_number("users", users, least=2), seed)
+    held = max(1, int(HELD_OUT * len(some)))
 
     def reached(types: int) -> float:
         fit = fit_types(
-            rows[held:], tokens=tokens, top=top, noise=noise, types=types, seed=seed, users=users
+            some[held:], tokens=tokens, top=top, noise=noise, types=types, seed=seed, users=users
         )
-        return mean_log_likelihood(fit, rows[:held], noise=noise)
+        return mean_log_likelihood(fit, some[:held], noise=noise)
 
-    possible = [types for types in candidates if types <= len(rows) - held]
+    possible = [types for types in candidates if types <= len(some) - held]
     return max(possible or [min(candidates)], key=reached)
 
 
@@ -134,40 +135,30 @@ def mean_log_likelihood(fit: LatentTypes, rows: NDArray[np.integer], *, noise: f
     """Mean log-likelihood of users under a mixture, in nats: of others than it was fitted on."""
     top, tokens = fit.inclusion[0].sum(), fit.inclusion.shape[1]
     chances = noise / tokens + (1 - noise) / top * fit.inclusion.T
-    seen = _checked(rows, tokens).astype(np.int32)
+    seen = rows[(rows != MISSING).any(axis=1)].astype(np.int32)
     return expect(seen, fit.weights, np.ascontiguousarray(chances))[2] / len(seen)
 
 
-def _checked(rows: NDArray[np.integer], tokens: int) -> NDArray[np.integer]:
-    """Rows of users of whom anything was seen."""
-    rows = np.asarray(rows)
-    if rows.ndim != ROWS or not np.issubdtype(rows.dtype, np.integer):
-        raise InvalidInput(
-            "types are learned from one row of tokens per user and one column per slot; "
-            f"got {rows.dtype} of shape {rows.shape}: take what one site was shown"
-        )
-    seen = (rows != MISSING).any(axis=1)
-    rows = rows if seen.all() else rows[seen]
-    if not rows.size:
-        raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
-    if rows.min() < MISSING or rows.max() >= tokens:
-        raise InvalidInput(
-            f"rows hold tokens from {rows.min()} to {rows.max()}; they are numbered from 0 to "
-            f"{tokens - 1}, and -1 where nothing was shown"
-        )
-    return rows
-
-
-def sample_of_rows(rows: NDArray[np.integer], users: int, seed: int) -> Rows:
-    """Rows of some users in random order, so that the first few are a sample too.
+def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, seed: int) -> Sample:
+    """Rows of some users of whom anything was seen, in random order: the first few are a sample.
 
     Chance goes by what a row holds and how many of the same came before it, so the order of users
     does not matter: rows that are alike cannot be told apart by anything else.
     """
-    content = _hashes(rows)
+    handle = TokenRows(rows, tokens=tokens, name="rows") if isinstance(rows, np.ndarray) else rows
+
+    def work(start: int, stop: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+        block = handle.block(start, stop)
+        return _hashes(block), (block != MISSING).any(axis=1)
+
+    parts = over_blocks(work, handle.users, ROWS_AT_A_TIME)
+    hashes, seen = (np.concatenate(part) for part in zip(*parts, strict=True))
+    places, content = np.flatnonzero(seen), hashes[seen]
+    if not places.size:
+        raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
     names = content + _times_before(content) * HASH_MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
-    return rows[np.lexsort((content, draws))[:users]].astype(np.int32)
+    return handle.take(places[np.lexsort((content, draws))[:users]]).astype(np.int32)
 
 
 def _hashes(rows: NDArray[np.integer]) -> NDArray[np.uint64]:
@@ -189,7 +180,7 @@ def _times_before(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return before
 
 
-def _model(rows: Rows, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:
+def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:
     tokens, top = whole_number("tokens", tokens, least=1), whole_number("top", top, least=1)
     if top >= tokens:
         raise InvalidInput(
@@ -210,7 +201,7 @@ def _count(tokens: NDArray[np.integer], size: int) -> Floats:
     return np.bincount(tokens[tokens != MISSING], minlength=size).astype(np.float64)
 
 
-def _begin(rows: Rows, model: TypeModel, types: int) -> Mixture:
+def _begin(rows: Sample, model: TypeModel, types: int) -> Mixture:
     """Types around one user each: half what that user was shown, half what everyone is."""
     everyone = model.pseudo / model.pseudo.sum()
     counts = np.column_stack([_count(row, everyone.size) for row in rows[:types]])

@@ -1,16 +1,16 @@
-"""Searching under a type mixture: a sweep, with bounds that hold for every type."""
-
-from collections.abc import Iterator
+"""Searching under a type mixture: a scan, with bounds that hold for every type."""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import Codes, codes_of
-from reidrisk.engines.crew import Crew
-from reidrisk.engines.kernels_mixture import MOST_NATS, Mixed, sweep_types
-from reidrisk.engines.kernels_search import ROWS_PER_SWEEP, Kept
-from reidrisk.engines.ways.searching import bytes_to_sweep, few_rows_first, search
-from reidrisk.matches import Matches
+from reidrisk.engines.codes import Codes, codes_of, target_blocks
+from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.kernels_mixture import MOST_NATS, Mixed, scan_types
+from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
+from reidrisk.engines.memory import Room
+from reidrisk.engines.ways import bit_scan
+from reidrisk.engines.ways.keeping import few_rows_first, keep
+from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import IMPOSSIBLE, Chances, TypeMixture
@@ -21,30 +21,46 @@ _SLACK = 1e-6  # nats, far above what rounding can do to a score
 Floats = NDArray[np.float64]
 
 
-def bytes_to_search_types(
-    observations: Observations, score: TypeMixture, crew: Crew, top: int, targets: int
+def bytes_needed(
+    observations: Observations, score: TypeMixture, room: Room, list_best: int, targets: int
 ) -> int:
     """Memory of a search for this many targets."""
     types = len(score.chances.weights)
     bounds = 8 * types * (_BOUNDS * targets * (observations.slots + 1) + 4 * observations.tokens)
-    per_thread = 8 * (types + 1) * ROWS_PER_SWEEP
-    return bytes_to_sweep(observations, crew, top, targets) + bounds + crew.threads * per_thread
+    per_thread = 8 * (types + 1) * ROWS_PER_SCAN
+    scan = bit_scan.bytes_needed(observations, room, list_best, targets)
+    return scan + bounds + room.threads * per_thread
 
 
-def search_types(observations: Observations, score: TypeMixture, top: int, crew: Crew) -> Matches:
-    """Search under a type mixture."""
+def search(
+    observations: Observations, score: TypeMixture, list_best: int, engine: Engine
+) -> Matches:
+    """Search under a type mixture, for as many targets at a time as fit."""
+
+    def size(targets: int) -> int:
+        return bytes_needed(observations, score, engine.room, list_best, targets)
+
+    most = engine.room.targets_together(len(observations.anonymous), size)
+    blocks = target_blocks(observations, most)
+    return join_targets(
+        [_search(observations.only(some), score, list_best, engine) for some in blocks]
+    )
+
+
+def _search(
+    observations: Observations, score: TypeMixture, list_best: int, engine: Engine
+) -> Matches:
     codes = codes_of(observations)
     shown = np.ascontiguousarray(observations.anonymous, np.int32)
     targets = _mixed(score.chances, shown, codes, complete=observations.complete)
 
-    def work(blocks: Iterator[tuple[int, int]], kept: Kept) -> None:
-        bitmaps = np.zeros((codes.size, ROWS_PER_SWEEP // 64), np.uint64)
-        for first, last in few_rows_first(blocks):
-            rows = observations.rows(first, last)
+    def look(blocks: Blocks, kept: Kept) -> None:
+        bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
+        for first, rows in few_rows_first(blocks):
             tokens, place = rows.astype(np.int32), observations.first + first
-            sweep_types(tokens, codes.of(rows), place, score.chances, targets, kept, bitmaps)
+            scan_types(tokens, codes.of(rows), place, score.chances, targets, kept, bitmaps)
 
-    return search(observations, score, top, crew, work)
+    return keep(observations, score, list_best, engine, look)
 
 
 def _mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> Mixed:

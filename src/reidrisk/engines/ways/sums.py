@@ -5,16 +5,20 @@ relative to it. Should nobody come near the peak, so that a sum leaves the range
 target is summed again, slowly.
 """
 
+import operator
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.crew import Crew
+from reidrisk.engines.engine import Blocks, Engine
 from reidrisk.engines.kernels_sums import LANES, add_products, fill_factors
+from reidrisk.engines.memory import Room
+from reidrisk.engines.ways import definition
 from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.scores import GRID, Score, TokenTable, by_slot
-from reidrisk.scores.type_mixture import TypeMixture, infer_types
+from reidrisk.rows import Rows, TokenRows
+from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
+from reidrisk.scores.type_mixture import infer_types
 
 # A term below this share of the evidence may be left out: a type with little chance given the known
 # row times little chance given the anonymous one. Under the mixture, at most this is left out of
@@ -30,7 +34,7 @@ _ROWS_AT_A_TIME = 1 << 18
 Floats = NDArray[np.float64]
 
 
-def bytes_to_sum(observations: Observations, score: TokenTable | TypeMixture, crew: Crew) -> int:
+def bytes_needed(observations: Observations, score: TokenTable | TypeMixture, room: Room) -> int:
     """Memory of a sum."""
     targets, places = len(observations.anonymous), observations.slots * (observations.tokens + 1)
     factors = 8 * LANES * (places + 1)
@@ -41,24 +45,13 @@ def bytes_to_sum(observations: Observations, score: TokenTable | TypeMixture, cr
     table = 3 * 8 * (observations.tokens + 1) ** 2
     per_thread = _step(len(observations.known), targets) * per_row + table + factors + 16 * targets
     return (
-        crew.threads * per_thread + 16 * types * (targets + observations.tokens) + 16 * _MOST_CELLS
+        room.threads * per_thread + 16 * types * (targets + observations.tokens) + 16 * _MOST_CELLS
     )
 
 
-def slow_evidence(observations: Observations, score: Score) -> Floats:
-    """The evidence by definition, some known rows at a time."""
-    evidence = np.full(len(observations.anonymous), -np.inf)
-    for target, shown in enumerate(observations.anonymous):
-        for start in range(0, len(observations.known), _ROWS_AT_A_TIME):
-            rows = observations.known[start : start + _ROWS_AT_A_TIME]
-            nats = score.of(rows, shown) / GRID
-            part = nats.max() + np.log(np.exp(nats - nats.max()).sum())
-            evidence[target] = np.logaddexp(evidence[target], part)
-    return evidence
-
-
-def table_evidence(observations: Observations, score: TokenTable, crew: Crew) -> Floats:
+def table_evidence(observations: Observations, score: TokenTable, engine: Engine) -> Floats:
     """The evidence under a token table."""
+    engine.room.check_fits(bytes_needed(observations, score, engine.room))
     nats = np.roll(score.table / GRID, 1, axis=(1, 2))  # gaps come first here
     peaks = nats[:, :, 1 if observations.complete else 0 :].max(axis=2)
     tables = np.exp(np.minimum(nats - peaks[:, :, None], 0.0))
@@ -74,14 +67,15 @@ def table_evidence(observations: Observations, score: TokenTable, crew: Crew) ->
             add_products(rows, order, counts, lanes, part)
         return sums.ravel()[: len(shown)]
 
-    return _logarithm(_sum(observations, crew, work), scale, observations, score)
+    return _logarithm(_sum(observations, engine, work), scale, observations, score, engine)
 
 
-def type_evidence(observations: Observations, score: TypeMixture, crew: Crew) -> Floats:
+def type_evidence(observations: Observations, score: TypeMixture, engine: Engine) -> Floats:
     """The evidence under a type mixture.
 
     Type by type, the products of users and targets who may both be of it, the likeliest first.
     """
+    engine.room.check_fits(bytes_needed(observations, score, engine.room))
     weights, shown = score.chances.weights, observations.anonymous.astype(np.int64)
     likely = np.maximum(_types_of_shown(score, shown).T, _TINY)
     order = np.argsort(-likely, axis=1, kind="stable")
@@ -111,7 +105,7 @@ def type_evidence(observations: Observations, score: TypeMixture, crew: Crew) ->
             add_type(kind, rows, held, counts, sums)
         return sums
 
-    return _logarithm(_sum(observations, crew, work), scale, observations, score)
+    return _logarithm(_sum(observations, engine, work), scale, observations, score, engine)
 
 
 def _type_table(score: TypeMixture, kind: int) -> Floats:
@@ -137,29 +131,29 @@ def _factors(tables: Floats, shown: NDArray[np.int64]) -> Floats:
 
 
 def _sum(
-    observations: Observations, crew: Crew, work: Callable[[Tokens, Floats], Floats]
+    observations: Observations, engine: Engine, work: Callable[[Tokens, Floats], Floats]
 ) -> Floats:
-    """Add up what `work` gives for some rows and how often each occurs, over all rows."""
-    targets = len(observations.anonymous)
+    """Add up what `work` gives for some rows and how often each occurs, over all rows.
+
+    The steps do not depend on the engine, and their sums are added in order: no bit does either.
+    """
+    targets, known = len(observations.anonymous), observations.known
     cells = (observations.tokens + 1) ** observations.slots
-    if cells <= _MOST_CELLS and cells < len(observations.known):
-        rows, counts = _distinct(observations, cells)
-        parts = crew.in_steps(
-            lambda start, stop: work(rows[start:stop], counts[start:stop]),
-            len(rows),
-            _step(len(rows), targets),
-            targets,
-        )
-    else:
-        users = len(observations.known)
-        parts = crew.in_steps(
-            lambda start, stop: work(observations.rows(start, stop), np.ones(stop - start)),
-            users,
-            _step(users, targets),
-            targets,
-        )
-    crew.finish()
-    return np.asarray(np.sum(parts, axis=0))
+    rows, counts, pairs = known, None, targets
+    if cells <= _MOST_CELLS and cells < known.users:
+        rows, counts = _distinct(observations, cells, engine)
+        pairs = 0  # counted as done when the different rows were found
+
+    def add(blocks: Blocks) -> dict[int, Floats]:
+        return {
+            start: work(
+                some, np.ones(len(some)) if counts is None else counts[start : start + len(some)]
+            )
+            for start, some in blocks
+        }
+
+    parts = engine.reduce(rows, add, operator.or_, step=_step(rows.users, targets), pairs=pairs)
+    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
 
 
 def _step(rows: int, targets: int) -> int:
@@ -167,23 +161,32 @@ def _step(rows: int, targets: int) -> int:
     return min(max(_PAIRS_PER_STEP // targets, _FEWEST_ROWS), max(rows // 8, _FEWEST_ROWS))
 
 
-def _distinct(observations: Observations, cells: int) -> tuple[Tokens, Floats]:
+def _distinct(observations: Observations, cells: int, engine: Engine) -> tuple[Rows, Floats]:
     """The different known rows, and how often each occurs: short rows are often equal."""
-    size, users = observations.tokens + 1, len(observations.known)
+    size = observations.tokens + 1
     units = size ** np.arange(observations.slots)
-    counts = np.zeros(cells)
-    for start in range(0, users, _ROWS_AT_A_TIME):
-        rows = observations.rows(start, min(start + _ROWS_AT_A_TIME, users))
-        counts += np.bincount((rows.astype(np.int64) - MISSING) @ units, minlength=cells)
+
+    def work(blocks: Blocks) -> NDArray[np.int64]:
+        counts = np.zeros(cells, np.int64)
+        for _, rows in blocks:
+            counts += np.bincount((rows.astype(np.int64) - MISSING) @ units, minlength=cells)
+        return counts
+
+    targets = len(observations.anonymous)
+    counts = engine.reduce(
+        observations.known, work, operator.add, most=_ROWS_AT_A_TIME, pairs=targets
+    )
     numbers = np.flatnonzero(counts)
     rows = numbers[:, None] // units % size + MISSING
-    return rows.astype(observations.known.dtype), counts[numbers]
+    return TokenRows(rows, tokens=observations.tokens), counts[numbers].astype(np.float64)
 
 
-def _logarithm(sums: Floats, scale: Floats, observations: Observations, score: Score) -> Floats:
+def _logarithm(
+    sums: Floats, scale: Floats, observations: Observations, score: Score, engine: Engine
+) -> Floats:
     """Scale sums back; sums that nearly vanished are made again."""
     evidence = scale + np.log(np.maximum(sums, _LEAST_SUM))
     lost = np.flatnonzero(sums < _LEAST_SUM)
     if len(lost):
-        evidence[lost] = slow_evidence(observations.only(lost), score)
+        evidence[lost] = definition.evidence(observations.only(lost), score, engine)
     return evidence

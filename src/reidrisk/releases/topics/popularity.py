@@ -15,6 +15,7 @@ from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
 from reidrisk.parallel import kernel, over_blocks
+from reidrisk.rows import Rows, is_rows, rows_of
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +94,7 @@ class Popularity:
 
 
 def popularity(
-    known: NDArray[np.integer] | Observations,
+    known: NDArray[np.integer] | Rows | Observations,
     release: Shown,
     *,
     pooled: bool = False,
@@ -122,7 +123,7 @@ def popularity(
     rise = release.q_in - release.q_out
     if rise <= 0:
         raise InvalidInput("with noise 1 what is shown says nothing about the top; lower the noise")
-    rows = known.known if isinstance(known, Observations) else _rows(known, release.topics)
+    rows = _rows(known.known if isinstance(known, Observations) else known, release.topics)
     counts, users = _count(rows, release.topics, pooled=pooled)
     if not users.all():
         raise InvalidInput(
@@ -143,7 +144,9 @@ def popularity(
     )
 
 
-def _rows(known: NDArray[np.integer], topics: int) -> NDArray[np.integer]:
+def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
+    if is_rows(known) and known.tokens <= topics:
+        return known
     rows = np.asarray(known)
     if rows.ndim not in {2, 3} or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
         raise InvalidInput(
@@ -156,25 +159,23 @@ def _rows(known: NDArray[np.integer], topics: int) -> NDArray[np.integer]:
             f"known holds token {wrong}, which is not one of the {topics} topics, 0 to "
             f"{topics - 1}, nor -1 for nothing; renumber the tokens or use another release"
         )
-    return rows
+    return rows_of(rows, tokens=topics)
 
 
-def _count(
-    rows: NDArray[np.integer], topics: int, *, pooled: bool
-) -> tuple[NDArray[np.int64], Floats]:
+def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64], Floats]:
     """Times each token was shown, slots x topics, and the independent observations behind it.
 
     Hoeffding's inequality for a mean of users' means with weights v needs `1 / sum(v^2)`, which
     is the number of users if all were seen equally often.
     """
-    sets = rows.reshape(len(rows), 1 if pooled else rows.shape[1], -1)
+    slots = 1 if pooled else rows.slots
 
     def work(start: int, stop: int) -> NDArray[np.int64]:
-        counts = np.zeros((sets.shape[1], topics + 1 + 2), np.int64)
-        count_tokens(np.ascontiguousarray(sets[start:stop]), topics, counts)
+        counts = np.zeros((slots, topics + 1 + 2), np.int64)
+        count_tokens(rows.block(start, stop).reshape(stop - start, slots, -1), topics, counts)
         return counts
 
-    counts = np.sum(over_blocks(work, len(sets), _ROWS_AT_A_TIME), axis=0)
+    counts = np.sum(over_blocks(work, rows.users, _ROWS_AT_A_TIME), axis=0)
     seen, squares = counts[:, -2].astype(np.float64), counts[:, -1]
     users = np.divide(seen**2, squares, out=np.zeros_like(seen), where=squares > 0)
     return counts[:, 1 : topics + 1], users

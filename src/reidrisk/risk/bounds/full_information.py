@@ -9,9 +9,9 @@ from reidrisk.observations import Observations
 from reidrisk.people.some import Some
 from reidrisk.releases.observing import reveal
 from reidrisk.releases.release import Reveals, asked
+from reidrisk.risk.assessing import among, assessed_of
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.engine import assessed_of
-from reidrisk.risk.posteriors import claims
+from reidrisk.risk.posteriors import beliefs
 
 SIDE: Side = "upper"
 
@@ -29,7 +29,7 @@ def bound(setting: Setting) -> Bound | None:
     release = asked(setting.release, Reveals, "full information")
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
-        mean_of_numbers(claims(part, score, engine)[0], level=setting.level)
+        mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
         for part in _denominators(setting, revealed.prefix(setting.slots))
     ]
     larger = max(found, key=lambda one: one.high)
@@ -84,15 +84,6 @@ def _reveal(setting: Setting) -> Observations | None:
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
     """All targets among all users; and those assessed among users of whom something is known."""
     assessed, traced = assessed_of(setting.short), setting.traced
-    if assessed.all() and traced.all():
+    if not assessed.any() or (assessed.all() and traced.all()):
         return [revealed]
-    if not assessed.any():
-        return [revealed]
-    place = np.cumsum(traced) - 1
-    few = Observations(
-        revealed.known[traced],
-        revealed.anonymous[assessed],
-        place[revealed.truth[assessed]],
-        tokens=revealed.tokens,
-    )
-    return [revealed, few]
+    return [revealed, among(revealed, traced, assessed)]

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines import LocalEngine
-from reidrisk.observations import MISSING, Observations
+from reidrisk.observations import Observations
 from reidrisk.people.people import People
 from reidrisk.releases.release import Bits, Release
+from reidrisk.risk.assessing import traced_of
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine
 
@@ -49,9 +50,7 @@ class Setting:
     @cached_property
     def traced(self) -> NDArray[np.bool_]:
         """Users of whom the known side saw something: the others can be no target's."""
-        known = np.asarray(self.short.known)
-        mask: NDArray[np.bool_] = (known != MISSING).reshape(len(known), -1).any(axis=1)
-        return mask
+        return traced_of(self.short.known)
 
     @cached_property
     def world(self) -> SmallWorld | None:

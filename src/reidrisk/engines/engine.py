@@ -1,0 +1,62 @@
+"""What a backend is: it cuts known rows, lets them be worked on, and merges what comes out.
+
+It does no arithmetic of its own. Searches, curves, evidence and counts are written once, in
+`search.py`, over `reduce`; so they give the same answer on every backend.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Protocol, TypeAlias, TypeVar
+
+from reidrisk.engines.memory import Room
+from reidrisk.observations import Observations, Tokens
+from reidrisk.rows import Rows
+
+Result = TypeVar("Result")
+
+Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
+"""Blocks of known rows, each with the number of its first row."""
+
+Work: TypeAlias = Callable[[Blocks], Result]
+Merge: TypeAlias = Callable[[Result, Result], Result]
+
+# Pairs of tokens that are compared before a piece of work listens again: so that an interrupt is
+# heard within a second or two.
+TOKEN_PAIRS = 1 << 36
+
+
+class Engine(Protocol):
+    """A backend: `LocalEngine` and its like."""
+
+    @property
+    def room(self) -> Room:
+        """What there is to work with on one machine."""
+        ...
+
+    def reduce(
+        self,
+        rows: Rows,
+        work: Work[Result],
+        merge: Merge[Result],
+        *,
+        step: int | None = None,
+        most: int = TOKEN_PAIRS,
+        pairs: int = 0,
+    ) -> Result:
+        """Cut the rows into blocks, let `work` see each of them once, merge the results.
+
+        Args:
+            rows: Known rows.
+            work: Called with some of the blocks, perhaps with none; several calls may run at a
+                time, here or elsewhere.
+            merge: Puts two results together; any order and grouping gives the same.
+            step: Rows in a block, exactly, but for the last. For sums of floats, whose order
+                matters: key the parts by their first row, and add them in this order at the end.
+            most: Rows in a block at most, if `step` is not given.
+            pairs: Pairs of rows that one known row stands for, to report progress.
+        """
+        ...
+
+
+def rows_at_a_time(observations: Observations, token_pairs: int = TOKEN_PAIRS) -> int:
+    """Known rows in a block at most: fewer for many targets, long rows and large sets."""
+    return token_pairs // (observations.anonymous.size * observations.set_size)

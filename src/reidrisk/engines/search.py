@@ -1,0 +1,160 @@
+"""Searches, curves, credit, evidence and counts, written once for every backend."""
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines import plan
+from reidrisk.engines.engine import TOKEN_PAIRS, Engine, Merge, Result, Work
+from reidrisk.engines.histogram import PatternHistogram, check_slots
+from reidrisk.engines.memory import Room
+from reidrisk.engines.truth import true_scores
+from reidrisk.errors import InvalidInput
+from reidrisk.matches import Matches, check_list_best
+from reidrisk.observations import Observations
+from reidrisk.rows import Rows
+from reidrisk.scores import Score, TokenWeights
+
+# How many known rows to search for all targets before asking which of them are still open, and how
+# many times more with each further round.
+_FIRST_ROWS, _GROWTH = 1 << 17, 8
+
+
+def search(
+    engine: Engine, observations: Observations, score: Score, *, list_best: int = 0
+) -> Matches:
+    """Find the best score, its ties and the true score of every target."""
+    score.check(observations)
+    check_list_best(list_best)
+    return plan.search(observations, score, list_best, engine)
+
+
+def curves(
+    engine: Engine, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+) -> list[dict[int, Matches]]:
+    """For each score, the search after each number of slots; in one pass where possible."""
+    seen = observations.prefix(max(slots))
+    for score in scores:
+        score.check(seen)
+    weights = [score for score in scores if type(score) is TokenWeights]
+    weighed = iter(plan.search_weights(seen, weights, slots, engine) if weights else ())
+    return [
+        next(weighed)
+        if type(score) is TokenWeights
+        else {short: plan.search(seen.prefix(short), score, 0, engine) for short in slots}
+        for score in scores
+    ]
+
+
+def credit(engine: Engine, observations: Observations, score: Score) -> NDArray[np.float64]:
+    """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
+
+    A target is settled, with no credit, as soon as somebody beats the truth. So a few known rows
+    are searched for all targets, and the others only for those still open.
+    """
+    score.check(observations)
+    if not observations.true_is_here.all():
+        raise InvalidInput("a shard without true rows earns no credit; search and merge shards")
+    users, truth = observations.known.users, true_scores(observations, score)
+    ties = np.zeros(len(truth), np.int64)
+    still_open = np.arange(len(truth))
+    start, stop = 0, min(_FIRST_ROWS, users)
+    while start < stop and len(still_open):
+        part = observations.shard(start, stop).only(still_open)
+        found = plan.search(part, score, 0, engine)
+        ties[still_open] += np.where(found.best == truth[still_open], found.ties, 0)
+        still_open = still_open[found.best <= truth[still_open]]
+        start, stop = stop, min(stop * _GROWTH, users)
+    earned = np.zeros(len(truth))
+    earned[still_open] = 1.0 / ties[still_open]
+    return earned
+
+
+def evidence(engine: Engine, observations: Observations, score: Score) -> NDArray[np.float64]:
+    """Logarithm of the sum over all known rows of exp(score in nats), for each target."""
+    score.check(observations)
+    return plan.evidence(observations, score, engine)
+
+
+def histogram(engine: Engine, observations: Observations) -> PatternHistogram:
+    """For each target, the number of known rows by the set of slots that match."""
+    check_slots(observations)
+    return plan.histogram(observations, engine)
+
+
+class Searches:
+    """The questions that every backend answers: derive from it and write `room` and `reduce`."""
+
+    __slots__ = ()
+
+    @property
+    def room(self) -> Room:
+        """What there is to work with on one machine."""
+        raise NotImplementedError
+
+    def reduce(
+        self,
+        rows: Rows,
+        work: Work[Result],
+        merge: Merge[Result],
+        *,
+        step: int | None = None,
+        most: int = TOKEN_PAIRS,
+        pairs: int = 0,
+    ) -> Result:
+        """Cut the rows into blocks, let `work` see each once, merge: see `Engine.reduce`."""
+        raise NotImplementedError
+
+    def begin(self, pairs: int) -> AbstractContextManager[Engine]:  # noqa: ARG002  for others
+        """What answers one question about so many pairs: itself, or one that reports progress."""
+        return nullcontext(self)
+
+    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
+        """Find the best score, its ties and the true score of every target.
+
+        Args:
+            observations: Who is compared with whom.
+            score: How well a known row explains an anonymous one.
+            list_best: Also list this many of the best rows.
+        """
+        with self.begin(_pairs(observations)) as engine:
+            return search(engine, observations, score, list_best=list_best)
+
+    def curves(
+        self, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+    ) -> list[dict[int, Matches]]:
+        """For each score, the search after each number of slots; in one pass where possible."""
+        with self.begin(_pairs(observations) * len(scores) * len(slots)) as engine:
+            return curves(engine, observations, scores, slots)
+
+    def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
+        """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
+
+        A target is settled, with no credit, as soon as somebody beats the truth. So a few known
+        rows are searched for all targets, and the others only for those still open.
+        """
+        with self.begin(_pairs(observations)) as engine:
+            return credit(engine, observations, score)
+
+    def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
+        """Logarithm of the sum over all known rows of exp(score in nats), for each target.
+
+        With scores that are log-likelihoods, `exp(score - evidence)` is a row's posterior
+        probability under equal priors. Evidence of shards adds up by `np.logaddexp`.
+
+        The sum is right to 1e-6; under a `TypeMixture`, to 1e-4 in expectation if there are many
+        pairs: decision 0021.
+        """
+        with self.begin(_pairs(observations)) as engine:
+            return evidence(engine, observations, score)
+
+    def histogram(self, observations: Observations) -> PatternHistogram:
+        """For each target, the number of known rows by the set of slots that match."""
+        with self.begin(_pairs(observations)) as engine:
+            return histogram(engine, observations)
+
+
+def _pairs(observations: Observations) -> int:
+    return observations.known.users * len(observations.anonymous)

@@ -1,0 +1,357 @@
+"""Known rows as a handle: in memory, memory-mapped or on disk, read in blocks.
+
+Whoever works through rows asks for a block of them, or for a few by their numbers, and never for
+all: so ten million users need not fit into memory. What a row holds is its kind: one token for each
+slot, a set of tokens for each slot, or a bag of tokens without slots.
+
+Tokens are whole numbers from 0 to `tokens - 1`; `MISSING` marks a gap, a slot in which nothing
+came. Rows are checked once, when a handle is made: behind this border code trusts them and runs
+without bounds checks.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+
+MISSING = -1
+
+Tokens: TypeAlias = NDArray[np.integer[Any]]
+
+_ROWS_AT_A_TIME = 1 << 20
+
+
+class Kind(Enum):
+    """What a known row holds."""
+
+    TOKENS = "one token for each slot"
+    SETS = "a set of tokens for each slot"
+    BAGS = "a bag of tokens, without slots"
+
+
+class Rows(Protocol):
+    """Known rows, wherever they are."""
+
+    @property
+    def kind(self) -> Kind:
+        """What a row holds."""
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row; 1 for bags."""
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether no row has a gap."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    def prefix(self, slots: int) -> "Rows":
+        """The same users after their first `slots` slots."""
+
+    def part(self, start: int, stop: int) -> "Rows":
+        """Some of the users, neighbours."""
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """Rows as a contiguous read-only array of the smallest type.
+
+        It is users x slots for tokens, users x slots x set size for sets, and users x size of the
+        largest bag of the block for bags; free places hold `MISSING`.
+        """
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+        """Some rows by their numbers, in this order, as an array."""
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> "Rows":
+        """Some users by their numbers, in this order, as rows in memory."""
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class _ArrayRows(NDArrayOperatorsMixin):
+    """Rows in an array, which may be a memory map. They serve as an array wherever one is asked."""
+
+    values: Tokens
+    tokens: int
+    complete: bool
+
+    dimensions: ClassVar[int]
+
+    def __init__(self, values: ArrayLike, *, tokens: int, name: str = "known") -> None:
+        rows, complete = checked_array(name, values, tokens, self.dimensions)
+        self._fill(rows, tokens, complete)
+
+    def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:  # noqa: FBT001
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "tokens", tokens)
+        object.__setattr__(self, "complete", complete)
+
+    def _with(self, values: Tokens) -> Self:
+        same = object.__new__(type(self))
+        same._fill(values, self.tokens, self.complete)
+        return same
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {' x '.join(map(str, self.values.shape))}>"
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+        return len(self.values)
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return int(self.values.shape[1])
+
+    def prefix(self, slots: int) -> Self:
+        """The same users after their first `slots` slots."""
+        return self._with(self.values[:, :slots])
+
+    def part(self, start: int, stop: int) -> Self:
+        """Some of the users, neighbours."""
+        return self._with(self.values[start:stop])
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """Rows as a contiguous read-only array of the smallest type."""
+        rows = np.ascontiguousarray(self.values[start:stop], smallest_type(self.tokens))
+        return read_only(rows.view(np.ndarray))
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+        """Some rows by their numbers, in this order, as an array."""
+        return np.asarray(self.values[rows], smallest_type(self.tokens))
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """Some users by their numbers, in this order, as rows in memory."""
+        return self._with(read_only(self.take(rows)))
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self.values[place]
+
+    def __iter__(self) -> Iterator[Tokens]:
+        return iter(self.values)
+
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        return self.values.__array__(*arguments, **options)
+
+    def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        arrays = (each.values if isinstance(each, _ArrayRows) else each for each in inputs)
+        return getattr(function, method)(*arrays, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else an array has: `shape`, `dtype`, `ravel`, and so on."""
+        if name.startswith("_") or name == "values":
+            raise AttributeError(name)
+        return getattr(self.values, name)
+
+
+class TokenRows(_ArrayRows):
+    """One token for each slot.
+
+    Args:
+        values: Users x slots, in memory or a memory map.
+        tokens: Size of the alphabet.
+        name: What messages call it.
+    """
+
+    kind, set_size, dimensions = Kind.TOKENS, 1, 2
+
+
+class SetRows(_ArrayRows):
+    """A set of tokens for each slot.
+
+    Args:
+        values: Users x slots x k, the free places of a set filled with `MISSING`; a slot is a gap
+            if all its places are free.
+        tokens: Size of the alphabet.
+        name: What messages call it.
+    """
+
+    kind, dimensions = Kind.SETS, 3
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+        return int(self.values.shape[2])
+
+
+@dataclass(frozen=True, eq=False, init=False, repr=False)
+class BagRows:
+    """A bag of tokens for each user, of any size; there are no slots to compare.
+
+    Args:
+        bags: A sequence of tokens for each user.
+        tokens: Size of the alphabet.
+        name: What messages call it.
+    """
+
+    values: Tokens
+    starts: NDArray[np.int64]
+    tokens: int
+
+    kind, slots, complete = Kind.BAGS, 1, True
+
+    def __init__(self, bags: Sequence[ArrayLike], *, tokens: int, name: str = "known") -> None:
+        if not len(bags):
+            raise InvalidInput(f"{name} has one bag of tokens per user, and holds none")
+        arrays = [np.asarray(bag, dtype=None if np.size(bag) else np.int64) for bag in bags]
+        for user, bag in enumerate(arrays):
+            if bag.ndim != 1 or not np.issubdtype(bag.dtype, np.integer):
+                raise InvalidInput(
+                    f"{name}[{user}] is no list of whole numbers, but {bag.dtype} of shape "
+                    f"{bag.shape}; number the tokens first"
+                )
+        values = np.concatenate(arrays)
+        if values.size and (values.min() < 0 or values.max() >= tokens):
+            wrong = int(np.flatnonzero((values < 0) | (values >= tokens))[0])
+            raise InvalidInput(
+                f"{name} holds the token {values[wrong]}: tokens are whole numbers from 0 to "
+                f"{tokens - 1}; renumber the tokens or raise tokens="
+            )
+        starts = np.cumsum([0, *map(len, arrays)])
+        self._fill(read_only(values.astype(smallest_type(tokens))), starts, tokens)
+
+    def _fill(self, values: Tokens, starts: NDArray[np.int64], tokens: int) -> None:
+        object.__setattr__(self, "values", values)
+        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "tokens", tokens)
+
+    def __repr__(self) -> str:
+        return f"<BagRows {self.users} bags of up to {self.set_size} tokens>"
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, row: int) -> Tokens:
+        return self.values[self.starts[row] : self.starts[row + 1]]
+
+    @property
+    def users(self) -> int:
+        """Number of bags."""
+        return len(self)
+
+    @property
+    def set_size(self) -> int:
+        """Size of the largest bag, at least 1."""
+        return max(int(np.diff(self.starts).max()), 1)
+
+    def prefix(self, slots: int) -> Self:  # noqa: ARG002  bags have no slots to leave out
+        """Itself."""
+        return self
+
+    def part(self, start: int, stop: int) -> Self:
+        """Some of the users, neighbours."""
+        return self._with(self.values, self.starts[start : stop + 1])
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
+        """Some users by their numbers, in this order."""
+        values = np.concatenate([self.values[:0], *(self[row] for row in rows)])
+        return self._with(values, np.cumsum([0, *np.diff(self.starts)[rows]]))
+
+    def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
+        same = object.__new__(type(self))
+        same._fill(values, starts, self.tokens)
+        return same
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """Bags beside each other, the free places filled with `MISSING`."""
+        return self.take(np.arange(start, stop))
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+        """Some bags by their numbers, in this order."""
+        first, sizes = self.starts[rows], np.diff(self.starts)[rows]
+        width = max(int(sizes.max(initial=0)), 1)
+        place = np.minimum(first[:, None] + np.arange(width), max(len(self.values) - 1, 0))
+        held = np.arange(width) < sizes[:, None]
+        if not len(self.values):
+            return np.full(held.shape, MISSING, smallest_type(self.tokens))
+        return np.where(held, self.values[place], self.values.dtype.type(MISSING))
+
+
+def rows_of(known: "Rows | ArrayLike", *, tokens: int) -> Rows:
+    """Known rows as a handle: arrays of two dimensions hold tokens, of three sets."""
+    if is_rows(known):
+        rows = known
+        if rows.tokens != tokens:
+            raise InvalidInput(
+                f"known has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give both "
+                "the same"
+            )
+        return rows
+    values = np.asanyarray(known)
+    kind = SetRows if values.ndim == SetRows.dimensions else TokenRows
+    return kind(values, tokens=tokens)
+
+
+def is_rows(known: object) -> TypeGuard[Rows]:
+    """Whether something is a handle, of whatever make."""
+    return hasattr(known, "block")
+
+
+def smallest_type(tokens: int) -> np.dtype[Any]:
+    """The smallest type for tokens below `tokens` and the mark of a gap."""
+    return np.min_scalar_type(-tokens)
+
+
+def checked_array(
+    name: str, values: ArrayLike, tokens: int, dimensions: int
+) -> tuple[Tokens, bool]:
+    """The rows in their smallest type, and whether they are complete."""
+    rows = np.asanyarray(values)
+    if rows.ndim != dimensions or rows.size == 0:
+        raise InvalidInput(
+            f"{name} has one row per user and one column per slot, at least one of each; "
+            f"got an array of shape {rows.shape}"
+        )
+    if not np.issubdtype(rows.dtype, np.integer):
+        raise InvalidInput(
+            f"{name} holds {rows.dtype}: tokens are whole numbers from 0 to {tokens - 1}, and -1 "
+            "where nothing was seen; number the tokens first"
+        )
+    complete = True
+    for start in range(0, len(rows), _ROWS_AT_A_TIME):
+        lowest = check_block(name, rows[start : start + _ROWS_AT_A_TIME], tokens, start)
+        complete = complete and lowest > MISSING
+    if not isinstance(rows, np.memmap) and rows.itemsize > smallest_type(tokens).itemsize:
+        rows = rows.astype(smallest_type(tokens), order="C")
+    return read_only(rows), complete
+
+
+def check_block(name: str, block: Tokens, tokens: int, start: int) -> int:
+    """The lowest token of a block in which all are allowed."""
+    if block.min() >= MISSING and block.max() < tokens:
+        return int(block.min())
+    row, *column = np.argwhere((block < MISSING) | (block >= tokens))[0]
+    place = ", ".join(str(int(index)) for index in (start + row, *column))
+    raise InvalidInput(
+        f"{name}[{place}] is {block[row, *column]}: tokens are whole numbers from 0 to "
+        f"{tokens - 1}, and -1 where nothing was seen; renumber the tokens or raise tokens="
+    )
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """A view that nobody writes to."""
+    view = array.view()
+    view.flags.writeable = False
+    return view

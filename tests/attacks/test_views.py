@@ -1,0 +1,76 @@
+"""What attacks read of a view: blocks of rows, from wherever they are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reidrisk import Observations, TopicsApi, data
+from reidrisk.attacks import ATTACKS, View, attack_named
+from reidrisk.rows import Kind, rows_of
+
+API = TopicsApi(topics=12, top=3, noise=0.1, absence=0.2)
+PEOPLE = data.synthetic_topics(300, topics=12, epochs=3, types=3, size=3, seed=4)
+SEEN = API.observe(PEOPLE, targets=40, seed=1)
+REVEALED = API.reveal(PEOPLE, targets=40, seed=1)
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """Rows that are no array: blocks and single rows can be asked for, and nothing else."""
+
+    _rows: Any
+
+    @property
+    def kind(self):
+        return self._rows.kind
+
+    @property
+    def users(self):
+        return self._rows.users
+
+    @property
+    def slots(self):
+        return self._rows.slots
+
+    @property
+    def set_size(self):
+        return self._rows.set_size
+
+    @property
+    def tokens(self):
+        return self._rows.tokens
+
+    @property
+    def complete(self):
+        return self._rows.complete
+
+    def block(self, start, stop):
+        return self._rows.block(start, stop)
+
+    def take(self, rows):
+        return self._rows.take(rows)
+
+
+def elsewhere(seen):
+    known = Elsewhere(rows_of(np.asarray(seen.known), tokens=seen.tokens))
+    return Observations(known, seen.anonymous, seen.truth, tokens=seen.tokens)
+
+
+@pytest.mark.parametrize("name", sorted(ATTACKS))
+@pytest.mark.parametrize("panel", [False, True])
+def test_attacks_ask_for_blocks_of_rows_only(name, panel):
+    seen = REVEALED if name == "full-information" else SEEN
+    one, other = (
+        attack_named(name).fit(View.of(some, release=API, panel=some if panel else None))
+        for some in (seen, elsewhere(seen))
+    )
+    rows = seen.true_rows
+    np.testing.assert_array_equal(one.of(rows, seen.anonymous), other.of(rows, seen.anonymous))
+
+
+def test_a_view_says_what_its_rows_are():
+    view = View.of(REVEALED)
+    assert (view.tokens, view.slots, view.known.kind) == (12, 3, Kind.SETS)
+    assert (view.release, view.panel, view.population) == (None, None, None)
