@@ -188,7 +188,7 @@ def _search_normalised(
 ) -> Matches:
     fast = normalised.as_fast(observations, score, engine)
     if fast is None:
-        return definition.search(observations, score, list_best, engine)
+        return normalised.search(observations, score, list_best, engine)
     return search(observations, fast, list_best, engine)
 
 
@@ -197,7 +197,7 @@ def _normalised_evidence(
 ) -> Floats:
     fast = normalised.as_fast(observations, score, engine)
     if fast is None:
-        return definition.evidence(observations, score, engine)
+        return normalised.evidence(observations, score, engine)
     return evidence(observations, fast, engine)
 
 

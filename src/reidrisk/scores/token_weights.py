@@ -1,13 +1,16 @@
 """Scores that ask of each slot only whether it matches, and which token is shown."""
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.parallel import kernel
 from reidrisk.rows import Kind
 from reidrisk.scores.score import (
     GRID,
@@ -28,6 +31,8 @@ from reidrisk.scores.token_table import TokenTable, table_of
 
 _LEAST_REST = 1e-4  # of a sum, when parts of it were subtracted: enough for ten digits
 _CELLS_AT_A_TIME = 1 << 22
+
+Array: TypeAlias = NDArray[Any]
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -233,27 +238,14 @@ class NormalisedWeights:
         return np.array([self._log_sum(slot, tokens) for slot in rows])
 
     def _log_sum(self, slot: int, sets: Tokens) -> Gains:
-        """Logarithm of the sum over all outcomes of exp(gain), for sets known of one slot.
-
-        All mismatches, less those of the known tokens, and the matches instead; where little is
-        left after subtracting, all outcomes are added up.
-        """
+        """Logarithm of the sum over all outcomes of exp(gain), for sets known of one slot."""
         match, mismatch, known_gap = self._nats(slot)
-        tokens, peak = self.weights.tokens, mismatch[:-1].max()
-        chances = np.exp(mismatch[:-1] - peak)
-        sums = np.full(len(sets), log_sum(known_gap[: tokens + self.gaps], 0))
-        filled = np.flatnonzero((sets != MISSING).any(axis=1))
-        once = _each_once(sets[filled])
-        held = once != MISSING
-        rest = chances.sum() - np.where(held, chances[once], 0.0).sum(axis=1)
-        safe = rest >= _LEAST_REST * chances.sum()
-        inside = log_sum(np.where(held, match[once], -np.inf)[safe], 1)
-        total = np.logaddexp(np.log(rest[safe]) + peak, inside)
-        sums[filled[safe]] = np.logaddexp(total, mismatch[-1]) if self.gaps else total
-        step = max(_CELLS_AT_A_TIME // (tokens + 1), 1)
-        for start in range(0, np.count_nonzero(~safe), step):
-            some = filled[~safe][start : start + step]
-            sums[some] = log_sum(self._outcomes(slot, sets[some]), 1)
+        of_gap = log_sum(known_gap[: self.weights.tokens + self.gaps], 0)
+        sums = np.full(len(sets), of_gap)
+        add_outcomes(np.sort(sets, axis=1), match, mismatch[:-1], sums)
+        filled = (sets != MISSING).any(axis=1)
+        if self.gaps:
+            sums[filled] = np.logaddexp(sums[filled], mismatch[-1])
         return np.asarray(np.rint(sums * GRID), np.int64)
 
     def _outcomes(self, slot: int, sets: Tokens) -> Floats:
@@ -292,10 +284,39 @@ def _as_sets(known: Tokens) -> Tokens:
     return known.reshape(*known.shape[:2], -1)
 
 
-def _each_once(sets: Tokens) -> NDArray[np.int64]:
-    """The sets, in which a token that was there before is missing."""
-    once = sets.astype(np.int64)
-    for place in range(1, sets.shape[1]):
-        again = (sets[:, :place] == sets[:, place : place + 1]).any(axis=1)
-        once[again, place] = MISSING
-    return once
+@kernel
+def add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> None:
+    """Logarithm of the sum over all tokens of exp(gain), for each set that is not empty.
+
+    All mismatches, less those of the known tokens, and the matches instead; where little is left
+    after subtracting, the others are added up. Sets are sorted: equal ones have equal sums.
+    """
+    peak = mismatch.max()
+    chances = np.exp(mismatch - peak)
+    total = chances.sum()
+    for row in range(sets.shape[0]):
+        rest, inside, before = total, -np.inf, np.int64(MISSING)
+        for place in range(sets.shape[1]):
+            token = np.int64(sets[row, place])
+            if token != before:
+                rest -= chances[token]
+                inside = np.logaddexp(inside, match[token])
+                before = token
+        if before == MISSING:
+            continue
+        if rest >= _LEAST_REST * total:
+            sums[row] = np.logaddexp(inside, math.log(rest) + peak)
+        else:
+            sums[row] = add_others(sets[row], mismatch, inside)
+
+
+@kernel
+def add_others(held: Array, mismatch: Array, total: float) -> float:
+    """Add, to the logarithm of a sum, exp(gain) of all tokens that are not in a set."""
+    for token in range(mismatch.shape[0]):
+        is_held = False
+        for place in range(held.shape[0]):
+            is_held |= held[place] == token
+        if not is_held:
+            total = np.logaddexp(total, mismatch[token])
+    return total

@@ -27,7 +27,7 @@ def search(
 ) -> Matches:
     """Search under token weights."""
     codes = codes_of(observations)
-    targets = _weighed(observations, score, codes)
+    targets = weighed(observations, score, codes)
 
     def look(blocks: Blocks, kept: Kept) -> None:
         bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
@@ -37,7 +37,7 @@ def search(
     return keep(observations, score, list_best, engine, look)
 
 
-def _weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
+def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
     """Bound the scores of rows by the number of slots that match, or that are gaps."""
     gains = SlotGains(*score.gains(observations.anonymous))
     lift_of_gap = gains.known_gap - gains.mismatch

@@ -1,17 +1,28 @@
-"""Normalised weights as a score that is searched fast, where there is one with the same scores."""
+"""Searching under normalised weights: as a score with the same numbers, or as a bit scan."""
+
+import operator
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.engines.codes import codes_of, target_blocks
 from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.kernels_normalised import Less, add_less, scan_less
+from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
+from reidrisk.engines.ways import bit_scan
+from reidrisk.engines.ways.keeping import few_rows_first, keep
+from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import Kind
-from reidrisk.scores import NormalisedWeights, TokenTable, TokenWeights
+from reidrisk.scores import GRID, NormalisedWeights, TokenTable, TokenWeights
 
 _MOST_BYTES = 1 << 30
 _ROWS_AT_A_TIME = 1 << 18
+_STEP = 1 << 15
 
 Range = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 
 def as_fast(
@@ -32,6 +43,68 @@ def as_fast(
     return score.weights.less(np.where(low > high, 0, low), score.log_sums(nothing)[0])
 
 
+def search(
+    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+) -> Matches:
+    """Search sets: a bit scan, less what is known of each row."""
+    blocks_of_targets = _fitting(observations, list_best, engine)
+    return join_targets([_search(some, score, list_best, engine) for some in blocks_of_targets])
+
+
+def evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
+    """Add up sets, relative to the best of them."""
+    parts = [_evidence(some, score, engine) for some in _fitting(observations, 0, engine)]
+    return np.concatenate(parts)
+
+
+def _fitting(observations: Observations, list_best: int, engine: Engine) -> Iterator[Observations]:
+    """The targets, in blocks that fit into memory."""
+
+    def size(targets: int) -> int:
+        return bit_scan.bytes_needed(observations, engine.room, list_best, targets)
+
+    most = engine.room.targets_together(len(observations.anonymous), size)
+    for block in target_blocks(observations, most):
+        yield observations.only(block)
+
+
+def _search(
+    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+) -> Matches:
+    codes, applies = codes_of(observations), _applies(observations, score)
+    targets = bit_scan.weighed(observations, score.weights, codes)
+
+    def look(blocks: Blocks, kept: Kept) -> None:
+        bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
+        for first, rows in few_rows_first(blocks):
+            less, place = Less(score.log_sums(rows), applies), observations.first + first
+            scan_less(codes.of(rows), less, place, targets, kept, bitmaps)
+
+    return keep(observations, score, list_best, engine, look)
+
+
+def _evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
+    best = _search(observations, score, 0, engine).best
+    codes, applies = codes_of(observations), _applies(observations, score)
+    targets = bit_scan.weighed(observations, score.weights, codes)
+
+    def work(blocks: Blocks) -> dict[int, Floats]:
+        parts = {}
+        for start, rows in blocks:
+            parts[start] = np.zeros(len(best))
+            less = Less(score.log_sums(rows), applies)
+            add_less(codes.of(rows), less, targets, best, parts[start])
+        return parts
+
+    parts = engine.reduce(observations.known, work, operator.or_, step=_STEP)
+    return np.asarray(best / GRID + np.log(np.sum([parts[key] for key in sorted(parts)], axis=0)))
+
+
+def _applies(observations: Observations, score: NormalisedWeights) -> NDArray[np.bool_]:
+    """Where something is subtracted: everywhere but in shown gaps that say nothing."""
+    return np.asarray((observations.anonymous != MISSING) | score.gaps)
+
+
 def _range_of_sums(observations: Observations, score: NormalisedWeights, engine: Engine) -> Range:
     """The lowest and the highest number that is subtracted for a slot which is no gap."""
     limits = np.iinfo(np.int64)
@@ -40,7 +113,8 @@ def _range_of_sums(observations: Observations, score: NormalisedWeights, engine:
     def work(blocks: Blocks) -> Range:
         found = none
         for _, sets in blocks:
-            sums, empty = score.log_sums(sets), (sets == MISSING).all(axis=2)
+            sums = score.log_sums(sets)
+            empty = (sets == MISSING).reshape(*sums.shape, -1).all(axis=2)
             low = np.where(empty, limits.max, sums).min(axis=0)
             high = np.where(empty, limits.min, sums).max(axis=0)
             found = _wider(found, np.array([low, high]))
