@@ -23,11 +23,6 @@ def check(study: "Study", source: Source | None) -> None:
         _check_needs(attack, study, source)
     if source is None:
         return
-    if study.release is None and not isinstance(source, Linked):
-        raise InvalidInput(
-            "people are shown by a release, and this study names none; give it one, such as "
-            "TopicsApi(), or give it two tables of what was shown"
-        )
     most = slots_of(source, study.release)
     if study.slots is not None and max(study.slots) > most:
         if isinstance(source, Linked):
