@@ -91,7 +91,7 @@ class TypeAware:
             raise InvalidInput("types is a number of types, or several to choose from; got none")
         for types in self._candidates:
             whole_number("types", types, least=1)
-        release: object = self.release
+        release: object = self.release  # that it shows so is not said by `Release`
         if self.interests is not None and isinstance(release, ShowsOneOfTop):
             _check_interests(self.interests, release.one_of_top(self.interests.topics))
 
