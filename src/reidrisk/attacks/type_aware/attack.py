@@ -76,6 +76,7 @@ class TypeAware:
         "Best if every user has one of the types for good and weeks are independent given it."
     )
     likelihood: ClassVar[bool] = True
+    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None
     interests: Interests | None = None
@@ -107,7 +108,7 @@ class TypeAware:
 
     def fit(self, view: View) -> TypeMixture:
         """The score, from the types as they are or as the rows tell."""
-        release = release_of(self, view, ShowsOneOfTop)
+        release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
         _check_single("what is seen", view.known)
         weights, pairs = self._types(view, shows)
