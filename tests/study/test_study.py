@@ -202,6 +202,12 @@ SAMPLES = ItemSamples(2)
         ({"sweep": {"noise": (2,)}}, "noise is a share from 0 to 1, got 2"),
         ({"sweep": {"parents": ((1,),)}}, "parents is no number, so it cannot be varied"),
         ({"attacks": (WeightedHamming(),), "release": None}, "weighted-hamming needs to know the"),
+        ({"attacks": (WeightedHamming(),), "release": SAMPLES}, "weighted-hamming needs a release"),
+        ({"models": (TypeAware(),), "release": SAMPLES}, "type-aware needs a release that can say"),
+        (
+            {"attacks": (WeightedHamming(SAMPLES),)},
+            "item-samples cannot: leave weighted-",
+        ),
         ({"bounds": ("nowhere:it",)}, "'nowhere' cannot be imported"),
     ],
 )

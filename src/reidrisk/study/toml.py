@@ -14,7 +14,7 @@ from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.people import People
-from reidrisk.releases import Release
+from reidrisk.releases import Release, ShowsOneOfTop
 from reidrisk.risk.bounds import bound_named
 from reidrisk.study.describe import hash_of_file
 from reidrisk.study.parameters import faults, make_release, meant, parameter_of, read_value
@@ -299,7 +299,10 @@ def _sweep(
 def _study(model: StudyModel, release: Release | None, sweep: dict[str, tuple[Any, ...]]) -> Study:
     attacks = model.attacks
     if attacks is None:
-        names = ("hamming",) if release is None else ("hamming", "weighted-hamming")
+        shows: object = release
+        names = (
+            ("hamming", "weighted-hamming") if isinstance(shows, ShowsOneOfTop) else ("hamming",)
+        )
         attacks = [attack_named(name) for name in names]
     return Study(
         release=release,
