@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import ABSENT, NOBODY, Matches, merge_all
+from reidrisk.matches import ABSENT, NOBODY, Matches, merge_all, no_matches
 
 TARGETS, TOP = 3, 2
 
@@ -88,3 +88,11 @@ def test_only_like_merges_with_like():
         InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"
     ):
         matches([1], [1], [1]).merge(matches([1, 1], [1, 1], [1, 1]))
+
+
+@given(shards())
+def test_no_matches_change_nothing(found):
+    nothing = no_matches(TARGETS, TOP)
+    for each in found:
+        assert same(each.merge(nothing), each)
+        assert same(nothing.merge(each), each)

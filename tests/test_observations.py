@@ -97,3 +97,17 @@ def test_parts():
         seen.prefix(3)
     with pytest.raises(InvalidInput, match="rows 2 to 4 are no part of 3 rows"):
         seen.shard(2, 4)
+
+
+def test_the_targets_own_rows_are_kept():
+    seen = Observations(KNOWN, KNOWN[:2], [2, 0], tokens=4)
+    assert seen.true_rows.tolist() == [[1, -1], [0, 1]]
+    assert seen.prefix(1).true_rows.tolist() == [[1], [0]]
+    assert seen.only(np.array([1])).true_rows.tolist() == [[0, 1]]
+    assert seen.shard(1, 2).true_rows.tolist() == [[1, -1], [0, 1]]
+    part = Observations(KNOWN[1:], KNOWN[:2], [2, 0], tokens=4, first=1, users=3)
+    assert part.true_rows.tolist() == [[1, -1], [-1, -1]]
+    nobody = Observations(KNOWN[1:2], KNOWN[:2], [2, 0], tokens=4, first=1, users=3)
+    assert nobody.true_rows.tolist() == [[-1, -1], [-1, -1]]
+    sets = Observations(KNOWN[:, :, None], KNOWN[:2], [2, 0], tokens=4)
+    assert sets.true_rows.tolist() == [[[1], [-1]], [[0], [1]]]
