@@ -53,10 +53,11 @@ def part_at(path: str, what: str) -> Any:
         sys.path.append(here)
     try:
         found = importlib.import_module(module)
-    except (ImportError, ValueError) as wrong:
+    except Exception as wrong:  # code of others may fail in any way
         raise InvalidInput(
-            f"{path!r} should be {what}, but {module!r} cannot be imported ({wrong}); install the "
-            "package that has it, or run where it lies"
+            f"{path!r} should be {what}, but {module!r} cannot be imported "
+            f"({type(wrong).__name__}: {wrong}); install the package that has it, or run where it "
+            "lies"
         ) from wrong
     part = getattr(found, name, None) if name else None
     if part is None:

@@ -220,6 +220,9 @@ def test_what_is_learned_does_not_depend_on_the_order_of_users():
         ({"types": (2, 0)}, "types"),
         ({"users": 0}, "users"),
         ({"seed": -1}, "seed"),
+        ({"interests": Interests(topics=5, size=2, persistence=0.5)}, "persistence 0.5"),
+        ({"interests": Interests(topics=6, size=2)}, "6 tokens and the release 5 topics"),
+        ({"interests": Interests(topics=5, size=3)}, "3 of 5 topics"),
     ],
 )
 def test_what_is_wrong_in_itself_is_refused_at_once(arguments, message):
@@ -233,9 +236,6 @@ SETS = Observations(np.zeros((3, 2, 2), int), np.zeros((1, 2), int), [0], tokens
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"interests": Interests(topics=5, size=2, persistence=0.5)}, "persistence 0.5"),
-        ({"interests": Interests(topics=6, size=2)}, "2 of 6 topics"),
-        ({"interests": Interests(topics=5, size=3)}, "3 of 5 topics"),
         ({"panel": rows_seen(tokens=6)}, "the panel has 6 tokens"),
         ({"panel": SETS}, "the panel holds a set of tokens"),
     ],
@@ -243,6 +243,13 @@ SETS = Observations(np.zeros((3, 2, 2), int), np.zeros((1, 2), int), [0], tokens
 def test_what_does_not_fit_the_rows_is_refused(arguments, message):
     with pytest.raises(InvalidInput, match=message):
         TypeAware(TINY_API, **arguments).fit(View.of(rows_seen()))
+
+
+@pytest.mark.parametrize(("topics", "size"), [(6, 2), (5, 3)])
+def test_interests_that_do_not_fit_the_release_of_the_view_are_refused(topics, size):
+    attack = TypeAware(interests=Interests(topics=topics, size=size))
+    with pytest.raises(InvalidInput, match=f"sets of {size} of {topics} topics"):
+        attack.fit(View.of(rows_seen(), release=TINY_API))
 
 
 def test_rows_that_do_not_fit_are_refused():

@@ -162,16 +162,6 @@ def test_observations_are_taken_as_they_are():
     assert (popularity(seen, API).raw == popularity(known, API).raw).all()
 
 
-def test_a_release_can_be_asked():
-    known = np.array([[0, 1], [2, 3]])
-    asked, direct = (
-        API.popularity(known, pooled=True, delta=0.1),
-        popularity(known, API, pooled=True, delta=0.1),
-    )
-    assert (asked.raw == direct.raw).all()
-    assert asked.band == direct.band
-
-
 def test_the_floor_is_half_a_sighting_among_all_sightings():
     """200 users in 8 slots are 1,600 sightings: a token seen once is not flattened."""
     api = TopicsApi()

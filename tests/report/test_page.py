@@ -126,7 +126,7 @@ def test_sweeps_over_words_and_over_two_parameters(tmp_path):
     assert [exhibit.title for exhibit in section.exhibits] == [
         "Effect of noise, mode = paper", "Effect of noise, mode = browser", "Effect of mode",
     ]  # fmt: skip
-    assert "Hamming is right in 20.0 % of cases at mode a and in 10.0 % at b." in made(
+    assert "Hamming is right in 20.0 % of cases with mode = a and in 10.0 % with b." in made(
         result, tmp_path
     )
 

@@ -11,7 +11,7 @@ from tests.report.sample import bare, bound, exact, risk, sample, spread
 from reidrisk import report
 from reidrisk.errors import InvalidInput
 from reidrisk.report import people, spectrum, verdict
-from reidrisk.report.drawing import PAGE
+from reidrisk.report.drawing import PAGE, decades
 from reidrisk.report.levels import levels, number
 from reidrisk.report.sections import section_at, sections
 from reidrisk.report.words import opening
@@ -80,7 +80,7 @@ def test_a_bound_is_one_number_in_verdict_table_and_chart():
 def test_never_is_said_of_what_is_proved_alone():
     result = replace(sample(), bounds=uppers(), risks=())
     (exhibit,) = spectrum.section(result).exhibits
-    assert [one for one, _ in shown(exhibit, "How sure")] == ["95 % confidence", "proved", "proved"]
+    assert [one for _, one in shown(exhibit, "How sure")] == ["95 % confidence", "proved", "proved"]
     assert "estimated at most 43 % with 95 % confidence" in exhibit.sentence
     assert "proved never above 55 %" in exhibit.sentence
     assert "allows" not in exhibit.sentence
@@ -135,6 +135,19 @@ def test_the_tenth_most_at_risk_does_not_contradict_the_percentiles(worst, high,
     names = [name for name, _ in shown(percentiles, "Risk of a person")]
     assert ("90 in 100 people have at most, as measured" in names) == earlier
     assert ("mean of the tenth most at risk, at least" in names) == earlier
+
+
+@pytest.mark.parametrize(
+    ("floor", "ticks"),
+    [
+        (0.3, [1.0, 0.5]),
+        (0.04, [1.0, 0.5, 0.2, 0.1, 0.05]),
+        (0.0009, [1.0, 0.1, 0.01, 0.001]),
+        (1e-7, [1.0, 0.01, 0.0001, 1e-6]),
+    ],
+)
+def test_a_logarithmic_axis_has_ticks_enough_and_not_too_many(floor, ticks):
+    assert decades(floor) == pytest.approx(ticks)
 
 
 def test_a_section_of_someone_else_comes_last_and_is_escaped(toys, tmp_path):

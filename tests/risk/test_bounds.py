@@ -55,6 +55,19 @@ def test_promises_are_those_of_the_release():
     assert bounds_in(Setting(setting.seen, 1), ["promises"]) == ()
 
 
+class Promising:
+    """A release that promises something to everybody, whether they were away or not."""
+
+    def promises(self, people, slots):
+        return (Bound("toy", "upper", Estimate.computed(slots / people.users), "A toy."),)
+
+
+def test_without_people_nothing_is_promised_if_there_are_users_without_a_trace():
+    for known, promised in (([[0], [1]], 1), ([[0], [-1]], 0)):
+        seen = Observations(known, [[0]], [0], tokens=2)
+        assert len(bounds_in(Setting(seen, 1, release=Promising()), ["promises"])) == promised
+
+
 WORLDS = [
     (API, THERE),
     (API, AWAY),
@@ -165,10 +178,15 @@ def test_k_anonymity_of_those_who_always_show_the_same():
         assert bounds_in(setting_of(release, world), ["k-anonymity"]) == ()
 
 
-def test_users_who_show_nothing_do_not_make_others_anonymous():
-    """Ten are away and alike; of the others each shows something else."""
-    people = Fixed.of([[[-1]]] * 10 + [[[0]], [[1]]], 3)
-    assert bounds_in(setting_of(TopicsApi(topics=3, top=1, noise=0), people), ["k-anonymity"]) == ()
+def test_users_of_whom_nothing_is_known_do_not_make_others_anonymous():
+    """Two and two are alike, but the known site saw only one of the first two."""
+    people = Fixed.of([[[0]], [[0]], [[1]], [[1]]], 3)
+    plain, truth = TopicsApi(topics=3, top=1, noise=0), [0, 2, 3]
+    for first, k in (([0], 2), ([-1], 1)):
+        seen = Observations([[0], first, [1], [1]], [[0], [1], [1]], truth, tokens=3)
+        setting = Setting(seen, 1, release=plain, people=people, seed=1)
+        assert len(bounds_in(setting, ["k-anonymity"])) == (k > 1)
+        assert only("exact-optimum", setting).estimate.value == pytest.approx(2 / (2 + k))
 
 
 @pytest.mark.parametrize("name", ["exact-optimum", "matching", "k-anonymity"])

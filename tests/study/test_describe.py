@@ -9,8 +9,8 @@ import pytest
 
 from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
-from reidrisk.releases import TopicsApi
-from reidrisk.study import Study
+from reidrisk.releases import RandomisedResponse, TopicsApi
+from reidrisk.study import Result, Study
 from reidrisk.study.describe import describe, fingerprint, hash_of_file
 
 API = TopicsApi()
@@ -23,6 +23,13 @@ def test_plain_things_stay_and_others_become_plain():
     assert describe({1: (np.int64(3), Path("/a/b.csv"))}) == {"1": [3, "b.csv"]}
     assert describe(Hamming()) == {"kind": "Hamming", "name": "hamming"}
     assert describe(object()) == {"kind": "object"}
+
+
+def test_numbers_that_json_does_not_have_are_text():
+    release = RandomisedResponse(float("inf"))
+    assert describe(release)["epsilon"] == describe(np.float64("inf")) == "inf"
+    result = Study(release=release, attacks=(Hamming(),)).run(PEOPLE)
+    assert Result.from_json(result.to_json()) == result
 
 
 def test_arrays_are_known_by_shape_and_content():

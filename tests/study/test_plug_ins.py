@@ -233,9 +233,28 @@ def test_slips_are_refused_with_their_line_before_anything_runs(place, old, new,
     assert not (place / "run").exists()
 
 
-def test_a_file_that_breaks_when_it_is_read_is_refused_with_the_reason(place):
-    (place / "toy_attack.py").write_text("import nothing_of_this_name\n")
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import nothing_of_this_name", "nothing_of_this_name"),
+        ("this is no Python", "SyntaxError"),
+        ("1 / 0", "ZeroDivisionError"),
+    ],
+)
+def test_a_file_that_breaks_when_it_is_read_is_refused_with_the_reason(place, text, reason):
+    (place / "toy_attack.py").write_text(text)
     done = call("study", "study.toml", "-o", "run")
     assert done.returncode == 2
     assert "line 3: attacks.1: 'toy_attack:Nearest' should be an attack" in done.stderr
-    assert "nothing_of_this_name" in done.stderr
+    assert reason in done.stderr
+
+
+def test_a_release_that_refuses_its_parameters_is_our_users_matter(place):
+    text = (place / "toy_release.py").read_text()
+    check = "    def __post_init__(self):\n        raise ValueError('too far')\n\n    def slots"
+    (place / "toy_release.py").write_text(text.replace("    def slots", check))
+    done = call("study", "study.toml", "-o", "run")
+    assert done.returncode == 2
+    assert "line 16: release: toy-blurred cannot be made with these parameters: too far" in (
+        done.stderr
+    )

@@ -88,18 +88,18 @@ def test_values_differ(values):
 
 
 def test_values_go_from_the_least_safe_to_the_safest():
-    noise, users = parameter_of(API, "noise", "x"), parameter_of(API, "users", "x")
+    noise, users = parameter_of(API, "noise"), parameter_of(API, "users")
     assert values_of(noise, "10%", 0.12) == (0.1, 0.11, 0.12)
     assert values_of(noise)[:2] == (0.01, 0.011)
     assert (values_of(users, "1k", "1.2k"), values_of(users)[-1]) == ((1000, 1100, 1200), 10**6)
-    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon", "x")
+    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon")
     assert values_of(epsilon, "0.1", 0.12) == (0.12, 0.11, 0.1)
     assert (values_of(epsilon)[0], values_of(epsilon)[-1]) == (20.0, 0.01)
 
 
 def test_less_epsilon_is_searched_downwards():
     risk = Risk(lambda epsilon: min(1.0, epsilon / 10))
-    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon", "x")
+    epsilon = parameter_of(RandomisedResponse(1.0), "epsilon")
     found = calibrate(risk, values_of(epsilon, 0.1, 9), max_risk=0.5)
     assert (found.enough.value, found.not_enough.value) == (5.0, 5.1)
     assert [one.value for one in found.trials] == sorted(risk.asked, reverse=True)
@@ -119,7 +119,7 @@ def test_what_cannot_be_searched_is_refused(name, message):
 
 
 def test_a_parameter_without_a_usual_range_needs_both_ends():
-    bare = replace(parameter_of(API, "noise", "x"), search=None)
+    bare = replace(parameter_of(API, "noise"), search=None)
     with pytest.raises(InvalidInput, match="noise has no usual range to search"):
         values_of(bare, low=0.1)
     assert values_of(bare, 0.1, 0.1) == (0.1,)

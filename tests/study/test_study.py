@@ -171,6 +171,13 @@ def test_an_attack_and_its_model_are_fitted_once_and_search_the_same_rows_once(m
     assert mine.count("evidence") == 2
 
 
+def test_claims_are_of_all_targets_even_if_risks_were_precise_enough_sooner():
+    study = replace(STUDY, attacks=(WeightedHamming(),), targets=600, precision=0.2)
+    result = study.run(PEOPLE)
+    assert result.targets == 500
+    assert result.claims[0].right.trials == 600
+
+
 def test_attacks_that_are_not_made_alike_are_fitted_apart():
     scene = STUDY.scene(PEOPLE, LocalEngine())
     pairs = np.full((349, 349), 20 / 349**2)
@@ -195,6 +202,12 @@ SAMPLES = ItemSamples(2)
         ({"sweep": {"noise": (2,)}}, "noise is a share from 0 to 1, got 2"),
         ({"sweep": {"parents": ((1,),)}}, "parents is no number, so it cannot be varied"),
         ({"attacks": (WeightedHamming(),), "release": None}, "weighted-hamming needs to know the"),
+        ({"attacks": (WeightedHamming(),), "release": SAMPLES}, "weighted-hamming needs a release"),
+        ({"models": (TypeAware(),), "release": SAMPLES}, "type-aware needs a release that can say"),
+        (
+            {"attacks": (WeightedHamming(SAMPLES),)},
+            "item-samples cannot: leave weighted-",
+        ),
         ({"bounds": ("nowhere:it",)}, "'nowhere' cannot be imported"),
     ],
 )

@@ -97,10 +97,19 @@ class Attack(Protocol):
 
 
 class OfRelease(Attack, Protocol):
-    """An attack that knows the release: the one it was given, else the one of the view."""
+    """An attack that knows the release: the one it was given, else the one of the view.
+
+    Attributes:
+        release: The one it was given.
+        asks: What the release must be able to do: a protocol of `reidrisk.releases`. A study that
+            names another release is refused before it runs.
+    """
 
     @property
     def release(self) -> Release | None: ...  # noqa: D102  explained above
+
+    @property
+    def asks(self) -> type: ...  # noqa: D102
 
 
 def check_needs(attack: Attack, view: View) -> None:

@@ -26,6 +26,7 @@ class FullInformation:
     knows: ClassVar[str] = "every user's top set of every week"
     assumes: ClassVar[str] = "Best whatever the population is: the whole distribution is known."
     likelihood: ClassVar[bool] = True
+    asks: ClassVar[type[Reveals]] = Reveals
 
     release: Release | None = None
 
@@ -36,7 +37,7 @@ class FullInformation:
 
     def fit(self, view: View) -> Score:
         """What the release itself says about everything that it may show."""
-        release = release_of(self, view, Reveals)
+        release = release_of(self, view, self.asks)
         if isinstance(release, ShowsOneOfTop):
             top = release.one_of_top(view.tokens).top
             if view.known.kind is not Kind.SETS or view.known.set_size != top:

@@ -43,6 +43,7 @@ class DenoisedProfileOverlap:
     knows: ClassVar[str] = "the release; popularity is estimated from the known rows"
     assumes: ClassVar[str] = ProfileOverlap.assumes
     likelihood: ClassVar[bool] = False
+    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None
 
@@ -53,7 +54,7 @@ class DenoisedProfileOverlap:
 
     def fit(self, view: View) -> ProfileWeights:
         """One for each common token that counts."""
-        shows = release_of(self, view, ShowsOneOfTop).one_of_top(view.tokens)
+        shows = release_of(self, view, self.asks).one_of_top(view.tokens)
         popular = popularity(view.known, shows, pooled=True).in_use[0]
         return ProfileWeights(
             np.where((shows.q_in - shows.q_out) * popular < shows.q_out, 0.0, 1.0)

@@ -61,6 +61,7 @@ class TokenTable:
     knows: ClassVar[str] = "the release and how often two tokens are in one set"
     assumes: ClassVar[str] = "Best if users are alike but for chance and weeks are independent."
     likelihood: ClassVar[bool] = True
+    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None
     pairs: Floats | None = field(default=None, repr=False)
@@ -83,7 +84,7 @@ class TokenTable:
 
     def fit(self, view: View) -> scores.TokenTable:
         """The score, from chances as they are given or as rows tell."""
-        release = release_of(self, view, ShowsOneOfTop)
+        release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
         self._check_size(view, shows)
         pairs, panel = self._told(view, shows)

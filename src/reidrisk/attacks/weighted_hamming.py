@@ -43,6 +43,7 @@ class WeightedHamming:
         "same about every other one."
     )
     likelihood: ClassVar[bool] = True
+    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None
     pooled: bool = field(default=True, kw_only=True)
@@ -54,7 +55,7 @@ class WeightedHamming:
 
     def fit(self, view: View) -> TokenWeights:
         """Weights from the popularity of tokens among the known rows."""
-        release = release_of(self, view, ShowsOneOfTop)
+        release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
         match, mismatch = chances(shows, popular, sites=view.known.set_size)

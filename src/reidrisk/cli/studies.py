@@ -141,7 +141,7 @@ def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
     parts = [part.strip() for part in listed.split(",") if part.strip()]
     if not name or not parts:
         raise InvalidInput(f"--vary is a name and its values, such as noise=1%,5%; got {text!r}")
-    parameter = parameter_of(study.release, name, "--vary")
+    parameter = parameter_of(study.release, name, "--vary: ")
     return name, tuple(read_value(parameter, part) for part in parts)
 
 

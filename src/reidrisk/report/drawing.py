@@ -11,7 +11,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 GLYPHS = ("●", "■", "▲", "◆", "✚", "▼", "\N{EN DASH}")
 DASHES: tuple[list[int], ...] = ([], [7, 3], [2, 2], [7, 3, 2, 3], [12, 3])
 COLOURS = 6
-_MOST_TICKS = 5
+_FEW_TICKS, _MOST_TICKS = 2, 5
 SHOWN = "indexof(shown, datum.attack) >= 0"
 PERCENT = "format(100 * datum.value, '.4~r') + ' %'"
 PEOPLE = (
@@ -102,8 +102,14 @@ def floor_of(values: Iterable[float]) -> float:
 
 
 def decades(floor: float) -> list[float]:
-    """Powers of ten from 1 down to the floor; every second one where there are many."""
+    """Powers of ten from 1 down to the floor; 5 and 2 of each where they are few, or every second.
+
+    A chart needs two ticks at least, to be read.
+    """
     tens = [10.0**-power for power in range(12) if 10.0**-power >= floor]
+    if len(tens) <= _FEW_TICKS:
+        parts = [part * ten for ten in (1.0, *tens) for part in (1, 0.5, 0.2)]
+        return sorted({round(part, 9) for part in parts if part >= floor}, reverse=True)
     return tens[:: 1 if len(tens) <= _MOST_TICKS else 2]
 
 

@@ -35,7 +35,7 @@ def section(result: Result) -> Section | None:
         columns=(
             words_column("Level", "name"),
             Column("Right", lambda row: str(row["short"]), "number"),
-            words_column("How sure", "sure"),
+            Column("How sure", _on_one_line, "sure", number=False),
             Column("Times guessing", lambda row: str(row["times"]), "times_guessing"),
             Column("Kind", lambda row: _SHORT[str(row["side"])], "side", number=False),
             words_column("Model", "fits"),
@@ -85,6 +85,10 @@ def _sure(level: Bound) -> str:
     if empty(level):
         return "rules nothing out"
     return "proved" if proved(level) else f"{percent(level.level)} confidence"
+
+
+def _on_one_line(row: Row) -> str:
+    return str(row["sure"]).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def _sentence(found: Sequence[Bound]) -> str:

@@ -75,9 +75,14 @@ def _change(name: str, risks: list[Risk]) -> str:
     """From one end of the sweep to the other, at the most slots."""
     slots = max(risk.slots for risk in risks)
     first, last = _ends([risk for risk in risks if risk.slots == slots], name)
+    if first is last:
+        return opening(
+            f"{first.attack} is right in {share(first)} of cases with {name} = "
+            f"{_said(first.setting[name])}."
+        )
     return opening(
-        f"{first.attack} is right in {share(first)} of cases at {name} "
-        f"{_said(first.setting[name])} and in {share(last)} at {_said(last.setting[name])}."
+        f"{first.attack} is right in {share(first)} of cases with {name} = "
+        f"{_said(first.setting[name])} and in {share(last)} with {_said(last.setting[name])}."
     )
 
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, TypeAlias
 
-from reidrisk.attacks.attack import Attack, View
+from reidrisk.attacks.attack import Attack, View, check_needs
 from reidrisk.observations import Observations
 from reidrisk.scores import Score
 
@@ -33,7 +33,9 @@ def fitted(attack: Subject, seen: Observations, view: View | None = None) -> Fit
     """
     if isinstance(attack, Fitted):
         return attack
-    return Fitted(attack, attack.fit(View.of(seen) if view is None else view))
+    view = View.of(seen) if view is None else view
+    check_needs(attack, view)
+    return Fitted(attack, attack.fit(view))
 
 
 def attack_of(subject: Subject) -> Attack:

@@ -6,6 +6,7 @@ is safer, the release alone says.
 
 import difflib
 import math
+import typing
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -32,24 +33,28 @@ USERS = Parameter(
 """The one parameter of a study that is not the release's."""
 
 
-def parameter_of(release: Release | None, name: str, what: str) -> Parameter:
+def parameter_of(release: Release | None, name: str, what: str = "") -> Parameter:
     """A parameter that may be changed: a number of the release, or the number of users.
 
     Args:
         release: Whose.
         name: Of the parameter.
-        what: Who asks, for messages: "sweep".
+        what: Who asks, for messages: "sweep: ".
     """
     if name == USERS.name:
         return USERS
+    if release is None:
+        raise InvalidInput(
+            f"{what}{name} is a parameter of a release, and this study names none; name one"
+        )
     try:
         found = known_parameter(release, name, others=(USERS.name,))
     except InvalidInput as wrong:
-        raise InvalidInput(f"{what}: {wrong}") from None
+        raise InvalidInput(f"{what}{wrong}") from None
     assert found is not None  # noqa: S101  only users is
     if not found.number:
         raise InvalidInput(
-            f"{what}: {name} is no number, so it cannot be varied; make a study for each value"
+            f"{what}{name} is no number, so it cannot be varied; make a study for each value"
         )
     return found
 
@@ -58,10 +63,12 @@ def read_value(parameter: Parameter, value: Any) -> Any:
     """A value as people write it, `5%` or `10k`; lists become tuples, the rest is left as it is."""
     if isinstance(value, list):
         return tuple(read_value(parameter, one) for one in value)
-    if not parameter.number or isinstance(value, bool):
+    if not parameter.number:
         return value
     name, number = parameter.name, value
-    if parameter.share:
+    if isinstance(value, bool):
+        number = math.nan
+    elif parameter.share:
         number = share(value, name)
     elif parameter.whole:
         number = size(value, name)
@@ -104,13 +111,16 @@ def release_kind(name: str) -> type[Release]:
 
 def faults(kind: type[Release], given: Mapping[str, Any]) -> dict[str, str]:
     """What is wrong with parameters of a release, by name; nothing if all is well."""
-    known = parameters_of(kind)
+    known, kinds = parameters_of(kind), typing.get_type_hints(kind)
     found = {}
     for name, value in given.items():
         if name not in known:
             found[name] = (
                 f"there is no such key{meant(name, known)} There are {', '.join(sorted(known))}"
             )
+            continue
+        if kinds[name] is bool and not isinstance(value, bool):
+            found[name] = f"{name} is true or false, got {value!r}"
             continue
         try:
             read_value(known[name], value)
@@ -132,7 +142,12 @@ def make_release(kind: type[Release], given: Mapping[str, Any], source: Source) 
     for name, usual in _USUAL.items():
         if name in known and name not in values and (value := usual(source)) is not None:
             values[name] = value
-    return kind(**values)
+    try:
+        return kind(**values)
+    except InvalidInput:
+        raise
+    except (TypeError, ValueError) as wrong:  # of a release of someone else
+        raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -94,7 +94,7 @@ def each_level(level: float, evaluations: int) -> float:
 
 def searched(study: Study, name: str) -> Parameter:
     """A parameter of a study of which it is known which way is safer."""
-    parameter = parameter_of(study.release, name, "calibrate")
+    parameter = parameter_of(study.release, name, "calibrate: ")
     if parameter.safer_as_it_grows is None:
         raise InvalidInput(
             f"calibrate: whether people become safer as {name} grows depends, so it cannot be "

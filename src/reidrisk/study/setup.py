@@ -94,9 +94,8 @@ class Scene:
             return self._split[1]
         if isinstance(self.source, Linked):
             return _some(self.source.observations, self.study.targets, self.study.seed)
-        targets = self.study.targets
-        targets = None if targets is None else min(targets, self.source.users)
-        return observe(self._shows, self.source, targets=targets, seed=self.study.seed)
+        release = shown_by(self.release)
+        return observe(release, self.source, targets=self._targets, seed=self.study.seed)
 
     @property
     def panel(self) -> Observations | None:
@@ -112,12 +111,11 @@ class Scene:
     @cached_property
     def revealed(self) -> Observations:
         """What a full-information attacker has of the same users."""
-        study, people = self.study, self.people
-        if study.training:
-            everyone = reveal(self._shows, people, seed=study.seed)
-            return _part_of(everyone, ~self._training, study.targets)
-        targets = None if study.targets is None else min(study.targets, people.users)
-        return reveal(self._shows, people, targets=targets, seed=study.seed)
+        release, seed = shown_by(self.release), self.study.seed
+        if self.study.training:
+            everyone = reveal(release, self.people, seed=seed)
+            return _part_of(everyone, ~self._training, self.study.targets)
+        return reveal(release, self.people, targets=self._targets, seed=seed)
 
     def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of known users as rows of the people they come from."""
@@ -172,13 +170,10 @@ class Scene:
         return self._kept[key]  # type: ignore[no-any-return]
 
     @property
-    def _shows(self) -> Release:
-        if self.release is None:
-            raise InvalidInput(
-                "people are shown by a release, and this study names none; give it one, or two "
-                "tables of what was shown in place of people"
-            )
-        return self.release
+    def _targets(self) -> int | None:
+        """How many are attacked; never more than there are."""
+        wanted = self.study.targets
+        return None if wanted is None else min(wanted, self.source.users)
 
     @cached_property
     def _training(self) -> NDArray[np.bool_]:
@@ -196,16 +191,24 @@ class Scene:
             rows = self.source.observations
             everyone = rows.only(_order(len(rows.anonymous), seed))
         else:
-            everyone = observe(self._shows, self.source, seed=seed)
+            everyone = observe(shown_by(self.release), self.source, seed=seed)
         others = _part_of(everyone, ~self._training, self.study.targets)
         return _part_of(everyone, self._training, None), others
 
 
 def slots_of(source: Source, release: Release | None) -> int:
     """How many slots there are to be seen."""
-    if isinstance(source, Linked) or release is None:
-        return source.slots if isinstance(source, Linked) else source.epochs
-    return release.slots(source)
+    return source.slots if isinstance(source, Linked) else shown_by(release).slots(source)
+
+
+def shown_by(release: Release | None) -> Release:
+    """The release that shows people; a sentence if there is none."""
+    if release is None:
+        raise InvalidInput(
+            "people are shown by a release, and this study names none; give it one, such as "
+            "TopicsApi(), or run it on two tables of what was shown"
+        )
+    return release
 
 
 def _key(attack: Any) -> Hashable:

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.people import People
-from reidrisk.releases import Release
+from reidrisk.releases import Release, ShowsOneOfTop
 from reidrisk.risk.bounds import bound_named
 from reidrisk.study.describe import hash_of_file
 from reidrisk.study.parameters import faults, make_release, meant, parameter_of, read_value
@@ -241,12 +241,16 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     try:
         release = _release(model, source)
     except InvalidInput as wrong:
-        line = line_of(text, ["release"])
-        raise InvalidInput(f"{name}, line {line}: release: {wrong}") from wrong
+        given = {} if model.release is None else model.release.parameters
+        place = ["release", *_about(wrong, given)]
+        raise InvalidInput(_line(text, name, place, str(wrong))) from wrong
+    sweep = _sweep(model, release, text, name)
     try:
-        study = _study(model, release)
+        study = _study(model, release, sweep)
     except InvalidInput as wrong:
-        raise InvalidInput(f"{name}: {wrong}") from wrong
+        place = _about(wrong, model.model_fields_set)
+        message = _line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
+        raise InvalidInput(message) from wrong
     return StudyFile(text, study, source, inputs)
 
 
@@ -276,12 +280,30 @@ def _release(model: StudyModel, source: Source) -> Release | None:
     return None if isinstance(source, Linked) else make_release(kind_of("topics"), {}, source)
 
 
-def _study(model: StudyModel, release: Release | None) -> Study:
+def _sweep(
+    model: StudyModel, release: Release | None, text: str, name: str
+) -> dict[str, tuple[Any, ...]]:
+    """Values of parameters; all that is wrong with them at once."""
+    found, wrongs = {}, []
+    for key, values in model.sweep.items():
+        try:
+            parameter = parameter_of(release, key)
+            found[key] = tuple(read_value(parameter, value) for value in values)
+        except InvalidInput as wrong:
+            wrongs.append(_line(text, name, ["sweep", key], str(wrong)))
+    if wrongs:
+        raise InvalidInput("\n".join(wrongs))
+    return found
+
+
+def _study(model: StudyModel, release: Release | None, sweep: dict[str, tuple[Any, ...]]) -> Study:
     attacks = model.attacks
     if attacks is None:
-        names = ("hamming",) if release is None else ("hamming", "weighted-hamming")
+        shows: object = release
+        names = (
+            ("hamming", "weighted-hamming") if isinstance(shows, ShowsOneOfTop) else ("hamming",)
+        )
         attacks = [attack_named(name) for name in names]
-    swept = {name: parameter_of(release, name, "sweep") for name in model.sweep}
     return Study(
         release=release,
         attacks=tuple(attacks),
@@ -289,10 +311,7 @@ def _study(model: StudyModel, release: Release | None) -> Study:
         bounds=tuple(model.bounds),
         slots=None if model.slots is None else tuple(model.slots),
         per_user=None if model.per_user is None else Repeats(**model.per_user.model_dump()),
-        sweep={
-            name: tuple(read_value(swept[name], value) for value in values)
-            for name, values in model.sweep.items()
-        },
+        sweep=sweep,
         sizes=tuple(model.sizes),
         beyond=tuple(model.beyond),
         targets=model.targets,
@@ -311,7 +330,14 @@ def _explain(error: Any, text: str, name: str) -> str:
     return _line(text, name, path, _message(error, path))
 
 
+def _about(wrong: InvalidInput, given: Collection[str]) -> list[str]:
+    """The key that a message is about, if it is one of the file: most messages say it first."""
+    first = str(wrong).partition(" ")[0]
+    return [first] if first in given else []
+
+
 def _line(text: str, name: str, path: list[Any], why: str) -> str:
+    """A message with its place."""
     key = ".".join(str(part) for part in path)
     return f"{name}, line {line_of(text, path)}: {key}: {why}"
 

@@ -76,6 +76,7 @@ class TypeAware:
         "Best if every user has one of the types for good and weeks are independent given it."
     )
     likelihood: ClassVar[bool] = True
+    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
     release: Release | None = None
     interests: Interests | None = None
@@ -91,7 +92,7 @@ class TypeAware:
             raise InvalidInput("types is a number of types, or several to choose from; got none")
         for types in self._candidates:
             whole_number("types", types, least=1)
-        release: object = self.release
+        release: object = self.release  # that it shows so is not said by `Release`
         if self.interests is not None and isinstance(release, ShowsOneOfTop):
             _check_interests(self.interests, release.one_of_top(self.interests.topics))
 
@@ -107,7 +108,7 @@ class TypeAware:
 
     def fit(self, view: View) -> TypeMixture:
         """The score, from the types as they are or as the rows tell."""
-        release = release_of(self, view, ShowsOneOfTop)
+        release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
         _check_single("what is seen", view.known)
         weights, pairs = self._types(view, shows)

@@ -31,7 +31,6 @@ from reidrisk.releases.topics.checks import (
     checked_parents,
 )
 from reidrisk.releases.topics.exact import exact_rows
-from reidrisk.releases.topics.popularity import Popularity, popularity
 from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import IMPOSSIBLE, log_chance
@@ -364,19 +363,6 @@ class TopicsApi:
         self._check(people, whole_number("site", site, least=1))
         sets = self._top_sets(people, 0, people.users, seed)
         return exact_rows(self.rules, sets, site=site)
-
-    def popularity(
-        self,
-        known: NDArray[np.integer] | Observations,
-        *,
-        pooled: bool = False,
-        delta: float = 0.05,
-    ) -> Popularity:
-        """Popularity of topics as far as known users tell; see `topics.popularity`.
-
-        An attack that is given a release asks it, and need not know where the estimate lives.
-        """
-        return popularity(known, self, pooled=pooled, delta=delta)
 
     def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
         if self.buckets is None:

@@ -9,6 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
+from reidrisk.releases.release import asked
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.result import Risk, Setting
 from reidrisk.study.setup import Scene, Source, slots_of
@@ -23,11 +24,6 @@ def check(study: "Study", source: Source | None) -> None:
         _check_needs(attack, study, source)
     if source is None:
         return
-    if study.release is None and not isinstance(source, Linked):
-        raise InvalidInput(
-            "people are shown by a release, and this study names none; give it one, such as "
-            "TopicsApi(), or give it two tables of what was shown"
-        )
     most = slots_of(source, study.release)
     if study.slots is not None and max(study.slots) > most:
         if isinstance(source, Linked):
@@ -96,6 +92,9 @@ def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
                 f"{attack.name} needs to know {NEEDS[need]}; {_CURES[need]}, or leave "
                 f"{attack.name} out"
             )
+    release = getattr(attack, "release", None) or study.release
+    if release is not None and (asks := getattr(attack, "asks", None)) is not None:
+        asked(release, asks, attack.name)
 
 
 _CURES = {

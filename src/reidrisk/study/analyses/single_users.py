@@ -9,7 +9,7 @@ from reidrisk.releases import repeat
 from reidrisk.risk import per_user
 from reidrisk.study.analyses.analysis import Part, Step, need_people
 from reidrisk.study.result import UserRisk
-from reidrisk.study.setup import Scene, Source
+from reidrisk.study.setup import Scene, Source, shown_by
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -33,13 +33,12 @@ def steps(scene: Scene) -> Iterator[Step]:
 def _per_user(scene: Scene, parts: Part) -> Part:
     study, headline = scene.study, scene.headline
     assert study.per_user is not None  # noqa: S101  for the type checker
-    assert scene.release is not None  # noqa: S101  it was asked for
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
     strongest = max(risks, key=lambda risk: risk.value)
     attack = study.attacks[risks.index(strongest)]
     rows = scene.seen.truth[: study.per_user.users]
     again = repeat(
-        scene.release,
+        shown_by(scene.release),
         scene.people,
         scene.rows_of_people(rows),
         repeats=study.per_user.repeats,

@@ -19,7 +19,7 @@ def check(study: "Study", source: Source | None) -> None:
     """Numbers of the release that may be these, or another number of synthetic people."""
     for name, values in study.sweep.items():
         need_people(study, source, f"a sweep of {name}")
-        parameter = parameter_of(study.release, name, "sweep")
+        parameter = parameter_of(study.release, name, "sweep: ")
         for value in values:
             parameter.check(value)
         if name == USERS.name and source is not None and not isinstance(source, SyntheticTopics):
