@@ -161,6 +161,9 @@ def test_other_files_are_refused(tmp_path):
     pq.write_table(pa.table({"tokens": [[1, 2], [1]]}), path)
     with pytest.raises(InvalidInput, match=r"lists of different lengths.*fill the shorter"):
         ParquetRows(path, tokens=300)
+    pq.write_table(pa.table({"tokens": [[1, 2], [1, 2, 3]]}), path, row_group_size=1)
+    with pytest.raises(InvalidInput, match="lists of different lengths"):
+        ParquetRows(path, tokens=300)
     pq.write_table(pa.table({"tokens": [["a"]]}), path)
     with pytest.raises(InvalidInput, match="holds string: tokens are whole numbers"):
         ParquetRows(path, tokens=300)
@@ -170,6 +173,19 @@ def test_other_files_are_refused(tmp_path):
     pq.write_table(pa.table({"user": [1]}), path)
     with pytest.raises(InvalidInput, match="has no column of tokens; it has user"):
         ParquetRows(path, tokens=300)
+
+
+def test_lists_of_any_make_and_single_columns_are_read(tmp_path):
+    path = tmp_path / "rows.parquet"
+    flat = pa.array(VALUES.ravel() + 1)
+    for column in (
+        pa.FixedSizeListArray.from_arrays(flat, 4),
+        pa.LargeListArray.from_arrays(np.arange(0, 204, 4), flat),
+    ):
+        pq.write_table(pa.table({"tokens": column}), path, row_group_size=9)
+        np.testing.assert_array_equal(ParquetRows(path, tokens=301).block(0, 50), VALUES + 1)
+    pq.write_table(pa.table({"tokens": VALUES[:, 0] + 1}), path)
+    np.testing.assert_array_equal(ParquetRows(path, tokens=301).block(0, 50), VALUES[:, :1] + 1)
 
 
 def test_a_file_is_never_read_as_a_whole(tmp_path, monkeypatch):

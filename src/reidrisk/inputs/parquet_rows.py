@@ -55,6 +55,8 @@ class ParquetRows:
         for group, size in enumerate(sizes):
             if size:
                 rows = self._read([group])
+                if self.slots not in (0, rows.shape[1]):
+                    raise self._unequal()
                 self._set(slots=rows.shape[1])
                 start = int(self.starts[group])
                 complete = (
@@ -116,13 +118,19 @@ class ParquetRows:
         lists = table.column(0).combine_chunks()
         if isinstance(lists, pa.ChunkedArray):
             lists = pa.concat_arrays(lists.chunks)
+        if not hasattr(lists.type, "value_type"):
+            return self._numbers(lists).reshape(-1, 1)  # a column of numbers is one slot
+        lists = lists.cast(pa.list_(lists.type.value_type))
         sizes = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
-        if lists.null_count or len(sizes) != 1 or (self.slots > 0 and sizes[0] < self.slots):
-            raise InvalidInput(
-                f"column {self.columns} of {self.path} holds lists of different lengths; rows are "
-                "compared slot by slot: fill the shorter lists with nulls"
-            )
+        if lists.null_count or len(sizes) != 1:
+            raise self._unequal()
         return self._numbers(lists.flatten()).reshape(-1, int(sizes[0]))
+
+    def _unequal(self) -> InvalidInput:
+        return InvalidInput(
+            f"column {self.columns} of {self.path} holds lists of different lengths; rows are "
+            "compared slot by slot: fill the shorter lists with nulls"
+        )
 
     def _numbers(self, column: pa.Array) -> NDArray[np.int64]:
         if not pa.types.is_integer(column.type):
