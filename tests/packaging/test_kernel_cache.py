@@ -4,6 +4,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 SCRIPT = """
 import numpy as np
 from reidrisk import theory
@@ -21,6 +23,7 @@ def start(folder):
     )
 
 
+@pytest.mark.slow
 def test_several_processes_may_compile_into_one_folder_at_once(tmp_path):
     running = [start(tmp_path / "kernels") for _ in range(3)]
     assert [process.communicate(timeout=300) for process in running] == [("1.0 1.0\n", "")] * 3

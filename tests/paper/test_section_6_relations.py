@@ -13,7 +13,7 @@ from reidrisk import theory
 from reidrisk.theory import reference
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=400)
 @given(matrices(users=(1, 6), representations=(1, 6), zeros=False), st.floats(0, 1))
 def test_lemma_6_local_privacy_bounds_the_optimum(array, delta):
     users, representations = array.shape
@@ -75,7 +75,7 @@ def test_lemma_8_neither_local_privacy_nor_k_anonymity_is_necessary(users):
     assert theory.local_dp_epsilon(matrix, delta=1.0) == 0
 
 
-@settings(max_examples=1_000)
+@settings(max_examples=400)
 @given(matrices(users=(1, 8), representations=(1, 8)))
 def test_lemma_9_mutual_information_bounds_the_optimum(array):
     for matrix in layouts(array).values():

@@ -114,7 +114,7 @@ class OfRelease(Attack, Protocol):
 
 def check_needs(attack: Attack, view: View) -> None:
     """Refuse a view that lacks what an attack needs."""
-    for need in attack.needs:
+    for need in getattr(attack, "needs", ()):  # of plug-ins that need nothing
         if getattr(view, need) is None:
             raise InvalidInput(
                 f"{attack.name} needs to know {NEEDS[need]}; make the attack with it, as in "
