@@ -12,7 +12,7 @@ from rich.table import Table
 
 from benchmarks.tools import seconds
 from reidrisk import Hamming, LocalEngine, TopicsApi, TypeAware, WeightedHamming, measure, spectrum
-from reidrisk.attacks import TokenTable
+from reidrisk.attacks import TokenTable, View
 from reidrisk.data import synthetic_topics
 
 USERS, TARGETS, SLOTS = 10_000_000, 10_000, (1, 2, 4, 6, 8)
@@ -38,7 +38,8 @@ def main():
     print(f"made and observed {made:.1f} s, attacked {attacked:.1f} s, peak {peak:.2f} GiB")
     print(f"end to end {made + attacked:.1f} s (limit {LIMIT})")
     again, _ = seconds(lambda: measure(seen, attacks, slots=SLOTS), repeat=2)
-    scores = [attack.fit(seen) for attack in attacks]
+    view = View.of(seen)
+    scores = [attack.fit(view) for attack in attacks]
     search, _ = seconds(lambda: LocalEngine().curves(seen, scores, SLOTS), repeat=2)
     print(f"all curves with intervals {again:.2f} s, {again / search:.2f}x of the search (limit 2)")
     ceilings(api, people, seen)

@@ -36,7 +36,7 @@ def risk_chart(rows: list[dict[str, Any]], along: str, *, title: str, scale: str
         x=altair.X(f"{along}:Q", scale=altair.Scale(type=scale), title=along),
         color=altair.Color("attack:N"),
     )
-    share = {"title": "named rightly", "axis": altair.Axis(format="%")}
+    share = {"title": "correctly identified", "axis": altair.Axis(format="%")}
     band = base.mark_area(opacity=0.25).encode(y=altair.Y("low:Q", **share), y2="high:Q")
     line = base.mark_line(point=True).encode(y=altair.Y("value:Q", **share))
     return (band + line).properties(title=title)

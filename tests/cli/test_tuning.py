@@ -31,9 +31,11 @@ def test_calibrate_finds_a_bracket_of_neighbours(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--max-risk", "0.001%"), "No noise in the range suffices"),
         (("--max-risk", "90%"), "The smallest noise of the range, 0.01, suffices"),
-        (("--vary", "top", "--high", "20", "--max-risk", "5%"), "suffices: the risk is at most"),
+        (
+            ("--vary", "top", "--high", "20", "--max-risk", "5%"),
+            "suffices: the strongest attack is",
+        ),
         (("--vary", "users", "--low", "500", "--high", "8k", "--max-risk", "14%"), "suffices: the"),
     ],
 )
@@ -41,6 +43,12 @@ def test_calibrate_says_what_suffices(tmp_path, words, message):
     done = calibrate(tmp_path, *words)
     assert done.returncode == 0, done.stderr
     assert message in " ".join(done.stdout.split())
+
+
+def test_where_nothing_suffices_the_exit_code_says_so(tmp_path):
+    done = calibrate(tmp_path, "--max-risk", "0.001%")
+    assert done.returncode == 3
+    assert "No noise in the range suffices" in " ".join(done.stdout.split())
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from tests.shared_data import DATA, needs_data
 
 from reidrisk import Hamming, LocalEngine, TopicsApi, WeightedHamming
+from reidrisk.attacks import View
 from reidrisk.data import read_profiles
 
 pytestmark = needs_data
@@ -33,7 +34,7 @@ def test_households_are_found_as_often_as_published(absent, users, weighted, unw
     api = TopicsApi(topics=people.tokens)
     seen = api.observe(people, seed=1)
     assert len(seen.known) == users
-    scores = [attack.fit(seen) for attack in (WeightedHamming(api), Hamming())]
+    scores = [attack.fit(View.of(seen)) for attack in (WeightedHamming(api), Hamming())]
     for curve, published in zip(
         LocalEngine().curves(seen, scores, SLOTS), (weighted, unweighted), strict=True
     ):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.releases.worlds import Fixed
 
-from reidrisk import ItemSamples, RandomisedResponse, TopicsApi, theory
+from reidrisk import ItemSamples, Observations, RandomisedResponse, TopicsApi, theory
 from reidrisk.data import make_profiles
 from reidrisk.releases import observe
 from reidrisk.risk.bounds import Setting, bounds_in
@@ -179,3 +179,19 @@ def test_with_delays_observations_do_not_stand_in_for_people():
     seen = type(observe(release, people, seed=1))(known, known, np.arange(3), tokens=TOKENS)
     assert bounds_in(Setting(seen, 2, release=release), ["promises"]) == ()
     assert bounds_in(Setting(seen, 2, release=release, people=people), ["promises"])
+
+
+def test_with_several_weeks_a_call_observations_do_not_stand_in_for_people():
+    """Away in one of the two weeks of a call: something is known, and the gap is seen."""
+    people = Fixed.of([[[0], [1]], [[0], [-1]]], TOKENS)
+    release = TopicsApi(topics=TOKENS, top=1, noise=0.9, per_call=2)
+    seen = observe(release, people, seed=1)
+    assert seen.complete
+    assert bounds_in(Setting(seen, 2, release=release), ["promises"]) == ()
+
+
+def test_what_is_not_shown_of_a_target_may_have_been_away():
+    seen = Observations([[0], [1]], [[0], [-1]], [0, 1], tokens=TOKENS)
+    release = TopicsApi(topics=TOKENS, top=1, noise=0.9)
+    assert bounds_in(Setting(seen, 1, release=release), ["promises"]) == ()
+    assert bounds_in(Setting(seen.only(slice(1)), 1, release=release), ["promises"])

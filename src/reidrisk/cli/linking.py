@@ -126,8 +126,8 @@ def information(seen: str, *, as_json: bool) -> None:
     """Show how many bits two sites share about a user.
 
     SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts. With few pairs
-    the counts look more alike than they are; so two ends are given, one too high on average, the
-    other, less what unrelated users seem to share, rather too low.
+    the counts look more alike than they are, so two figures are given: one too high on average, and
+    one, less what unrelated users seem to share, probably too low.
 
     \b
     Examples:
@@ -151,7 +151,7 @@ def information(seen: str, *, as_json: bool) -> None:
             (
                 "shared, corrected",
                 f"{found.shared_corrected:.3f}",
-                "the difference of the two: rather too low",
+                "the difference of the two: probably too low",
             ),
         ],
     )

@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from reidrisk.study.search import Calibration
 
 
+NOT_ENOUGH = 3
+"""Exit code of a search in which nothing suffices."""
+
+
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option("--vary", default="noise", show_default=True, metavar="NAME",
               help="What to search: a number of the release, or users.")  # fmt: skip
 @click.option("--max-risk", type=options.SHARE, required=True,
               help="The most that the upper end of the risk may be: 1%.")  # fmt: skip
-@click.option("--low", help="Begin of the range; if not given, the release says.")
+@click.option("--low", help="Start of the range; if not given, the release says.")
 @click.option("--high", help="End of the range.")
 @options.as_json()
 @options.quiet()
@@ -32,7 +36,8 @@ def calibrate(
     That is the least noise whose risk is below a target with confidence; or the least of another
     parameter of the release, or of users; or the most, where less is safer. The risk is that of the
     strongest attack of the study FILE after its most slots. Values of two digits are searched by
-    halving; all intervals together hold the truth with the study's level.
+    halving; all intervals together hold the truth with the study's level. Exit code 3 if nothing in
+    the range suffices.
 
     \b
     Examples:
@@ -62,6 +67,8 @@ def calibrate(
         click.echo(json.dumps({"parameter": vary, **asdict(found)}, indent=1))
     elif not quiet:
         _tell(found, vary, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
+    if found.enough is None:
+        click.get_current_context().exit(NOT_ENOUGH)
 
 
 def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None:
@@ -78,20 +85,21 @@ def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None
     together = f"All intervals together hold the truth with probability {level:.0%}."
     if found.enough is None:
         show.say(
-            f"No {name} in the range suffices: even at {found.trials[-1].value:g} the risk may be "
-            f"{found.trials[-1].risk.high:.3%}, above {found.max_risk:.3%}. {together}"
+            f"No {name} in the range suffices: even at {found.trials[-1].value:g} the strongest "
+            f"attack may be right in {found.trials[-1].risk.high:.3%} of cases, above "
+            f"{found.max_risk:.3%}. {together}"
         )
     elif found.not_enough is None:
         show.say(
             f"The {'smallest' if grows else 'largest'} {name} of the range, "
-            f"{found.enough.value:g}, suffices: the risk is at most "
-            f"{found.enough.risk.high:.3%}. {'Less may do; lower --low' if grows else more}. "
-            f"{together}"
+            f"{found.enough.value:g}, suffices: the strongest attack is right in at most "
+            f"{found.enough.risk.high:.3%} of cases. "
+            f"{'Less may do; lower --low' if grows else more}. {together}"
         )
     else:
         show.say(
-            f"{name} {found.enough.value:g} suffices: the risk is at most "
-            f"{found.enough.risk.high:.3%}. With {found.not_enough.value:g} it may be "
-            f"{found.not_enough.risk.high:.3%}, above {found.max_risk:.3%}; more targets would "
-            f"tell more. {together}"
+            f"{name} {found.enough.value:g} suffices: the strongest attack is right in at most "
+            f"{found.enough.risk.high:.3%} of cases. With {found.not_enough.value:g} it may be "
+            f"right in {found.not_enough.risk.high:.3%}, above {found.max_risk:.3%}; more targets "
+            f"would tell more. {together}"
         )

@@ -59,7 +59,7 @@ class _Curve(Mapping[int, Estimate]):
             (f"{point:,}", *(f"{share:.4%}" for share in (one.value, one.low, one.high)))
             for point, one in self.items()
         ]
-        return html_table(self.attack, (self._along, "named rightly", "low", "high"), rows)
+        return html_table(self.attack, (self._along, "correctly identified", "low", "high"), rows)
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ class Result:
             for one in self.risks
             if not one.setting
         ]
-        headings = ("attack", "slots", "named rightly", "low", "high")
+        headings = ("attack", "slots", "correctly identified", "low", "high")
         return html_table(self.title, headings, rows)
 
     def save(self, folder: str | Path) -> Path:

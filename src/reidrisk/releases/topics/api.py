@@ -238,11 +238,12 @@ class TopicsApi:
 
         Nothing where topics may be withheld or people be away: what one user shows as a gap,
         another cannot. Delays and absences from a site do not depend on the user, and calls show
-        weeks again that were shown before, so neither adds to what the weeks give away. Where
-        there is a delay, observations cannot stand in for people: a week that one site has not
-        seen may be a gap at the other.
+        weeks again that were shown before, so neither adds to what the weeks give away. With a
+        delay, or several weeks a call, observations cannot stand in for people: a week that does
+        not show as a gap at one site may at the other.
         """
-        if not people.complete or (self.delay and isinstance(people, Observations)):
+        blurred = self.delay > 0 or self.per_call > 1
+        if not people.complete or (blurred and isinstance(people, Observations)):
             return ()
         return local_privacy(self.weeks(slots) * self.epsilon, people.users)
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
+from reidrisk.observations import MISSING
 from reidrisk.risk.bounds.setting import Setting
 
 SIDE: Side = "upper"
@@ -22,14 +23,16 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
 
     An attacker chooses among the users of whom something is known, and figures of attacks count
     no others: so does the promise. Where there is no people, what was seen stands in for them;
-    then users of whom nothing is known may have been away, and nothing is certain.
+    then users of whom nothing is known, or nothing is shown in some slot, may have been away, and
+    nothing is certain.
     """
     if setting.release is None:
         return None
     traced = int(setting.traced.sum())
     everyone = traced == setting.seen.users
     if setting.people is None:
-        return setting.release.promises(setting.seen, setting.slots) if everyone else None
+        certain = everyone and not (setting.short.anonymous == MISSING).any()
+        return setting.release.promises(setting.seen, setting.slots) if certain else None
     crowd = Traced(max(traced, 1), setting.people.complete)
     promised = setting.release.promises(crowd, setting.slots)
     if everyone:
