@@ -52,7 +52,7 @@ def write(folder):
 
 
 def with_pandas(path):
-    import pandas as pd  # noqa: PLC0415  a guest
+    import pandas as pd
 
     frame = pd.read_parquet(path)
     for name in ("user", "epoch", "token"):
@@ -99,7 +99,7 @@ def peak():
 
 def measured(task, folder):
     code = f"from benchmarks.inputs import child; child({task!r}, {str(folder)!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     return tuple(map(float, done.stdout.split()))
 
 

@@ -99,7 +99,7 @@ class _ArrayRows(NDArrayOperatorsMixin):
         rows, complete = checked_array(name, values, tokens, self.dimensions)
         self._fill(rows, tokens, complete)
 
-    def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:  # noqa: FBT001
+    def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "tokens", tokens)
         object.__setattr__(self, "complete", complete)
@@ -256,7 +256,7 @@ class BagRows:
         """Size of the largest bag, at least 1."""
         return max(int(np.diff(self.starts).max()), 1)
 
-    def prefix(self, slots: int) -> Self:  # noqa: ARG002  bags have no slots to leave out
+    def prefix(self, slots: int) -> Self:
         """Itself."""
         return self
 

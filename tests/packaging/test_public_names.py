@@ -70,6 +70,6 @@ def test_importing_takes_well_under_a_second():
 
 
 def test_the_version_is_that_of_the_distribution():
-    from importlib.metadata import version  # noqa: PLC0415
+    from importlib.metadata import version
 
     assert reidrisk.__version__ == version("reidrisk")

@@ -115,7 +115,7 @@ def test_what_was_not_measured_is_named():
 
 def crowd_of(target, size, seed=0):
     """The definition: the first users in a random order, the true one in place of the last."""
-    from reidrisk import uniforms  # noqa: PLC0415
+    from reidrisk import uniforms
 
     n = len(SEEN.known)
     hashes = uniforms(seed=seed, purpose="risk/crowd", users=np.arange(n), count=1)

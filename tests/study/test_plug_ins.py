@@ -185,7 +185,7 @@ def test_they_are_varied_searched_and_linked_like_ours(place):
     assert Result.load("linked").risks[0].value == 1
 
 
-def test_they_keep_what_all_promise(place):  # noqa: ARG001  it is where they are
+def test_they_keep_what_all_promise(place):
     check_release(part_at("toy_release:Blurred", "a release")(2))
     check_attack(attack_named("toy_attack:Nearest"))
 

@@ -90,7 +90,7 @@ def test_training_users_of_a_table_are_not_attacked_and_are_learned_from():
     result = study.run(tables)
     assert 300 < result.users < 500
     assert result.targets == result.users
-    from reidrisk.engines import LocalEngine  # noqa: PLC0415
+    from reidrisk.engines import LocalEngine
 
     scene = study.scene(tables, LocalEngine())
     assert scene.panel.users == 800 - result.users

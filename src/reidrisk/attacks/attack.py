@@ -77,19 +77,19 @@ class Attack(Protocol):
     """
 
     @property
-    def name(self) -> str: ...  # noqa: D102  explained above
+    def name(self) -> str: ...
 
     @property
-    def knows(self) -> str: ...  # noqa: D102
+    def knows(self) -> str: ...
 
     @property
-    def assumes(self) -> str: ...  # noqa: D102
+    def assumes(self) -> str: ...
 
     @property
-    def likelihood(self) -> bool: ...  # noqa: D102
+    def likelihood(self) -> bool: ...
 
     @property
-    def needs(self) -> tuple[str, ...]: ...  # noqa: D102
+    def needs(self) -> tuple[str, ...]: ...
 
     def fit(self, view: View) -> Score:
         """The score, from what an attacker may see."""
@@ -106,10 +106,10 @@ class OfRelease(Attack, Protocol):
     """
 
     @property
-    def release(self) -> Release | None: ...  # noqa: D102  explained above
+    def release(self) -> Release | None: ...
 
     @property
-    def asks(self) -> type: ...  # noqa: D102
+    def asks(self) -> type: ...
 
 
 def check_needs(attack: Attack, view: View) -> None:

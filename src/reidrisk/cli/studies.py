@@ -88,7 +88,7 @@ def study_run(
     """
     from reidrisk.study.toml import read_study
 
-    assert engine == "local"  # noqa: S101  the only choice so far
+    assert engine == "local"
     result, ran = run_file(
         read_study(file), output, command=("study", file, "-o", output), fresh=fresh, quiet=quiet
     )

@@ -27,11 +27,11 @@ class ReferenceEngine:
         self,
         rows: Rows,
         work: Work[Result],
-        merge: Merge[Result],  # noqa: ARG002  there is only one result
+        merge: Merge[Result],
         *,
         step: int | None = None,
-        most: int = TOKEN_PAIRS,  # noqa: ARG002  all rows are one block
-        pairs: int = 0,  # noqa: ARG002  nobody is told
+        most: int = TOKEN_PAIRS,
+        pairs: int = 0,
     ) -> Result:
         """Let `work` see everything, one block after the other."""
         step = rows.users if step is None else step

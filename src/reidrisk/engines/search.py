@@ -107,7 +107,7 @@ class Searches:
         """Cut the rows into blocks, let `work` see each once, merge: see `Engine.reduce`."""
         raise NotImplementedError
 
-    def begin(self, pairs: int) -> AbstractContextManager[Engine]:  # noqa: ARG002  for others
+    def begin(self, pairs: int) -> AbstractContextManager[Engine]:
         """What answers one question about so many pairs: itself, or one that reports progress."""
         return nullcontext(self)
 

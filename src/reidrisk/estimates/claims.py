@@ -63,7 +63,7 @@ class Claims:
 
 def claims(
     claimed: ArrayLike,
-    credits: ArrayLike,  # noqa: A002
+    credits: ArrayLike,
     *,
     bins: int = 10,
     level: float = 0.95,

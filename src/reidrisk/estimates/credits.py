@@ -14,7 +14,7 @@ from reidrisk.estimates.intervals import confidence
 HAIR = 2.0**-40
 
 
-def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:  # noqa: A002
+def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Mean of independent numbers between 0 and 1, with an interval that holds at tiny rates.
 
     The interval is that of Clopper and Pearson with half of the usual tail on each side: its lower

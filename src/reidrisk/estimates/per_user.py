@@ -53,7 +53,7 @@ class PerUserRisk:
     worst_decile: Estimate
 
 
-def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:  # noqa: A002
+def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:
     """The distribution of risk over users whose release was repeated.
 
     How it is fitted, and why the ends hold: `docs/decisions/0053-risk-behind-the-repeats.md`.

@@ -46,7 +46,7 @@ class Selective:
 
 def selective(
     claimed: ArrayLike,
-    credits: ArrayLike,  # noqa: A002
+    credits: ArrayLike,
     *,
     precisions: Sequence[float] = (0.5, 0.9, 0.95, 0.99),
     level: float = 0.95,
@@ -139,7 +139,7 @@ def _claims_to_try(among: Numbers, precision: float, error: float) -> tuple[Numb
     return -np.sort(-among)[sizes - 1][::-1], parts[::-1]
 
 
-def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:  # noqa: A002
+def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:
     """Share named and share right among those named, for every least claim: a curve to draw.
 
     Chosen and judged on the same targets, so it flatters where few are named; `selective` does not.

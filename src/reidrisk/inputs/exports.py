@@ -245,7 +245,7 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
 def _write(
     file: Path, schema: pa.Schema, pieces: Iterator[list[pa.Array]], *, suffix: str = ".parquet"
 ) -> None:
-    from pyarrow import csv, parquet  # noqa: PLC0415  slow to load, and not always needed
+    from pyarrow import csv, parquet
 
     make = parquet.ParquetWriter if suffix == ".parquet" else csv.CSVWriter
     with make(file, schema) as writer:

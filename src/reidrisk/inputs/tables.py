@@ -185,7 +185,7 @@ def _separator(file: Path) -> str:
 
 def parquet_file(file: Path) -> Any:
     """An open Parquet file."""
-    from pyarrow import parquet  # noqa: PLC0415  slow to load, and not always needed
+    from pyarrow import parquet
 
     try:
         return parquet.ParquetFile(file)
@@ -217,7 +217,7 @@ def _read_csv(file: Path, columns: list[str], kinds: Mapping[str, pa.DataType]) 
 def _parse_csv(
     file: Path, columns: list[str], kinds: Mapping[str, pa.DataType], *, threads: bool
 ) -> pa.Table:
-    from pyarrow import csv  # noqa: PLC0415  as above
+    from pyarrow import csv
 
     return csv.read_csv(
         pa.input_stream(file, compression="gzip" if _is_packed(file) else None),

@@ -46,7 +46,7 @@ class ItemSamples:
     def __post_init__(self) -> None:
         object.__setattr__(self, "samples", whole_number("samples", self.samples, least=1))
 
-    def slots(self, people: People) -> int:  # noqa: ARG002
+    def slots(self, people: People) -> int:
         """One for each draw."""
         return self.samples
 
@@ -62,7 +62,7 @@ class ItemSamples:
         draw(items.indptr, items.indices, items.data, coins, self.replacement, rows)
         return rows
 
-    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:  # noqa: ARG002
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """None: an item that only one user has names that user."""
         return ()
 
@@ -75,7 +75,7 @@ class ItemSamples:
         """Each site has draws of its own."""
         return True
 
-    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what a site is shown of each user; all sites are alike."""
         check_size(people.tokens + 1, self.samples, people.users)
         items = self._items(people, 0, people.users)
@@ -129,7 +129,7 @@ def draw(
     members: NDArray[np.int32],
     weights: Floats,
     coins: Floats,
-    replacement: bool,  # noqa: FBT001  kernels take arguments by place
+    replacement: bool,
     rows: NDArray[np.int32],
 ) -> None:
     """Draw items of each user by weight, one coin for each draw."""

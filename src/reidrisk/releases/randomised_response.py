@@ -103,7 +103,7 @@ class RandomisedResponse:
         """Each site has coins of its own."""
         return True
 
-    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:  # noqa: ARG002
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what a site is shown of each user; all sites are alike."""
         true = people.top_sets(0, people.users, top=1, seed=seed)[:, :, 0]
         shown = self.one_of_top(people.tokens)

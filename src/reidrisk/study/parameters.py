@@ -51,7 +51,7 @@ def parameter_of(release: Release | None, name: str, what: str = "") -> Paramete
         found = known_parameter(release, name, others=(USERS.name,))
     except InvalidInput as wrong:
         raise InvalidInput(f"{what}{wrong}") from None
-    assert found is not None  # noqa: S101  only users is
+    assert found is not None
     if not found.number:
         raise InvalidInput(
             f"{what}{name} is no number, so it cannot be varied; make a study for each value"

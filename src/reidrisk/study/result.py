@@ -275,7 +275,7 @@ class Result:
 
 def plain(value: Any) -> Any:
     """Records as JSON has them: dictionaries and lists."""
-    from pydantic_core import to_jsonable_python  # noqa: PLC0415  only who needs it pays for it
+    from pydantic_core import to_jsonable_python
 
     return to_jsonable_python(value, inf_nan_mode="constants")
 
@@ -286,7 +286,7 @@ def typed(kind: Any, value: Any) -> Any:
     Raises:
         ValueError: It is no such record; says where and why.
     """
-    from pydantic import ValidationError  # noqa: PLC0415  as above
+    from pydantic import ValidationError
 
     try:
         # As text, since only there a list stands for a tuple and yet "1" for no number.
@@ -298,7 +298,7 @@ def typed(kind: Any, value: Any) -> Any:
 @cache
 def adapter(kind: Any) -> "TypeAdapter[Any]":
     """What reads records from JSON and knows their schema."""
-    from pydantic import TypeAdapter  # noqa: PLC0415  as above
+    from pydantic import TypeAdapter
 
     return TypeAdapter(kind) if kind is Result else TypeAdapter(kind, config=STRICT)  # type: ignore[arg-type]
 

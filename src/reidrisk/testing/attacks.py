@@ -80,7 +80,7 @@ def check_attack(
         _check_gaps(attack, world)
 
 
-def _promise(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
+def _promise(kept: bool, what: str) -> None:
     if not kept:
         raise AssertionError(f"an attack promises {what}; this one does not keep it")
 
@@ -107,7 +107,7 @@ def _is_frozen(attack: Attack) -> bool:
     except TypeError:
         return False
     try:
-        setattr(attack, "name", attack.name)  # noqa: B010  meant to fail
+        attack.name = attack.name
     except (AttributeError, TypeError):
         return True
     return False
@@ -164,7 +164,7 @@ def _check_engines(score: Score, seen: Observations) -> None:
 def _check_chances(score: Score, seen: Observations) -> None:
     """Beside each known slot, the chances of all that may be shown sum to one."""
     _promise(isinstance(score, Distribution), "a likelihood that can be normalised and drawn from")
-    assert isinstance(score, Distribution)  # noqa: S101  for the type checker
+    assert isinstance(score, Distribution)
     outcomes = np.arange(MISSING if score.gaps else 0, seen.tokens)[:, None]
     for known in _rows(seen)[[*range(ROWS - 1), -1], :1]:
         rows = np.repeat(known[None], len(outcomes), axis=0)
@@ -189,5 +189,5 @@ def _check_gaps(attack: Attack, world: World) -> None:
     )
     if attack.likelihood:
         _check_chances(score, with_stranger)
-        assert isinstance(score, Distribution)  # noqa: S101  checked above
+        assert isinstance(score, Distribution)
         _promise(score.gaps, "a likelihood that says how likely gaps are, where slots are empty")

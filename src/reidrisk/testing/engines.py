@@ -49,7 +49,7 @@ def check_engine(engine: Any) -> None:
     _check_shards(engine)
 
 
-def _promise(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
+def _promise(kept: bool, what: str) -> None:
     if not kept:
         raise AssertionError(f"an engine promises {what}; this one does not keep it")
 
@@ -137,5 +137,5 @@ def _people(users: int, slots: int, gaps: float = 0.0) -> Observations:
     known = random.integers(0, _TOKENS, (users, slots))
     known[random.random(known.shape) < gaps] = -1
     truth = random.integers(0, users, 40)
-    shown = np.where(random.random((40, slots)) < 0.5, known[truth], 0)  # noqa: PLR2004  half
+    shown = np.where(random.random((40, slots)) < 0.5, known[truth], 0)
     return Observations(known, shown, truth, tokens=_TOKENS)

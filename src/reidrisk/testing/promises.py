@@ -3,7 +3,7 @@
 import dataclasses
 
 
-def promise(kept: bool, who: str, what: str) -> None:  # noqa: FBT001  reads as a sentence
+def promise(kept: bool, who: str, what: str) -> None:
     """Raise if a promise is broken."""
     if not kept:
         raise AssertionError(f"{who} promises {what}; this one does not keep it")

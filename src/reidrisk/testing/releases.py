@@ -69,7 +69,7 @@ def small_worlds() -> tuple[People, ...]:
         users[kept], epochs[kept], tokens[kept], weights[kept], taxonomy=np.arange(TOKENS),
         absent="pad",
     )  # fmt: skip
-    kept &= random.random((USERS, EPOCHS)).repeat(TOKENS) < 0.7  # noqa: PLR2004
+    kept &= random.random((USERS, EPOCHS)).repeat(TOKENS) < 0.7
     away = make_profiles(
         users[kept], epochs[kept], tokens[kept], weights[kept], taxonomy=np.arange(TOKENS)
     )
@@ -140,7 +140,7 @@ def _check_exact(release: Release, people: People, exact: ExactRows, seed: int) 
     _keeps(not counts[chances == 0].any(), "exact rows with everything that is shown")
     if not isinstance(release, Exact) or not release.independent_sites:
         return  # some chance is the user's, and the same each time
-    often = chances * REPEATS >= 5  # noqa: PLR2004  as chi-square wants it
+    often = chances * REPEATS >= 5
     expected = np.where(often, chances * REPEATS, 1.0)
     squares = (np.where(often, (counts - expected) ** 2, 0.0) / expected).sum(axis=1)
     _keeps(bool((squares < MOST_SQUARES + 2 * often.sum(axis=1)).all()),
@@ -176,5 +176,5 @@ def _same(one: Rows, other: Rows) -> bool:
     return one.shape == other.shape and bool((one == other).all())
 
 
-def _keeps(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
+def _keeps(kept: bool, what: str) -> None:
     promise(kept, "a release", what)

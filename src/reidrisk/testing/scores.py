@@ -55,7 +55,7 @@ def check_score(score: Score, seen: Observations | None = None) -> None:
         _check_distribution(score, seen)
 
 
-def _promise(kept: bool, what: str) -> None:  # noqa: FBT001  reads as a sentence
+def _promise(kept: bool, what: str) -> None:
     if not kept:
         raise AssertionError(f"a score promises {what}; this one does not keep it")
 

@@ -119,7 +119,7 @@ def _varint(data: Numbers, at: int, stop: int) -> tuple[Any, int]:
             return 0, -1
         byte = np.int64(data[at + place])
         value |= (byte & 127) << (7 * place)
-        if byte < 128:  # noqa: PLR2004  the highest bit says that there is more
+        if byte < 128:
             return value, at + place + 1
     return 0, -1
 
@@ -203,7 +203,7 @@ def _locate_entry(
             return -MALFORMED
         if number == 1 and wire == DELIMITED:
             key_start, key_stop = start, at
-        elif number == 2 and wire == DELIMITED:  # noqa: PLR2004  the value of a map entry
+        elif number == 2 and wire == DELIMITED:
             value_start, value_stop = start, at
     name = _name(data, key_start, key_stop, names, ends, guess)
     if name < 0:
@@ -219,7 +219,7 @@ def _locate_entry(
 
 
 @kernel
-def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:  # noqa: C901  three kinds
+def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:
     """How many values each list has; returns the first record that is malformed, or -1."""
     single = (-1, DELIMITED, FIXED_32, VARINT)
     for record in range(found.shape[0]):
@@ -240,10 +240,10 @@ def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:  # noqa
                     return record
                 count += (at - start) // 4
             else:
-                if at > start and data[at - 1] > 127:  # noqa: PLR2004  the last number is cut off
+                if at > start and data[at - 1] > 127:
                     return record
                 for place in range(start, at):
-                    count += data[place] < 128  # noqa: PLR2004  the end of a number
+                    count += data[place] < 128
         counts[record] = count
     return -1
 
@@ -302,7 +302,7 @@ def _put_varint(out: Numbers, at: int, value: np.uint64) -> int:
 @kernel
 def _varint_size(value: int) -> int:
     size = 1
-    while value > 127:  # noqa: PLR2004  seven bits a byte
+    while value > 127:
         value >>= 7
         size += 1
     return size

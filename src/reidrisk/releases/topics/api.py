@@ -313,7 +313,7 @@ class TopicsApi:
         known = isinstance(people, SyntheticTopics) and people.interests.size == self.top
         if not (known and plain) or self.withholds or self.buckets is not None:
             return ()
-        assert isinstance(people, SyntheticTopics)  # noqa: S101  for the type checker
+        assert isinstance(people, SyntheticTopics)
         exact = people.interests.information(self.noise)
         names = ("entropy", "conditional_entropy", "mutual_information")
         bits = [

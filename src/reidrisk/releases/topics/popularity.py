@@ -26,16 +26,16 @@ class Shown(Protocol):
     """What is to be known of a release: `OneOfTop`, or a release that has the same."""
 
     @property
-    def topics(self) -> int: ...  # noqa: D102  as in `OneOfTop`
+    def topics(self) -> int: ...
 
     @property
-    def top(self) -> int: ...  # noqa: D102
+    def top(self) -> int: ...
 
     @property
-    def q_in(self) -> float: ...  # noqa: D102
+    def q_in(self) -> float: ...
 
     @property
-    def q_out(self) -> float: ...  # noqa: D102
+    def q_out(self) -> float: ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -65,7 +65,7 @@ class Rules:
 
     def presence_at(self, site: int) -> Floats:
         """Chance that the caller is on pages of each topic; sites count from 1."""
-        assert self.presence is not None  # noqa: S101
+        assert self.presence is not None
         return np.array(self.presence[site - 1 if len(self.presence) > 1 else 0])
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FEWEST_SIZES = 4
 
 
-def check(study: "Study", source: Source | None) -> None:  # noqa: ARG001  any source will do
+def check(study: "Study", source: Source | None) -> None:
     """Enough sizes to extrapolate from."""
     if study.beyond and len(study.sizes) < FEWEST_SIZES:
         raise InvalidInput(

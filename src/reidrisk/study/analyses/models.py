@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
 
-def check(study: "Study", source: Source | None) -> None:  # noqa: ARG001  any source will do
+def check(study: "Study", source: Source | None) -> None:
     """Models are attacks that are likelihoods."""
     for model in study.models:
         check_likelihood(model)

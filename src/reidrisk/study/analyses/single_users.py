@@ -32,7 +32,7 @@ def steps(scene: Scene) -> Iterator[Step]:
 
 def _per_user(scene: Scene, parts: Part) -> Part:
     study, headline = scene.study, scene.headline
-    assert study.per_user is not None  # noqa: S101  for the type checker
+    assert study.per_user is not None
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
     strongest = max(risks, key=lambda risk: risk.value)
     attack = study.attacks[risks.index(strongest)]
