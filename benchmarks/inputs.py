@@ -99,7 +99,7 @@ def peak():
 
 def measured(task, folder):
     code = f"from benchmarks.inputs import child; child({task!r}, {str(folder)!r})"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)  # noqa: S603
     return tuple(map(float, done.stdout.split()))
 
 

@@ -25,7 +25,7 @@ def all_of(people, chunk=100_000):
 def by_rejection(weights, sets):
     """What one would write first: draw five, again until distinct."""
     heights = np.cumsum(weights).tolist()
-    chance = Random(1)
+    chance = Random(1)  # noqa: S311  nothing secret
     topics = range(len(heights))
     for _ in range(sets):
         while len(set(chance.choices(topics, cum_weights=heights, k=5))) < 5:

@@ -27,7 +27,7 @@ def shards(draw):
     for _ in range(3):
         rows = np.arange(row, row + draw(st.integers(1, 4)))
         row += 10
-        scores = [draw(st.lists(st.integers(-2, 2), min_size=len(rows), max_size=len(rows))) for _ in range(TARGETS)]  # fmt: skip
+        scores = [draw(st.lists(st.integers(-2, 2), min_size=len(rows), max_size=len(rows))) for _ in range(TARGETS)]  # fmt: skip  # noqa: E501
         best = [max(each) for each in scores]
         order = [
             sorted(zip(each, rows, strict=True), key=lambda p: (-p[0], p[1])) for each in scores

@@ -94,7 +94,7 @@ def test_rows_in_memory_serve_as_an_array():
     assert np.arange(300)[np.asarray(rows)].shape == VALUES.shape
     with pytest.raises(AttributeError):
         _ = rows.nonsense
-    again = pickle.loads(pickle.dumps(rows))
+    again = pickle.loads(pickle.dumps(rows))  # noqa: S301  our own
     np.testing.assert_array_equal(again.block(0, 50), VALUES)
 
 

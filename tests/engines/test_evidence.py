@@ -152,7 +152,7 @@ def test_progress_ends_with_everything_done(slots):
 
 
 def test_an_interrupt_is_heard():
-    def interrupt_once(done, _pairs, raised=[]):
+    def interrupt_once(done, _pairs, raised=[]):  # noqa: B006
         if not raised and done:
             raised.append(True)
             _thread.interrupt_main()

@@ -40,7 +40,7 @@ def assert_same(fast, slow):
 
 def population(users=3000, targets=400, slots=8, tokens=50, seed=1):
     random = np.random.default_rng(seed)
-    popular = lambda *shape: (tokens * random.random(shape) ** 2).astype(int)
+    popular = lambda *shape: (tokens * random.random(shape) ** 2).astype(int)  # noqa: E731
     known, anonymous = popular(users, slots), popular(targets, slots)
     truth = random.integers(0, users, targets)
     shared = random.random(anonymous.shape) < 0.2
@@ -228,7 +228,7 @@ def test_progress_ends_with_everything_done():
 
 
 def test_an_interrupt_is_heard_and_leaves_nothing_running():
-    def interrupt_once(done, _pairs, raised=[]):
+    def interrupt_once(done, _pairs, raised=[]):  # noqa: B006
         if not raised and done:
             raised.append(True)
             _thread.interrupt_main()

@@ -102,7 +102,7 @@ def test_epochs_start_where_they_are_told(tmp_path):
     same = datetime(2023, 5, 2, 11, tzinfo=timezone(timedelta(hours=2)))
     again = read(tmp_path, epochs=Epochs(start=same, count=1))
     assert again.counts == people.counts
-    naive = read(tmp_path, epochs=Epochs(start=datetime(2023, 5, 2, 9), count=1))
+    naive = read(tmp_path, epochs=Epochs(start=datetime(2023, 5, 2, 9), count=1))  # noqa: DTZ001
     assert naive.counts == people.counts
 
 

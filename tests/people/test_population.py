@@ -122,7 +122,7 @@ def test_sets_have_their_chances(size):
 
 def test_sets_are_what_drawing_until_distinct_gives():
     weights = Interests(topics=6, types=1, size=3).weights[0].tolist()
-    chance = random.Random(1)
+    chance = random.Random(1)  # noqa: S311  nothing secret
     found = Counter(set_by_rejection(weights, 3, chance) for _ in range(20_000))
     assert p_value(found, chances_of_sets(weights, 3)) > RARE
 

@@ -197,7 +197,7 @@ def test_a_release_is_a_value():
     assert api == TopicsApi(topics=3, presence=[0.1, 0.2, 0.3], top=2)
     assert hash(api) == hash(replace(api))
     assert api.presence == (0.1, 0.2, 0.3)
-    assert eval(repr(api)) == api
+    assert eval(repr(api)) == api  # noqa: S307  our own words
     with pytest.raises(FrozenInstanceError):
         api.noise = 0.5
     assert hash(EVERYTHING) == hash(replace(EVERYTHING))

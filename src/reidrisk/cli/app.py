@@ -99,7 +99,7 @@ def main() -> None:
             "reidrisk: there is not enough memory for this; use fewer users or targets", err=True
         )
         sys.exit(2)
-    except Exception:
+    except Exception:  # noqa: BLE001  the last line of defence: say that it is our fault
         traceback.print_exc()
         click.echo(
             f"\nThis is a fault in reidrisk {__version__}, not yours. Please report it with the "

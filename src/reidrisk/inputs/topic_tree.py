@@ -79,7 +79,7 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
 def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
     """Where each row stands, and its two entries."""
     names = column_names(files_of(path, TYPES)[0])
-    if len(names) != 2:
+    if len(names) != 2:  # noqa: PLR2004
         raise InvalidInput(
             f"{path}: there are {len(names)} columns, but two are needed; remove the others, and "
             "check that columns are separated by a tab in .tsv and by a comma in .csv"

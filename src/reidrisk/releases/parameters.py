@@ -63,7 +63,7 @@ class Parameter:
             raise InvalidInput(f"{self.name} is {self.range}, got {value!r}")
 
 
-def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:
+def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
     """A field of a release with what is to be known about it; `facts` are those of `Parameter`."""
     keyword = facts.pop("kw_only", dataclasses.MISSING)
     return field(default=default, kw_only=keyword, metadata={_KEY: {"help": help, **facts}})

@@ -38,7 +38,7 @@ def per_user(
         level: Chance with which an interval holds the truth.
     """
     length = one_length(seen, slots)
-    if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:
+    if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004
         raise InvalidInput(
             f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
             f"an array of shape {again.shape}"

@@ -257,7 +257,7 @@ def level_lifts(product: Array, lifts: Array) -> Any:
         extra = lifts[kind] - fewest
         if extra > 0:
             product[kind] = product[kind] / _LIFT / _LIFT if extra > 1 else product[kind] / _LIFT
-            if extra > 2:
+            if extra > 2:  # noqa: PLR2004  far below what a sum can hold
                 product[kind] = 0.0
     return fewest
 
@@ -278,7 +278,7 @@ def _shape(
     weights: tuple[int, ...], single: tuple[int, ...], joint: tuple[int, ...]
 ) -> tuple[int, int]:
     """Number of types and tokens."""
-    types, tokens = single if len(single) == 2 else (0, 0)
+    types, tokens = single if len(single) == 2 else (0, 0)  # noqa: PLR2004  types x tokens
     if types * tokens == 0 or weights != (types,) or joint != (types, tokens, tokens):
         raise InvalidInput(
             f"weights has shape {weights}, single {single}, joint {joint}; they need types, "

@@ -13,7 +13,7 @@ import numpy as np
 from reidrisk.observations import Observations
 
 
-def describe(thing: object) -> Any:
+def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
     """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
     if isinstance(thing, np.generic):
         thing = thing.item()

@@ -107,7 +107,7 @@ def _is_frozen(attack: Attack) -> bool:
     except TypeError:
         return False
     try:
-        attack.name = attack.name
+        setattr(attack, "name", attack.name)  # noqa: B010  meant to fail
     except (AttributeError, TypeError):
         return True
     return False

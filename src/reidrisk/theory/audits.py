@@ -95,7 +95,7 @@ def _pure_epsilon(entries: Entries) -> float:
     with np.errstate(over="ignore"):  # a ratio may be too large where its logarithm is not
         ratio = largest / smallest
         nats = np.where(
-            ratio < 2,
+            ratio < 2,  # noqa: PLR2004  up to here the difference of two floats is exact
             np.log1p((largest - smallest) / smallest),
             np.where(np.isinf(ratio), np.log(largest) - np.log(smallest), np.log(ratio)),
         )

@@ -112,7 +112,7 @@ class RepresentationMatrix:
             shape=(len(users.labels), len(shown.labels)),
         )
         matrix = cls.__new__(cls)
-        matrix._settle(entries, users.labels, shown.labels, names)
+        matrix._settle(entries, users.labels, shown.labels, names)  # noqa: SLF001  our own
         return matrix
 
     @classmethod
@@ -175,7 +175,7 @@ def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> R
     """
     parts = read_matrix_parts(path, columns)
     if isinstance(parts, LongMatrix):
-        return RepresentationMatrix._from_long(parts)
+        return RepresentationMatrix._from_long(parts)  # noqa: SLF001  our own
     try:
         return RepresentationMatrix(parts)
     except InvalidInput as wrong:
@@ -241,7 +241,7 @@ def _check_structure(matrix: Any) -> None:
 
 
 def _check_shape(array: Any) -> None:
-    if array.ndim != 2:
+    if array.ndim != 2:  # noqa: PLR2004  users x representations
         raise InvalidInput(
             f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}"
         )

@@ -199,7 +199,7 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
     if guesses is not None:
         raise InvalidInput("guesses goes with a gain function; a table has as many as rows")
     table = sp.csr_array(gain) if sp.issparse(gain) else as_array("a gain, guesses x users,", gain)
-    if table.ndim != 2 or not table.shape[0]:
+    if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004
         raise InvalidInput(f"a gain is a table guesses x users, got shape {table.shape}")
     for start in range(0, table.shape[0], block):
         these = table[start : start + block]

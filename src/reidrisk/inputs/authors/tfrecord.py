@@ -193,7 +193,7 @@ def _find_features(
 
         def work(start: int, stop: int) -> tuple[int, int]:
             here, wrong = wire.locate(
-                data, starts[start:stop], stops[start:stop], texts, ends, found[start:stop]
+                data, starts[start:stop], stops[start:stop], texts, ends, found[start:stop]  # noqa: B023
             )  # fmt: skip
             return start + here, wrong
 
@@ -222,7 +222,7 @@ def _contents(message: bytes, wanted: int) -> list[bytes]:
     contents, at = [], 0
     data = np.frombuffer(message, dtype=np.uint8)
     while at < len(message):
-        number, kind, start, at = wire._field(data, at, len(message))
+        number, kind, start, at = wire._field(data, at, len(message))  # noqa: SLF001
         if at < 0:
             break
         if number == wanted and kind == wire.DELIMITED:

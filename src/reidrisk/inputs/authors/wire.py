@@ -219,7 +219,7 @@ def _locate_entry(
 
 
 @kernel
-def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:
+def count_values(data: Numbers, found: Numbers, counts: Numbers) -> int:  # noqa: C901  three kinds
     """How many values each list has; returns the first record that is malformed, or -1."""
     single = (-1, DELIMITED, FIXED_32, VARINT)
     for record in range(found.shape[0]):

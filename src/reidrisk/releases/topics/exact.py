@@ -130,7 +130,7 @@ def _coins(
         for ((week, topic), _), side in zip(pages, coins[len(block) :], strict=True):
             while side and topic != MISSING:
                 witnessed[week].add(topic)
-                topic = int(rules.parents[topic])
+                topic = int(rules.parents[topic])  # noqa: PLW2901  up the tree
         yield float(weight), blocked, witnessed
 
 

@@ -64,7 +64,7 @@ def _checked(name: str, found: Any) -> tuple[Bound, ...]:
 
 @cache
 def _all_bounds() -> dict[str, BoundOf]:
-    from reidrisk.risk import bounds
+    from reidrisk.risk import bounds  # noqa: PLC0415  this very package, once it is there
 
     return {
         module.__name__.rpartition(".")[2].replace("_", "-"): module.bound
