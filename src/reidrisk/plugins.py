@@ -7,12 +7,15 @@ part of someone else; only code that is installed, or lies in the folder one wor
 import importlib
 import pkgutil
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from reidrisk.errors import InvalidInput
+
+_OF_OTHERS: set[str] = set()
 
 
 def modules_of(package: ModuleType) -> Iterator[ModuleType]:
@@ -61,9 +64,24 @@ def part_at(path: str, what: str) -> Any:
         ) from wrong
     part = getattr(found, name, None) if name else None
     if part is None:
-        names = [one for one in vars(found) if not one.startswith("_")]
+        names = _public(found)
         raise InvalidInput(
             f"{path!r} should be {what}, but {module!r} has no {name!r}; write module:Name, with "
             f"one of {', '.join(names[:20]) or 'its names'}"
         )
+    _OF_OTHERS.add(module)
     return part
+
+
+def whose(wrong: BaseException) -> str | None:
+    """The module of someone else that was running when something went wrong; None if only ours."""
+    names = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(wrong.__traceback__)]
+    return next((name for name in reversed(names) if name in _OF_OTHERS), None)
+
+
+def _public(module: ModuleType) -> list[str]:
+    """Names that a module defines itself; all it has, if it only gathers those of others."""
+    names = {name: part for name, part in vars(module).items() if not name.startswith("_")}
+    own = [name for name, part in names.items()
+           if getattr(part, "__module__", None) == module.__name__]  # fmt: skip
+    return own or list(names)

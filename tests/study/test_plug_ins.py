@@ -173,7 +173,7 @@ def test_a_file_each_reaches_the_result_and_the_report(place):
 
 
 def test_they_are_varied_searched_and_linked_like_ours(place):
-    done = call("calibrate", "study.toml", "--vary", "reach", "--max-risk", "20%", "--json")
+    done = call("calibrate", "study.toml", "--vary", "reach", "--max-risk", "70%", "--json")
     assert done.returncode == 0, done.stderr
     assert '"parameter": "reach"' in done.stdout
     (place / "known.csv").write_text("user,tokens\na,1;2\nb,5;6\n")
@@ -258,3 +258,11 @@ def test_a_release_that_refuses_its_parameters_is_our_users_matter(place):
     assert "line 16: release: toy-blurred cannot be made with these parameters: too far" in (
         done.stderr
     )
+
+
+def test_what_breaks_in_a_part_of_someone_else_is_not_called_our_fault(place):
+    (place / "toy_bound.py").write_text("def certain(setting):\n    return setting.nothing\n")
+    done = call("study", "study.toml", "-o", "run")
+    assert done.returncode == 1
+    assert "This went wrong in toy_bound, which is no part of reidrisk" in done.stderr
+    assert "a fault in reidrisk" not in done.stderr

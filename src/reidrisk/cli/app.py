@@ -8,6 +8,7 @@ import click
 from reidrisk import __version__
 from reidrisk.cli.lazy import LazyGroup
 from reidrisk.errors import ReidriskError
+from reidrisk.plugins import whose
 
 _COMMANDS = {
     "Begin here": {
@@ -99,11 +100,20 @@ def main() -> None:
             "reidrisk: there is not enough memory for this; use fewer users or targets", err=True
         )
         sys.exit(2)
-    except Exception:  # noqa: BLE001  the last line of defence: say that it is our fault
+    except Exception as wrong:  # noqa: BLE001  the last line of defence: say whose fault it is
         traceback.print_exc()
-        click.echo(
-            f"\nThis is a fault in reidrisk {__version__}, not yours. Please report it with the "
-            "lines above;\nthey may name files, so look before you send.",
-            err=True,
-        )
+        click.echo(_blame(whose(wrong)), err=True)
         sys.exit(1)
+
+
+def _blame(module: str | None) -> str:
+    """Whose fault it is: that of a part of someone else, or ours."""
+    if module is not None:
+        return (
+            f"\nThis went wrong in {module}, which is no part of reidrisk: mend it there. "
+            "The checks of\nreidrisk.testing find most such faults."
+        )
+    return (
+        f"\nThis is a fault in reidrisk {__version__}, not yours. Please report it with the "
+        "lines above;\nthey may name files, so look before you send."
+    )
