@@ -122,6 +122,12 @@ def test_a_level_that_is_not_there_is_named():
         _ = found["neural"]
 
 
+def test_a_name_is_no_attack_yet():
+    seen = Observations([[0], [1]], [[0]], [0], tokens=2)
+    with pytest.raises(InvalidInput, match=r"'hamming' is no attack; make one, as in Hamming\(\)"):
+        measure(seen, "hamming")
+
+
 def test_full_information_needs_the_release():
     with pytest.raises(InvalidInput, match="needs the release"):
         spectrum(SEEN, [Hamming()], revealed=REVEALED)

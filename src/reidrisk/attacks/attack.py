@@ -113,7 +113,12 @@ class OfRelease(Attack, Protocol):
 
 
 def check_needs(attack: Attack, view: View) -> None:
-    """Refuse a view that lacks what an attack needs."""
+    """Refuse a view that lacks what an attack needs, and what is no attack."""
+    if not hasattr(attack, "fit"):
+        raise InvalidInput(
+            f"{attack!r} is no attack; make one, as in Hamming(), or by its name: "
+            "reidrisk.attacks.attack_named"
+        )
     for need in getattr(attack, "needs", ()):  # of plug-ins that need nothing
         if getattr(view, need) is None:
             raise InvalidInput(

@@ -93,7 +93,7 @@ def measure(
     Returns:
         A curve for each attack: `curve[8].value`, `curve[8].low`, `curve[8].high`.
     """
-    one = isinstance(attack, Fitted) or not isinstance(attack, Sequence)
+    one = isinstance(attack, Fitted | str) or not isinstance(attack, Sequence)
     attacks: Any = [attack] if one else attack  # a Fitted is a tuple, but one attack
     found = measured(
         seen, attacks, view=view, slots=slots, engine=engine, level=level, precision=precision
