@@ -10,9 +10,10 @@ from reidrisk.cli.studies import starter
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.releases.parameters import parameters_of
-from reidrisk.study import Repeats, toml
+from reidrisk.study import Repeats, keys
 from reidrisk.study.parameters import release_kinds
-from reidrisk.study.toml import line_of, parse, read_study, study_file
+from reidrisk.study.slips import line_of
+from reidrisk.study.toml import parse, read_study, study_file
 
 PEOPLE = '\n[people]\nkind = "synthetic"\nusers = "1k"\n'
 
@@ -23,10 +24,10 @@ def test_a_file_says_what_a_study_says():
         'precision = "1%"\ntraining = 0.1\nattacks = ["weighted-hamming", "type-aware"]\n'
         'models = ["type-aware"]\nfull_information = true\nsizes = [10, 20, 50, "0.1k"]\n'
         'beyond = ["1M"]\n[per_user]\nusers = 3\nrepeats = 4\n[release]\nnoise = "10%"\ntop = 5\n'
-        'delay = 1.5\n[sweep]\nnoise = ["1%", 0.5]\nusers = ["2k"]\n' + PEOPLE + "epochs = 4\n"
+        'absence = "5%"\n[sweep]\nnoise = ["1%", 0.5]\nusers = ["2k"]\n' + PEOPLE + "epochs = 4\n"
     )
     study, people = file.study, file.source
-    release = TopicsApi(topics=349, top=5, noise=0.1, delay=1.5)
+    release = TopicsApi(topics=349, top=5, noise=0.1, absence=0.05)
     assert (people.users, people.epochs, people.seed) == (1000, 4, 0)
     assert study.release == release
     assert study.attacks[0] == WeightedHamming()
@@ -112,6 +113,9 @@ def test_histories_and_tfrecords(tmp_path):
     assert study_file(record, folder=tmp_path).source.users == 2
 
 
+ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -134,7 +138,7 @@ def test_histories_and_tfrecords(tmp_path):
         ('bounds = ["nowhere:it"]' + PEOPLE, "line 1: bounds.0: 'nowhere:it' .* be imported"),
         ("noise = 0.1" + PEOPLE, "line 1: noise: there is no such key. There are attacks"),
         (PEOPLE + "[release]\nnois = 0.1", "line 6: release.nois: there is no such key: did you"),
-        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: noise is between 0 and 1.* from"),
+        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: noise is between 0.* got 5$"),
         (PEOPLE + "[release]\ntop = 0", "line 6: release.top: .* a whole number of at least 1"),
         (PEOPLE + '[release]\nmemory = "x"', "line 6: release.memory: .* at least 1"),
         (PEOPLE + "[release]\ndelay = 9", "line 6: release.delay: .* from 0 to 7"),
@@ -156,7 +160,7 @@ def test_histories_and_tfrecords(tmp_path):
         ('slots = [1,\n"a"]' + PEOPLE, "line 1: slots.1: input should be a valid integer"),
         ("slots = []" + PEOPLE, "study.toml, line 1: slots: slots is empty"),
         ("slots = [0]" + PEOPLE, "line 1: slots: slots is a whole number of at least 1, got 0"),
-        ("attacks = []" + PEOPLE, "study.toml: a study has at least one attack"),
+        ("attacks = []" + PEOPLE, "line 1: attacks: attacks is empty; a study has at"),
         ('beyond = ["1M"]' + PEOPLE, "line 1: beyond: beyond needs sizes"),
         ("training = 1" + PEOPLE, "line 1: training: training is a share of users below 1"),
         ("level = 1" + PEOPLE, "line 1: level: level is above 0 and below 1"),
@@ -164,9 +168,20 @@ def test_histories_and_tfrecords(tmp_path):
         (PEOPLE + '[sweep]\nnoise = ["x"]', "line 6: sweep.noise: noise is between 0 and 1"),
         (PEOPLE + "[sweep]\nparents = [1]", "line 6: sweep.parents: parents is no number"),
         (PEOPLE + "[sweep]\nnoise = 0.3", "line 6: sweep.noise: input should be a valid list"),
-        ("full_information = true" + PEOPLE + '[release]\nkind = "item-samples"\nsamples = 1',
+        ("full_information = true" + PEOPLE + ITEMS,
          "line 1: full_information: full_information needs a release that can reveal"),
-        ('[people]\nkind = "table"\npath = "absent.csv"', "absent.csv: there is no such file"),
+        ('[people]\nkind = "table"\npath = "absent.csv"',
+         "line 3: people.path: absent.csv: there is no such file"),
+        ('[people]\nkind = "linked"\nanonymous = "a.csv"\nknown = "k.csv"',
+         "line 4: people.known: k.csv: there is no such file"),
+        ("full_information = true" + PEOPLE + "[release]\ndelay = 1",
+         "line 1: full_information: full_information cannot be computed: with several weeks"),
+        ("slots = [1, 9]" + PEOPLE, "line 1: slots: slots go up to 9, and people with 8 epochs"),
+        (PEOPLE + "epochs = 0", "line 5: people.epochs: this is at least 1, got 0"),
+        ('\nattacks = ["hamming", "weighted-hamming"]' + PEOPLE + ITEMS,
+         "line 2: attacks.1: weighted-hamming needs a release that can say with which"),
+        ('attacks = ["hamming"]\nmodels = ["hamming"]' + PEOPLE,
+         "line 2: models.0: hamming rates users without saying"),
         ('[people]\nkind = "linked"\nknown = "k"', "line 1: people.anonymous: this key is needed"),
     ],
 )  # fmt: skip
@@ -190,8 +205,8 @@ def test_lines_of_keys():
 
 def test_the_reference_names_every_key():
     page = (Path(__file__).parents[2] / "docs" / "reference" / "study-file.md").read_text()
-    kinds = (toml.StudyModel, toml.Synthetic, toml.Table, toml.History, toml.TfRecord,
-             toml.TwoTables, toml.PerUser)  # fmt: skip
+    kinds = (keys.StudyModel, keys.Synthetic, keys.Table, keys.History, keys.TfRecord,
+             keys.TwoTables, keys.PerUser)  # fmt: skip
     for kind in kinds:
         for name in kind.model_fields:
             assert f"`{name}`" in page or f"[{name}]" in page, f"{kind.__name__}.{name}"

@@ -175,5 +175,9 @@ def _is_release(part: object) -> bool:
 
 
 def _in_range(parameter: Parameter, wrong: str) -> str:
-    """A message that says the range."""
-    return wrong if parameter.range in wrong else f"{wrong}; it is {parameter.range}"
+    """A message that says the range; that of a share is in its own."""
+    return (
+        wrong
+        if parameter.share or parameter.range in wrong
+        else f"{wrong}; it is {parameter.range}"
+    )

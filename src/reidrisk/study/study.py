@@ -82,12 +82,11 @@ class Study:
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
-            raise InvalidInput("a study has at least one attack; add Hamming()")
+            raise InvalidInput("attacks is empty; a study has at least one attack, such as hamming")
         if self.slots is not None and not self.slots:
             raise InvalidInput("slots is empty; name at least one number of slots, or leave it out")
         self._check_numbers()
-        for analysis in ANALYSES:
-            analysis.check(self, None)
+        self.check()
 
     def _check_numbers(self) -> None:
         for name in ("slots", "sizes", "beyond"):
@@ -100,6 +99,11 @@ class Study:
         if not 0 <= probability("training", self.training) < 1:
             raise InvalidInput("training is a share of users below 1: somebody must be attacked")
         confidence(self.level)
+
+    def check(self, source: Source | None = None) -> None:
+        """Refuse what cannot be asked; of this source, once it is known."""
+        for analysis in ANALYSES:
+            analysis.check(self, source)
 
     def run(
         self, source: Source, *, engine: Engine | None = None, keep: Keep | None = None
@@ -123,8 +127,7 @@ class Study:
 
     def steps(self, source: Source, engine: Engine) -> list[Step]:
         """What a run does, in order; what cannot be done is refused here."""
-        for analysis in ANALYSES:
-            analysis.check(self, source)
+        self.check(source)
         scene = self.scene(source, engine)
         return [step for analysis in ANALYSES for step in analysis.steps(scene)]
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.some import Some
 from reidrisk.releases import Bits, Reveals
@@ -30,8 +31,10 @@ def check(study: "Study", source: Source | None) -> None:
     release = release_that(study, Reveals, "full_information")
     need_people(study, source, "full_information")
     if source is not None and not isinstance(source, Linked):
-        # Refuses parameters with which they do not.
-        release.secrets(Some.of(source, np.arange(1)), 0, 1, seed=study.seed)
+        try:  # with some parameters they do not
+            release.secrets(Some.of(source, np.arange(1)), 0, 1, seed=study.seed)
+        except InvalidInput as wrong:
+            raise InvalidInput(f"full_information cannot be computed: {wrong}") from wrong
 
 
 def steps(scene: Scene) -> Iterator[Step]:

@@ -1,0 +1,200 @@
+"""All that a study file may say: its keys, section by section, as pydantic models."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+
+from reidrisk import data
+from reidrisk.attacks import attack_named
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.linked import Linked
+from reidrisk.people.people import People
+from reidrisk.risk.bounds import bound_named
+from reidrisk.study.parameters import release_kind
+from reidrisk.study.quantities import share, size
+
+
+def _read(read: Callable[[Any], Any]) -> BeforeValidator:
+    """Reads something; pydantic turns ValueError into a message with its place."""
+
+    def validate(value: Any) -> Any:
+        try:
+            return read(value)
+        except InvalidInput as wrong:
+            raise ValueError(str(wrong)) from None
+
+    return BeforeValidator(validate)
+
+
+def _named(find: Callable[[str], Any]) -> Callable[[Any], Any]:
+    """Finds a part by its name, which is text."""
+
+    def found(name: Any) -> Any:
+        if not isinstance(name, str):
+            raise InvalidInput(f"a name is text in quotes; got {name!r}")
+        return find(name)
+
+    return found
+
+
+def _bound_name(name: str) -> str:
+    bound_named(name)
+    return name
+
+
+Size = Annotated[int, _read(size)]
+Share = Annotated[float, _read(share)]
+Targets = Annotated[int | None, _read(lambda value: None if value == "all" else size(value))]
+NamedAttack = Annotated[Any, _read(_named(attack_named))]
+NamedBound = Annotated[str, _read(_named(_bound_name))]
+Kind = Annotated[Any, _read(_named(release_kind))]
+
+
+class _Section(BaseModel):
+    """Unknown keys are refused: most are slips of the pen."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Synthetic(_Section):
+    """The embedded population."""
+
+    kind: Literal["synthetic"]
+    users: Size
+    epochs: int = Field(default=8, ge=1)
+    topics: int = Field(default=349, ge=1)
+    seed: int = Field(default=0, ge=0)
+    types: int = Field(default=64, ge=1)
+    size: int = Field(default=5, ge=1)
+
+    def read(self, _folder: Path) -> People:
+        """Make the people."""
+        return data.synthetic_topics(
+            self.users, self.topics, self.epochs, self.seed, types=self.types, size=self.size
+        )
+
+
+class Table(_Section):
+    """A long table of user, epoch, token and weight."""
+
+    kind: Literal["table"]
+    path: str
+    columns: dict[str, str] = Field(default_factory=dict)
+    epochs: list[int | str] | None = None
+    absent: Literal["missing", "pad", "drop"] = "missing"
+    duplicates: Literal["refuse", "add"] = "refuse"
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        return data.read_profiles(
+            folder / self.path,
+            columns=self.columns,
+            epochs=self.epochs,
+            absent=self.absent,
+            duplicates=self.duplicates,
+        )
+
+
+class History(_Section):
+    """Visits of user, timestamp and domain, and a table of domain and token."""
+
+    kind: Literal["history"]
+    path: str
+    domains: str
+    columns: dict[str, str] = Field(default_factory=dict)
+    absent: Literal["missing", "pad", "drop"] = "missing"
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        return data.read_histories(
+            folder / self.path, folder / self.domains, columns=self.columns, absent=self.absent
+        )
+
+
+class TfRecord(_Section):
+    """The input of the paper authors' simulator."""
+
+    kind: Literal["tfrecord"]
+    path: str
+    absent: Literal["missing", "pad", "drop"] = "missing"
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
+
+
+class TwoTables(_Section):
+    """What two sites saw: rows of known users, and rows whose user is wanted."""
+
+    kind: Literal["linked"]
+    known: str
+    anonymous: str
+    columns: dict[str, str] = Field(default_factory=dict)
+    strangers: Literal["refuse", "drop"] = "refuse"
+
+    def read(self, folder: Path) -> Linked:
+        """Read the tables."""
+        return data.read_linked(
+            folder / self.known,
+            folder / self.anonymous,
+            columns=self.columns,
+            strangers=self.strangers,
+        )
+
+
+PEOPLE = {
+    "synthetic": Synthetic,
+    "table": Table,
+    "history": History,
+    "tfrecord": TfRecord,
+    "linked": TwoTables,
+}
+PATHS = ("path", "domains", "known", "anonymous")
+"""Keys of people that name files."""
+
+
+class ReleaseSection(BaseModel):
+    """A release: its kind, and its parameters as keys."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    kind: Kind = Field(default="topics", validate_default=True)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All keys but the kind."""
+        return dict(self.model_extra or {})
+
+
+class PerUser(_Section):
+    """Whose release is repeated."""
+
+    users: Size = 200
+    repeats: int = Field(default=50, ge=2)
+
+
+class StudyModel(_Section):
+    """Everything a study file may say."""
+
+    title: str = "Re-identification risk"
+    unit: str = "slots"
+    seed: int = Field(default=0, ge=0)
+    level: Share = 0.95
+    slots: list[int] | None = None
+    targets: Targets = 10_000
+    precision: Share | None = None
+    training: Share = 0.0
+    attacks: list[NamedAttack] | None = None
+    models: list[NamedAttack] = []
+    full_information: bool = False
+    bounds: list[NamedBound] = []
+    sizes: list[Size] = Field(default_factory=list)
+    beyond: list[Size] = Field(default_factory=list)
+    per_user: PerUser | None = None
+    people: Annotated[
+        Synthetic | Table | History | TfRecord | TwoTables, Field(discriminator="kind")
+    ]
+    release: ReleaseSection | None = None
+    sweep: dict[str, list[Any]] = Field(default_factory=dict)

@@ -1,0 +1,89 @@
+"""Slips in a study file: what is wrong, with the line and the key, and what to do."""
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+from reidrisk.errors import InvalidInput
+from reidrisk.study.keys import PEOPLE, PerUser, StudyModel
+from reidrisk.study.parameters import meant
+
+
+def explained(error: Any, text: str, name: str) -> str:
+    """One line: file, line, key, what is wrong, what to do."""
+    path = [part for part in error["loc"] if part not in PEOPLE]
+    return with_line(text, name, path, _message(error, path))
+
+
+def key_about(wrong: InvalidInput, given: Collection[str]) -> list[str]:
+    """The key that a message is about, if it is one of the file: most messages say it first."""
+    first = str(wrong).partition(" ")[0]
+    return [first] if first in given else []
+
+
+def attack_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
+    """The attack that a message is about, likewise."""
+    first = str(wrong).partition(" ")[0]
+    named = [("models", model.models), ("attacks", model.attacks or [])]
+    places = [[key, place] for key, attacks in named for place, one in enumerate(attacks)
+              if one.name == first]  # fmt: skip
+    return places[0] if places else []
+
+
+def with_line(text: str, name: str, path: list[Any], why: str) -> str:
+    """A message with its place."""
+    key = ".".join(str(part) for part in path)
+    return f"{name}, line {line_of(text, path)}: {key}: {why}"
+
+
+def _message(error: Any, path: list[Any]) -> str:
+    """What is wrong and what to do, in our words where those of pydantic are for programmers."""
+    kind, given = error["type"], error["input"]
+    if kind == "extra_forbidden":
+        known = _known_keys(path[:-1], error["loc"])
+        return f"there is no such key{meant(str(path[-1]), known)} There are {', '.join(known)}"
+    if kind in {"union_tag_invalid", "literal_error"}:
+        known = list(PEOPLE)
+        if kind == "literal_error":
+            known = re.findall("'([^']+)'", error["ctx"]["expected"])
+        else:
+            given = error["ctx"]["tag"]
+        return f"there is no {given!r}{meant(str(given), known)} There are {', '.join(known)}"
+    if kind in {"model_type", "model_attributes_type"}:
+        return f"this is a section of its own: [{path[-1]}], with its keys in the lines below"
+    message = error["msg"].removeprefix("Value error, ")
+    usual = f"{message[0].lower()}{message[1:]}"
+    return {
+        "missing": "this key is needed",
+        "union_tag_not_found": f"this needs a kind: {', '.join(PEOPLE)}",
+        "greater_than_equal": f"this is at least {error.get('ctx', {}).get('ge')}, got {given!r}",
+    }.get(kind, usual)
+
+
+def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
+    model: Any = StudyModel
+    if parents[:1] == ["people"]:
+        model = PEOPLE[next(str(part) for part in loc if part in PEOPLE)]
+    elif parents:
+        model = {"per_user": PerUser}[str(parents[0])]
+    return sorted(model.model_fields)
+
+
+def line_of(text: str, path: list[Any]) -> int:
+    """The line of a key, or of the nearest thing around it that has one."""
+    table: list[str] = []
+    best, depth = 1, -1
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$", line)
+        key = re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line)
+        if header:
+            table = [part.strip(" \"'") for part in header[1].split(".")]
+            here = table
+        elif key:
+            here = table + [part.strip(" \"'") for part in key[1].split(".")]
+        else:
+            continue
+        common = min(len(here), len(path))
+        if here[:common] == [str(part) for part in path[:common]] and common > depth:
+            best, depth = number, common
+    return best
