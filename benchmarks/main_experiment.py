@@ -60,7 +60,7 @@ def ceilings(api, people, seen):
         revealed=revealed,
     )
     print(f"\n{found}")
-    for level in found.levels:
-        print(f"{level.name}: {level.assumes}")
+    for bound in found.bounds:
+        print(f"{bound.name}: {bound.assumes}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"spectrum {time.perf_counter() - start:.0f} s, peak {peak:.2f} GiB")

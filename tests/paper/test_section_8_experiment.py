@@ -58,7 +58,7 @@ def test_every_attack_is_below_who_knows_the_types_and_that_below_full_informati
     people, seen, _ = world
     few = seen.only(slice(0, 2_000))
     types = posterior(few, TypeAware(API, people.interests))
-    assert types.calibration.fits
+    assert types.claims.fits
     table = TokenTable(API, pairs=people.interests.pairs)
     attacks = [Hamming(), WeightedHamming(API), table]
     for curve in measure(few, attacks, slots=8):
@@ -66,7 +66,7 @@ def test_every_attack_is_below_who_knows_the_types_and_that_below_full_informati
     assert types.risk.value > 1.6 * measure(few, WeightedHamming(API))[8].value
     revealed = API.reveal(people, targets=2_000, seed=7)
     full = posterior(revealed, FullInformation(API))
-    assert full.calibration.fits
+    assert full.claims.fits
     assert types.mean_claim.high <= full.mean_claim.low
 
 
@@ -78,4 +78,4 @@ def test_types_exceed_the_ceiling_of_independent_weeks(world):
     weeks = optimum(few, WeightedHamming(API))
     assert measure(few, TypeAware(API, people.interests))[8].value > weeks.high
     assert measure(few, WeightedHamming(API))[8].low <= weeks.high
-    assert not posterior(few, WeightedHamming(API)).calibration.fits
+    assert not posterior(few, WeightedHamming(API)).claims.fits

@@ -11,8 +11,8 @@ from tests.report.sample import bare, bound, exact, risk, sample, spread
 from reidrisk import report
 from reidrisk.errors import InvalidInput
 from reidrisk.report import people, spectrum, verdict
+from reidrisk.report.bounds import bounds_of, number
 from reidrisk.report.drawing import PAGE, decades
-from reidrisk.report.levels import levels, number
 from reidrisk.report.sections import section_at, sections
 from reidrisk.report.words import opening
 
@@ -61,7 +61,7 @@ def uppers():
 def test_a_bound_is_one_number_in_verdict_table_and_chart():
     result = replace(sample(), bounds=(*sample().bounds, *uppers()), risks=())
     (exhibit,) = spectrum.section(result).exhibits
-    limits = [one for one in levels(result) if one.side == "upper"]
+    limits = [one for one in bounds_of(result) if one.side == "upper"]
     assert {"estimated", "proved", "old bound"} <= {one.name for one in limits}
     rows = exhibit.draw(exhibit.rows, PAGE).to_dict()["data"]["values"]
     drawn = {row["name"]: row for row in rows}

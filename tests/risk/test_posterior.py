@@ -33,21 +33,21 @@ def test_every_engine_claims_the_same():
 def test_who_knows_the_types_claims_what_is_right():
     """The model is the truth, so mean claim and mean credit agree; the seed is fixed."""
     found = posterior(SEEN, TYPES)
-    assert found.calibration.fits
+    assert found.claims.fits
     assert found.mean_claim.value == pytest.approx(found.risk.value, abs=0.03)
     assert found.risk == measure(SEEN, TYPES)[6]
 
 
 def test_full_information_claims_what_is_right_and_knows_more():
     found = posterior(REVEALED, FullInformation(API))
-    assert found.calibration.fits
+    assert found.claims.fits
     assert found.mean_claim.low > posterior(SEEN, TYPES).mean_claim.high
 
 
 def test_independent_weeks_are_not_what_people_are():
     """On people with types, weights that take weeks for independent claim too much."""
     found = posterior(SEEN, WeightedHamming(API))
-    assert not found.calibration.fits
+    assert not found.claims.fits
 
 
 def test_a_selective_attacker_names_fewer_and_is_right_more_often():
@@ -87,13 +87,13 @@ def test_the_spectrum_goes_from_guessing_to_the_impossible():
         shared_bits=6.0,
         people=PEOPLE,
     )
-    assert [level.name for level in found.levels][:4] == [
+    assert [bound.name for bound in found.bounds][:4] == [
         "guessing", "hamming", "weighted-hamming", "type-aware",
     ]  # fmt: skip
-    sides = [level.side for level in found.levels]
+    sides = [bound.side for bound in found.bounds]
     assert sides == ["lower"] * 4 + ["estimate"] * 3 + ["upper"] * 2
     for side in ("lower", "estimate", "upper"):
-        values = [level.estimate.value for level in found.levels if level.side == side]
+        values = [bound.estimate.value for bound in found.bounds if bound.side == side]
         assert values == sorted(values)
     assert found["guessing"].estimate.value == 1 / 4_000
     assert found.best_attack.name == "type-aware"
@@ -105,7 +105,7 @@ def test_the_spectrum_goes_from_guessing_to_the_impossible():
     assert best.low <= found["full information"].estimate.high
     assert found["local privacy"].estimate.value == 1
     assert found["mutual information"].estimate.value == pytest.approx(7 / np.log2(4_000))
-    assert all(level.assumes.endswith(".") for level in found.levels)
+    assert all(bound.assumes.endswith(".") for bound in found.bounds)
     assert "allows" not in str(found)
     assert "does not fit" in str(found)
 
@@ -116,7 +116,7 @@ def test_a_ceiling_that_is_exceeded_says_so():
     assert "Exceeded by type-aware" in found["best within nothing"].assumes
 
 
-def test_a_level_that_is_not_there_is_named():
+def test_a_figure_that_is_not_there_is_named():
     found = spectrum(SEEN, [Hamming()])
     with pytest.raises(InvalidInput, match="there are guessing, hamming"):
         _ = found["neural"]

@@ -39,7 +39,7 @@ def section(result: Result) -> Section | None:
         *(_spread(result, risk, place) for place, risk in enumerate(result.per_user, 1)),
         *(_percentiles(risk, place, level) for place, risk in enumerate(result.per_user, 1)),
         *((_selective(result, level),) if result.selections else ()),
-        *(_calibration(result, claims, place) for place, claims in enumerate(result.claims, 1)),
+        *(_claims(result, claims, place) for place, claims in enumerate(result.claims, 1)),
     )
     if not exhibits:
         return None
@@ -159,7 +159,7 @@ def _sure(selections: Sequence[Selection]) -> str:
     )
 
 
-def _calibration(result: Result, claims: Claims, place: int) -> Exhibit:
+def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
     verdict = "the gap may be chance, so nothing speaks against its model"
     if not claims.fits:
         verdict = "chance alone does not explain the gap, so its model does not fit"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from reidrisk.guests import guest
+from reidrisk.report.bounds import bounds_of, empty, number, proved, said
 from reidrisk.report.drawing import PERCENT, Look, chart, decades, floor_of
-from reidrisk.report.levels import empty, levels, number, proved, said
 from reidrisk.report.numbers import at_most, interval, percent, share, times, times_at_most
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
 from reidrisk.report.words import listed, units
@@ -22,18 +22,18 @@ _FIT = {True: "fits", False: "does not fit", None: NOTHING}
 
 
 def section(result: Result) -> Section | None:
-    """All levels on one axis."""
-    found = levels(result)
+    """All figures on one axis."""
+    found = bounds_of(result)
     if not found:
         return None
-    sides = [side for side in _SIDES if any(level.side == side for level in found)]
+    sides = [side for side in _SIDES if any(bound.side == side for bound in found)]
     exhibit = Exhibit(
         name="spectrum",
         title=f"From guessing to certainty, after {units(result, found[0].slots)}",
         sentence=_sentence(found),
-        rows=tuple(_row(level, result.users) for level in found),
+        rows=tuple(_row(bound, result.users) for bound in found),
         columns=(
-            words_column("Level", "name"),
+            words_column("Attacker or limit", "name"),
             Column("Right", lambda row: str(row["short"]), "number"),
             Column("How sure", _on_one_line, "sure", number=False),
             Column("Times guessing", lambda row: str(row["times"]), "times_guessing"),
@@ -50,41 +50,41 @@ def section(result: Result) -> Section | None:
     return Section("spectrum", "How strong can an attacker be?", exhibits=(exhibit,))
 
 
-def _row(level: Bound, users: int) -> Row:
-    upper = level.side == "upper"
+def _row(bound: Bound, users: int) -> Row:
+    upper = bound.side == "upper"
     return {
-        "name": level.name,
-        "side": level.side,
-        "slots": level.slots,
-        "number": number(level),
-        "short": _short(level),
-        "sure": _sure(level),
-        "value": level.value,
-        "low": level.low,
-        "high": level.high,
-        "level": level.level,
-        "trials": level.trials,
-        "method": level.method,
-        "times_guessing": number(level) * users,
-        "times": times_at_most(number(level), 1 / users) if upper else times(level, 1 / users),
-        "fits": _FIT[level.fits],
-        "assumes": level.assumes or NOTHING,
+        "name": bound.name,
+        "side": bound.side,
+        "slots": bound.slots,
+        "number": number(bound),
+        "short": _short(bound),
+        "sure": _sure(bound),
+        "value": bound.value,
+        "low": bound.low,
+        "high": bound.high,
+        "level": bound.level,
+        "trials": bound.trials,
+        "method": bound.method,
+        "times_guessing": number(bound) * users,
+        "times": times_at_most(number(bound), 1 / users) if upper else times(bound, 1 / users),
+        "fits": _FIT[bound.fits],
+        "assumes": bound.assumes or NOTHING,
     }
 
 
-def _short(level: Bound) -> str:
-    if level.side != "upper":
-        return share(level)
-    return f"{'' if empty(level) else 'at most '}{at_most(number(level))}"
+def _short(bound: Bound) -> str:
+    if bound.side != "upper":
+        return share(bound)
+    return f"{'' if empty(bound) else 'at most '}{at_most(number(bound))}"
 
 
-def _sure(level: Bound) -> str:
+def _sure(bound: Bound) -> str:
     """The interval, or what stands in its place."""
-    if level.side != "upper":
-        return interval(level) or "computed"
-    if empty(level):
+    if bound.side != "upper":
+        return interval(bound) or "computed"
+    if empty(bound):
         return "rules nothing out"
-    return "proved" if proved(level) else f"{percent(level.level)} confidence"
+    return "proved" if proved(bound) else f"{percent(bound.level)} confidence"
 
 
 def _on_one_line(row: Row) -> str:
@@ -92,7 +92,7 @@ def _on_one_line(row: Row) -> str:
 
 
 def _sentence(found: Sequence[Bound]) -> str:
-    named = listed([f"{level.name} {said(level).split(' (')[0]}" for level in found])
+    named = listed([f"{bound.name} {said(bound).split(' (')[0]}" for bound in found])
     return f"Share of people correctly identified, from the weakest to the strictest: {named}."
 
 
@@ -134,7 +134,7 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
     base = chart(data).encode(
         y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0.1)),
         tooltip=[
-            alt.Tooltip("name:N", title="level"),
+            alt.Tooltip("name:N", title="attacker or limit"),
             alt.Tooltip("short:N", title="right"),
             alt.Tooltip("sure:N", title="how sure"),
             alt.Tooltip("times:N", title="times guessing"),

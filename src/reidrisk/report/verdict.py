@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.report.levels import empty, levels, said
+from reidrisk.report.bounds import bounds_of, empty, said
 from reidrisk.report.numbers import at_most, count, interval, percent, share, times
 from reidrisk.report.words import listed, opening, units
 from reidrisk.study.result import Bound, Result, Risk
@@ -35,7 +35,7 @@ def strongest(result: Result) -> Risk | None:
 
 def verdict(result: Result) -> tuple[Statement, ...]:
     """What was found, what the models say, what is promised."""
-    best, found = strongest(result), levels(result)
+    best, found = strongest(result), bounds_of(result)
     return (
         Statement("found", _found(result, best)),
         *(_under_model(bound, best) for bound in found if bound.side == "estimate"),

@@ -39,7 +39,7 @@ def optimum(
     the model is true.
 
     It is a ceiling only within the model: an attacker who knows more of the population may exceed
-    it. `posterior(...).calibration` tells whether the model fits.
+    it. `posterior(...).claims` tells whether the model fits.
 
     Args:
         seen: Known rows, and targets drawn at random from their users.

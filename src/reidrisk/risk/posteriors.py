@@ -63,7 +63,7 @@ class Posterior:
         return mean_of_numbers(self.claimed, level=self.level)
 
     @cached_property
-    def calibration(self) -> Claims:
+    def claims(self) -> Claims:
         """Claimed confidence against share right: does the model fit?"""
         return claims(self.claimed, self.credits, level=self.level)
 

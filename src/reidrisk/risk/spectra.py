@@ -27,36 +27,36 @@ class Spectrum:
     Attributes:
         users: How many they choose among.
         slots: How many they have seen.
-        levels: The figures: guessing, attacks, optima under models, bounds.
+        bounds: The figures: guessing, attacks, optima under models, bounds.
         not_assessed: Targets of whom one side saw nothing; they are in no figure of an attack.
     """
 
     users: int
     slots: int
-    levels: tuple[Bound, ...]
+    bounds: tuple[Bound, ...]
     not_assessed: int
 
     def __getitem__(self, name: str) -> Bound:
-        for one in self.levels:
+        for one in self.bounds:
             if one.name == name:
                 return one
         raise InvalidInput(
-            f"there is no level {name!r}; there are {', '.join(one.name for one in self.levels)}"
+            f"there is no figure {name!r}; there are {', '.join(one.name for one in self.bounds)}"
         )
 
     @property
     def best_attack(self) -> Bound:
         """The strongest attack that was carried out."""
-        found = [one for one in self.levels if one.side == "lower"]
+        found = [one for one in self.bounds if one.side == "lower"]
         return max(found, key=lambda one: one.estimate.value)
 
     def __str__(self) -> str:
-        width = max(len(one.label) for one in self.levels)
+        width = max(len(one.label) for one in self.bounds)
         lines = [f"{self.users:,} users, {self.slots} slots"]
         lines += [
             f"  {one.label:<{width}}  {one.side:<8}  {one.estimate.value:.4%} "
             f"[{one.estimate.low:.4%}, {one.estimate.high:.4%}]"
-            for one in self.levels
+            for one in self.bounds
         ]
         return "\n".join(lines)
 
@@ -175,7 +175,7 @@ def model_bound(
     if belief is None:
         belief = posterior(seen, subject, slots=slots, engine=engine, level=level)
     best = optimum(seen, subject, slots=slots, engine=engine, level=level)
-    attack, claims = subject.attack, belief.calibration
+    attack, claims = subject.attack, belief.claims
     sentence = (
         f"No attacker can exceed this who knows {attack.knows}, if users and weeks are as the "
         f"model says. {claims}"

@@ -34,7 +34,7 @@ def _claims(scene: Scene, attack: Attack) -> Part:
 
 
 def _record(found: Posterior) -> Claims:
-    chart = found.calibration
+    chart = found.claims
     return Claims(
         attack=found.attack,
         slots=found.slots,

@@ -1,4 +1,4 @@
-"""Levels of the spectrum as they are said: one number each, in the verdict, chart and table."""
+"""Figures of the spectrum as they are said: one number each, in the verdict, chart and table."""
 
 from dataclasses import replace
 
@@ -12,7 +12,7 @@ _VERB = " allows"
 _NEVER_PROVED = "mutual information allows"
 
 
-def levels(result: Result) -> tuple[Bound, ...]:
+def bounds_of(result: Result) -> tuple[Bound, ...]:
     """Those of the study itself, at the most slots for which there are any, weakest first."""
     own = [_as_named_today(bound) for bound in result.bounds if not bound.setting]
     slots = max((bound.slots for bound in own), default=0)
