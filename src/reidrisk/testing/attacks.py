@@ -13,6 +13,7 @@ from reidrisk.people.population import synthetic_topics
 from reidrisk.releases import Release, TopicsApi
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, Distribution, Score
+from reidrisk.testing.promises import promise
 
 ROWS = 5
 """Known rows for which all outcomes of a slot are added up."""
@@ -81,8 +82,7 @@ def check_attack(
 
 
 def _promise(kept: bool, what: str) -> None:
-    if not kept:
-        raise AssertionError(f"an attack promises {what}; this one does not keep it")
+    promise(kept, "an attack", what)
 
 
 def _check_words(attack: Attack) -> None:

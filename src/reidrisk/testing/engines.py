@@ -12,6 +12,7 @@ from reidrisk.matches import Matches, merge_all
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
 from reidrisk.scores import ProfileWeights, Score, TokenTable, TokenWeights, TypeMixture
+from reidrisk.testing.promises import promise
 
 _FIELDS = ("best", "ties", "true_score", "best_rows", "best_scores")
 _TOKENS = 5
@@ -50,8 +51,7 @@ def check_engine(engine: Any) -> None:
 
 
 def _promise(kept: bool, what: str) -> None:
-    if not kept:
-        raise AssertionError(f"an engine promises {what}; this one does not keep it")
+    promise(kept, "an engine", what)
 
 
 def _check_reduce(engine: Engine) -> None:

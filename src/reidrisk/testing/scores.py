@@ -9,6 +9,7 @@ from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, Distribution, Score
+from reidrisk.testing.promises import promise
 
 _USERS, _TARGETS, _SLOTS, _TOKENS = 60, 12, 3, 4
 _MOST_OUTCOMES = 100_000
@@ -56,8 +57,7 @@ def check_score(score: Score, seen: Observations | None = None) -> None:
 
 
 def _promise(kept: bool, what: str) -> None:
-    if not kept:
-        raise AssertionError(f"a score promises {what}; this one does not keep it")
+    promise(kept, "a score", what)
 
 
 def _check_prefix(score: Score, seen: Observations) -> None:

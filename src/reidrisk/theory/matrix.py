@@ -18,6 +18,7 @@ from reidrisk.inputs.labels import encode
 from reidrisk.inputs.matrices import LongMatrix, long_matrix_of, read_matrix_parts
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import AnyPath
+from reidrisk.rows import read_only
 
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
@@ -192,7 +193,7 @@ def _dense(probabilities: ArrayLike) -> Floats:
     array = given.astype(np.float64, copy=False)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
         array = np.ascontiguousarray(array)
-    return _read_only(array)
+    return read_only(array)
 
 
 def _why_ragged(rows: object) -> str | None:
@@ -224,7 +225,7 @@ def _sparse(matrix: Any, names: _Names) -> sp.csc_array:
         _refuse_twins(column * columns.shape[0] + columns.indices, columns.shape[0], names)
     columns.eliminate_zeros()
     parts = (columns.data, columns.indices, columns.indptr)
-    return sp.csc_array(tuple(map(_read_only, parts)), shape=columns.shape)
+    return sp.csc_array(tuple(map(read_only, parts)), shape=columns.shape)
 
 
 def _check_structure(matrix: Any) -> None:
@@ -260,12 +261,6 @@ def _refuse_twins(places: NDArray[np.int64], rows: int, names: _Names) -> None:
             f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user "
             "and representation one probability (add the parts up if they belong together)"
         )
-
-
-def _read_only(array: NDArray[Any]) -> NDArray[Any]:
-    view = array.view()
-    view.flags.writeable = False
-    return view
 
 
 def _check_entries(entries: Entries, names: _Names) -> None:
@@ -328,7 +323,7 @@ def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | N
         raise InvalidInput(f"{name} needs {count:,} names, one each; rows differ") from None
     if array.shape != (count,):
         raise InvalidInput(f"{name} needs {count:,} names, one each; got shape {array.shape}")
-    return _read_only(array)
+    return read_only(array)
 
 
 def as_array(what: str, given: Any) -> NDArray[Any]:

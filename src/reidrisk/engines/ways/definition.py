@@ -10,6 +10,7 @@ from reidrisk.engines.truth import true_scores
 from reidrisk.matches import Matches, first_by_score, no_matches
 from reidrisk.observations import Observations, Tokens
 from reidrisk.scores import GRID, Score
+from reidrisk.scores.score import log_sum
 
 _ROWS_AT_A_TIME = 1 << 14
 _TOKEN_PAIRS = 1 << 30
@@ -76,6 +77,5 @@ def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))
     for target, shown in enumerate(observations.anonymous):
-        nats = score.of(known, shown) / GRID
-        sums[target] = nats.max() + np.log(np.exp(nats - nats.max()).sum())
+        sums[target] = log_sum(score.of(known, shown) / GRID, axis=0)
     return sums
