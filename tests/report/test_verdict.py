@@ -148,10 +148,7 @@ def test_bounds_of_earlier_results_are_called_as_today(high):
     )
     assert "allows" not in report.text(found)
     (model,) = texts(found, "model")
-    assert model == (
-        "Mutual information: an attacker with this knowledge could reach about 59 % at most, if "
-        "the model holds."
-    )
+    assert model == "Mutual information: about 59 % at most. Fano's inequality."
     assert texts(found, "promise")[0].startswith(
         "Local privacy: never above 40 %. Epsilon is 3."
         if high < 1

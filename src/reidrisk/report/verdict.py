@@ -67,11 +67,15 @@ def _compared(risk: Risk) -> str:
 
 def _under_model(bound: Bound, best: Risk | None) -> Statement:
     unfit, beaten = bound.fits is False, _beaten(bound, best)
-    text = (
-        f"{opening(bound.name)}: an attacker with this knowledge could reach about {said(bound)} "
-        f"at most, if the model holds.{' What was observed does not fit it.' if unfit else ''}"
-    )
-    return Statement("model", text + beaten, warns=unfit or bool(beaten))
+    if bound.fits is None:  # no model of an attack: it says itself for whom it holds
+        text = f"{opening(bound.name)}: about {said(bound)} at most. {bound.assumes}"
+    else:
+        text = (
+            f"{opening(bound.name)}: an attacker with this knowledge could reach about "
+            f"{said(bound)} at most, if the model holds."
+            f"{' What was observed does not fit it.' if unfit else ''}"
+        )
+    return Statement("model", text.strip() + beaten, warns=unfit or bool(beaten))
 
 
 def _promised(found: Sequence[Bound], best: Risk | None) -> list[Statement]:

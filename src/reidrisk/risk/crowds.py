@@ -16,7 +16,7 @@ from reidrisk.randomness import uniforms
 from reidrisk.risk.assessing import assessable
 from reidrisk.risk.curves import SizeCurve
 from reidrisk.risk.engine import Engine, Floats, one_length
-from reidrisk.risk.fitting import Subject, fitted
+from reidrisk.risk.fitting import Subject, attack_of, fitted
 
 
 def measure_sizes(
@@ -53,7 +53,7 @@ def measure_sizes(
             f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}"
         )
     engine = LocalEngine() if engine is None else engine
-    (how, score), seen = fitted(attack, seen, view), seen.prefix(length)
+    score, seen = fitted(attack, seen, view).score, seen.prefix(length)
     assessed = assessable(seen)
     truth = score.of(seen.true_rows, seen.anonymous)
     crowd = _in_random_order(seen, sizes[-1], seed)
@@ -67,7 +67,7 @@ def measure_sizes(
         inside = np.where(truth == found.best, 1 / found.ties, 0.0)
         credit = np.where(crowd.truth < size, inside, _as_one_more(truth, others))
         points[size] = mean_of_credits(credit[assessed], level=level)
-    return SizeCurve(how.name, points, length, int((~assessed).sum()))
+    return SizeCurve(attack_of(attack).name, points, length, int((~assessed).sum()))
 
 
 def _in_random_order(seen: Observations, users: int, seed: int) -> Observations:

@@ -1,13 +1,15 @@
 """Attacks and what they were fitted to: fitted once, measured in many ways."""
 
-from typing import NamedTuple, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from reidrisk.attacks.attack import Attack, View, check_needs
 from reidrisk.observations import Observations
 from reidrisk.scores import Score
 
 
-class Fitted(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Fitted:
     """An attack with its score: whatever takes an attack takes this, and does not fit it again.
 
     Attributes:

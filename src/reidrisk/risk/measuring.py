@@ -41,7 +41,7 @@ class Measured(NamedTuple):
 
 
 @overload
-def measure(  # type: ignore[overload-overlap]  # a Fitted is a tuple, but one attack
+def measure(
     seen: Observations,
     attack: Subject,
     *,
@@ -93,8 +93,8 @@ def measure(
     Returns:
         A curve for each attack: `curve[8].value`, `curve[8].low`, `curve[8].high`.
     """
-    one = isinstance(attack, Fitted | str) or not isinstance(attack, Sequence)
-    attacks: Any = [attack] if one else attack  # a Fitted is a tuple, but one attack
+    one = isinstance(attack, str) or not isinstance(attack, Sequence)
+    attacks: Any = [attack] if one else attack
     found = measured(
         seen, attacks, view=view, slots=slots, engine=engine, level=level, precision=precision
     )

@@ -41,11 +41,14 @@ def bound(setting: Setting) -> Bound | None:
         larger.trials,
         f"{larger.method}, mean posterior",
     )
-    which = " over all targets or over those that attacks assess, whichever is larger;"
+    which = (
+        ""
+        if len(found) == 1
+        else (" Over all targets or over those that attacks assess, whichever is larger.")
+    )
     sentence = (
         "For any attacker who names a person by what one site is shown of them, whatever else is "
-        f"known, gaps included;{which if len(found) > 1 else ''} estimated on targets, so it holds "
-        f"with {100 * setting.level:g} % confidence."
+        f"known, gaps included.{which}"
     )
     return Bound("full information", SIDE, best, sentence)
 
