@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
+from reidrisk import InvalidInput
 from reidrisk.data import (
     make_profiles,
     read_linked,
@@ -122,6 +123,20 @@ def test_lists_in_csv_have_semicolons(tmp_path):
     assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
     assert linked.anonymous.tolist() == [[2, 0, -1], [-1, -1, 1]]
     assert linked.truth.tolist() == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("x,1\n8,2\n", r"a.csv, row 1: the user of this row is not in .*k\.csv; add users"),
+        ("8,1\nx,2\ny,2\n", r"row 2: .*k\.csv, nor are those of 1 more; .* a study file leave"),
+    ],
+)
+def test_strangers_are_refused_with_the_first_and_how_many_more(tmp_path, rows, message):
+    (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n")
+    (tmp_path / "a.csv").write_text(f"user,tokens\n{rows}")
+    with pytest.raises(InvalidInput, match=message):
+        read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
 
 
 def test_strangers_can_be_left_out_and_are_counted(tmp_path):

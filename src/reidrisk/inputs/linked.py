@@ -140,11 +140,12 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     truth = np.where(found < 0, MISSING, place[found])[there.users.codes]
     strange = truth < 0
     if strange.any() and (strangers == "refuse" or strange.all()):
-        row = int(np.flatnonzero(strange)[0])
+        first, *others = np.flatnonzero(strange).tolist()
+        more = f", nor are those of {len(others):,} more" if others else ""
         raise InvalidInput(
-            f"{there.source.place(row)}: the user of this row, and of {int(strange.sum()) - 1} "
-            f"more rows, is not in {here.source}; add them there, or leave them out with "
-            'strangers="drop"'
+            f"{there.source.place(first)}: the user of this row is not in {here.source}{more}; add "
+            "users there, take such rows out, or let Python or a study file leave them out with "
+            'strangers = "drop"'
         )
     return Linked(
         known, anonymous[~strange], truth[~strange], ids[here.users.codes], labels,
