@@ -1,7 +1,7 @@
 """What a known row gains by explaining an anonymous one: the language attacks speak to engines."""
 
 from reidrisk.scores.overlap import ProfileWeights, first_shown
-from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, normalised
+from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, check_kind, normalised
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
 from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
@@ -18,6 +18,7 @@ __all__ = [
     "TokenWeights",
     "TypeMixture",
     "by_slot",
+    "check_kind",
     "first_shown",
     "normalised",
 ]

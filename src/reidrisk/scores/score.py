@@ -96,7 +96,10 @@ def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
     """Refuse rows of another kind than a score takes."""
     if observations.known.kind not in kinds:
         takes = " or ".join(kind.value for kind in kinds)
-        raise InvalidInput(f"known holds {observations.known.kind.value}; {name} rates {takes}")
+        raise InvalidInput(
+            f"known holds {observations.known.kind.value}; {name} rates {takes}: use an attack for "
+            "rows of that kind, or give it rows of this one"
+        )
 
 
 def check_shape(slots: int, tokens: int, observations: Observations) -> None:
