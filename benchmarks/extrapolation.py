@@ -48,7 +48,7 @@ def nested_credits(seen, scores, slots, sizes):
 
 
 def _credits(seen, sizes, merged: list[Matches]):
-    truth, rows = merged[-1].truth, []
+    truth, rows = merged[-1].true_score, []
     for size, matches in zip(sizes, merged, strict=True):
         ties = matches.ties + (seen.truth >= size)  # a true user from outside joins the others
         tied = np.where(truth == matches.best, 1 / ties, 0.0)

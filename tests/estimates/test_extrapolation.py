@@ -285,8 +285,8 @@ def test_measured_populations_are_held(noise, sigma, slots):
         part = engine.search(seen.shard(start, size), score)
         merged, start = (merged.merge(part) if merged else part), size
         ties = merged.ties + (seen.truth >= size)
-        tied = np.where(whole.truth == merged.best, 1 / ties, 0.0)
-        measured[size] = mean_of_credits(np.where(whole.truth > merged.best, 1.0, tied))
+        tied = np.where(whole.true_score == merged.best, 1 / ties, 0.0)
+        measured[size] = mean_of_credits(np.where(whole.true_score > merged.best, 1.0, tied))
     guess = extrapolate(measured, [1_000_000]).predicted[1_000_000]
     assert guess.low <= whole.credit.mean() <= guess.high
 

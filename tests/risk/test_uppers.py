@@ -1,6 +1,7 @@
 """No upper bound is below what the best attacker reaches, whatever the release and the people."""
 
 from collections import defaultdict
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -186,8 +187,8 @@ def test_with_several_weeks_a_call_observations_do_not_stand_in_for_people():
     people = Fixed.of([[[0], [1]], [[0], [-1]]], TOKENS)
     release = TopicsApi(topics=TOKENS, top=1, noise=0.9, per_call=2)
     seen = observe(release, people, seed=1)
-    assert seen.complete
     assert bounds_in(Setting(seen, 2, release=release), ["promises"]) == ()
+    assert release.promises(Observations([[0], [1]], [[0]], [0], tokens=TOKENS), 2) == ()
 
 
 def test_what_is_not_shown_of_a_target_may_have_been_away():
@@ -195,3 +196,32 @@ def test_what_is_not_shown_of_a_target_may_have_been_away():
     release = TopicsApi(topics=TOKENS, top=1, noise=0.9)
     assert bounds_in(Setting(seen, 1, release=release), ["promises"]) == ()
     assert bounds_in(Setting(seen.only(slice(1)), 1, release=release), ["promises"])
+
+
+def test_a_promise_is_for_users_who_are_equally_likely():
+    """Two tables may hold 2,000 rows of one user: naming always that one is then right."""
+    release = TopicsApi(topics=TOKENS, top=1, noise=1.0)
+    for truth, side in (([0, 1], "upper"), ([0, 0], "estimate"), ([1], "estimate")):
+        seen = Observations([[0], [1]], [[0]] * len(truth), truth, tokens=TOKENS)
+        (found,) = bounds_in(Setting(seen, 1, release=release), ["promises"])
+        assert found.side == side
+
+
+@dataclass(frozen=True)
+class SameEverywhere(RandomisedResponse):
+    """One noisy value of each user, the same at every site; it says so."""
+
+    @property
+    def independent_sites(self):
+        return False
+
+    def show(self, people, start, stop, *, site, seed, again=0):
+        return super().show(people, start, stop, site=1, seed=seed, again=again)
+
+
+def test_where_sites_depend_on_each_other_nothing_is_an_upper_bound():
+    people = Fixed.of([[[0], [1]], [[1], [0]], [[2], [2]]], TOKENS)
+    release = SameEverywhere(epsilon=0.1)
+    seen = observe(release, people, seed=1)
+    found = bounds_in(Setting(seen, 2, release=release, people=people, seed=1))
+    assert [one.name for one in found if one.side == "upper"] == []

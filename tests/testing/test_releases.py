@@ -99,6 +99,49 @@ class Boasts(Good):
         return RandomisedResponse(epsilon=5.0).show(people, start, stop, **how)
 
 
+class Understates(RandomisedResponse):
+    """Promises for half of its epsilon."""
+
+    def promises(self, people, slots):
+        return RandomisedResponse(epsilon=self.epsilon / 2).promises(people, slots)
+
+
+class IgnoresGaps(RandomisedResponse):
+    """Promises the same to people who were away."""
+
+    def promises(self, people, slots):
+        return RandomisedResponse(self.epsilon).promises(Everyone(people.users), slots)
+
+
+@dataclass(frozen=True)
+class Everyone:
+    users: int
+    complete: bool = True
+
+
+class FirstSlotOnly(RandomisedResponse):
+    """Right after all slots, and wrong after the first."""
+
+    def promises(self, people, slots):
+        return super().promises(people, slots if slots > 1 else 0)
+
+
+class SameEverywhere(RandomisedResponse):
+    """One noisy value of each user, the same at every site."""
+
+    def show(self, people, start, stop, *, site, seed, again=0):
+        return super().show(people, start, stop, site=1, seed=seed, again=again)
+
+
+class Plain(Good):
+    """Writes no chances down, shows nearly the truth and promises the best."""
+
+    noise = 0.05
+
+    def promises(self, people, slots):
+        return (Bound("secrecy", "upper", Estimate.computed(1 / people.users), "Trust me."),)
+
+
 class Vague(Good):
     def promises(self, people, slots):
         return (Bound("secrecy", "estimate", Estimate.computed(1.0), "Trust me."),)
@@ -134,6 +177,11 @@ def test_a_good_one_passes():
         (Forgets(), "a row of slots for each user"),
         (Boasts(), "secrecy to hold for these people"),
         (Vague(), "bounds that are upper ones"),
+        (Understates(epsilon=1.0), "local privacy to hold for these people"),
+        (IgnoresGaps(epsilon=0.5), "local privacy to hold for these people"),
+        (FirstSlotOnly(epsilon=1.0), "local privacy to hold for these people"),
+        (SameEverywhere(epsilon=1.0), "sites draw on their own"),
+        (Plain(), "secrecy to hold for these people"),
         (WrongRows(), "as often as exact rows say"),
         (WrongSecrets(epsilon=1.0), "secrets that give the exact rows"),
     ],

@@ -18,6 +18,6 @@ def local_privacy(epsilon: float, users: int) -> tuple[Bound, ...]:
     bound = Estimate.computed(upper_from_local_dp(epsilon=epsilon, users=users))
     sentence = (
         f"Local differential privacy with epsilon = {epsilon:.4g} over all slots: for any "
-        "attacker, whatever else is known."
+        "attacker, whatever else is known, if each user is as likely to be the one as any other."
     )
     return (Bound("local privacy", "upper", bound, sentence),)

@@ -68,7 +68,11 @@ class Release(Protocol):
         ...
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """What no attacker exceeds after so many slots, proved for these parameters and people."""
+        """What no attacker exceeds after so many slots, proved for these parameters and people.
+
+        It holds for a random user, for whoever has seen other sites too, and also among those of
+        whom something is shown, since figures of attacks leave out the others.
+        """
         ...
 
 
@@ -129,6 +133,11 @@ class ShowsOneOfTop(Protocol):
 @runtime_checkable
 class Reveals(Protocol):
     """A release whose chances follow from what can be held of each user."""
+
+    @property
+    def independent_sites(self) -> bool:
+        """Whether what two sites are shown is independent, given the secrets: see `Exact`."""
+        ...
 
     def secrets(self, people: People, start: int, stop: int, *, seed: int) -> Rows:
         """What a full-information attacker knows of some users: users x slots x places.

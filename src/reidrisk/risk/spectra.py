@@ -45,6 +45,11 @@ class Spectrum:
         )
 
     @property
+    def levels(self) -> tuple[Bound, ...]:
+        """The figures, by the name they had first."""
+        return self.bounds
+
+    @property
     def best_attack(self) -> Bound:
         """The strongest attack that was carried out."""
         found = [one for one in self.bounds if one.side == "lower"]

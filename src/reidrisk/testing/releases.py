@@ -20,12 +20,13 @@ from reidrisk.releases import (
     parameters_of,
 )
 from reidrisk.releases.observing import alphabet
+from reidrisk.risk.bounds import Setting, bounds_in
+from reidrisk.risk.bounds.promises import Traced
 from reidrisk.scores import GRID
 from reidrisk.testing.promises import is_frozen, promise
-from reidrisk.theory import random_user_optimum
 
 USERS, TOKENS, EPOCHS = 12, 6, 2
-REPEATS = 600
+REPEATS, PAIRS = 600, 4
 MOST_SQUARES = 60.0
 """Of a chi-square statistic per user: far beyond chance for the few outcomes of small worlds."""
 
@@ -94,19 +95,76 @@ def _check_rows(release: Release, people: People, seed: int) -> None:
 
 
 def _check_promises(release: Release, people: People, seed: int) -> None:
-    slots = release.slots(people)
-    bounds = release.promises(people, slots)
+    """After every number of slots, for everyone and for pairs: alike users hide a false promise."""
+    for slots in range(1, release.slots(people) + 1):
+        _check_bounds(release, people, slots, seed)
+        for one in range(min(people.users - 1, PAIRS)):
+            pair = Some.of(people, np.array([one, one + 1]))
+            _check_bounds(release, pair, slots, seed)
+    if release.promises(people, release.slots(people)):
+        _check_attacked(release, people, seed)
+        _check_sites(release, people, seed)
+
+
+def _check_bounds(release: Release, people: People, slots: int, seed: int) -> None:
+    bounds = release.promises(Traced(people.users, people.complete), slots)
     _keeps(isinstance(bounds, tuple), "a tuple of bounds")
-    exact = _exact(release, people, seed)
-    best = None if exact is None else random_user_optimum(exact.chances)
+    seen = observe(release, people, seed=seed)
+    setting = Setting(seen, slots, release=release, people=people, seed=seed)
+    exact = bounds_in(setting, ["exact-optimum"]) if bounds else ()
     for bound in bounds:
         _keeps(bound.side == "upper", "bounds that are upper ones")
         _keeps(bool(bound.name and bound.assumes), "bounds with a name and what they assume")
         _keeps(0 <= bound.estimate.low <= bound.estimate.high <= 1, "bounds that are shares")
+        for best in exact:
+            kept = bound.estimate.high >= best.estimate.value - 1e-12
+            _keeps(kept, f"{bound.name} to hold for these people")
+
+
+def _check_attacked(release: Release, people: People, seed: int) -> None:
+    """Learn from half of the repeats who shows what, and name users in the other half."""
+    codes = _repeated(release, people, site=2, seed=seed)
+    half = REPEATS // 2
+    shape = (people.users, int(codes.max()) + 1)
+    counts = np.zeros(shape)
+    users = np.repeat(np.arange(people.users), half)
+    np.add.at(counts, (users, codes[:, :half].ravel()), 1)
+    best = counts == counts.max(axis=0)
+    credit = (best / best.sum(axis=0))[users, codes[:, half:].ravel()]
+    sure = credit.mean() - 5 * credit.std() / np.sqrt(credit.size)
+    for bound in release.promises(people, release.slots(people)):
+        _keeps(bound.estimate.high >= sure, f"{bound.name} to hold for these people")
+
+
+def _check_sites(release: Release, people: People, seed: int) -> None:
+    """Repeats of two sites, user by user, against what they would be if they were independent."""
+    if not getattr(release, "independent_sites", True):
+        return
+    one, other = (_repeated(release, people, site=site, seed=seed) for site in (1, 2))
+    for mine, yours in zip(one, other, strict=True):
+        table = np.zeros((mine.max() + 1, yours.max() + 1))
+        np.add.at(table, (mine, yours), 1)
+        expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / REPEATS
+        often = expected >= 5  # as chi-square wants it
+        squares = ((table - expected)[often] ** 2 / expected[often]).sum()
         _keeps(
-            best is None or bound.estimate.high >= best - 1e-12,
-            f"{bound.name} to hold for these people",
+            bool(squares < MOST_SQUARES + 2 * often.sum()),
+            "that sites draw on their own, or to say that they do not",
         )
+
+
+def _repeated(release: Release, people: People, *, site: int, seed: int) -> NDArray[np.int64]:
+    """What a site might have been shown, users x repeats, each different row a number."""
+    rows = np.stack(
+        [
+            np.asarray(release.show(people, 0, people.users, site=site, seed=seed, again=again))
+            for again in range(REPEATS)
+        ],
+        axis=1,
+    )
+    flat = rows.reshape(-1, rows.shape[2])
+    _, codes = np.unique(flat, axis=0, return_inverse=True)
+    return codes.reshape(rows.shape[:2])
 
 
 def _check_capabilities(release: Release, people: People, seed: int) -> None:

@@ -21,4 +21,9 @@ def bound(setting: Setting) -> Bound | None:
         "For any attacker who names a person by what one site is shown of them, whatever else is "
         "known: the sum over every outcome, gaps included, of the largest chance."
     )
+    if len(setting.world.parts) > 1:
+        sentence += (
+            " For a random target, or a random one of those that attacks assess, whichever is "
+            "larger."
+        )
     return Bound("exact optimum", SIDE, Estimate.computed(best, "exact"), sentence)

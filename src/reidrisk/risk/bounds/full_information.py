@@ -27,6 +27,8 @@ def bound(setting: Setting) -> Bound | None:
     if revealed is None:
         return None
     release = asked(setting.release, Reveals, "full information")
+    if not release.independent_sites:
+        return None  # who has seen another site knows more than the secrets
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
         mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
 from reidrisk.observations import MISSING
@@ -22,19 +24,29 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
     """What is proved for the parameters of the release and these people.
 
     An attacker chooses among the users of whom something is known, and figures of attacks count
-    no others: so does the promise. Where there is no people, what was seen stands in for them;
-    then users of whom nothing is known, or nothing is shown in some slot, may have been away, and
-    nothing is certain.
+    no others: so does the promise. Where sites depend on each other, what is proved of one says
+    nothing about who has seen another.
+
+    Where there is no people, what was seen stands in for them. Then users of whom nothing is known,
+    or nothing is shown in some slot, may have been away, and nothing is certain. Nor is it, unless
+    every user is a target equally often, that each is as likely to be one: then the promise is no
+    more than an optimum under that assumption.
     """
-    if setting.release is None:
+    release = setting.release
+    if release is None or not getattr(release, "independent_sites", True):
         return None
     traced = int(setting.traced.sum())
     everyone = traced == setting.seen.users
     if setting.people is None:
-        certain = everyone and not (setting.short.anonymous == MISSING).any()
-        return setting.release.promises(setting.seen, setting.slots) if certain else None
+        if not everyone or (setting.short.anonymous == MISSING).any():
+            return None
+        promised = release.promises(setting.seen, setting.slots)
+        times = np.bincount(setting.seen.truth, minlength=setting.seen.users)
+        if times.min() == times.max():
+            return promised
+        return tuple(replace(one, side="estimate") for one in promised)
     crowd = Traced(max(traced, 1), setting.people.complete)
-    promised = setting.release.promises(crowd, setting.slots)
+    promised = release.promises(crowd, setting.slots)
     if everyone:
         return promised
     note = f" Counted among the {traced:,} users of whom something is known."

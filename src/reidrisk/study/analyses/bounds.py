@@ -42,7 +42,9 @@ def steps(scene: Scene) -> Iterator[Step]:
     if scene.study.full_information:
         yield Step(FULL, lambda parts: _found(scene, parts, (FULL,)))
     names = tuple(name for name in bounds.BOUNDS if name != FULL)
-    yield Step("bounds", lambda parts: _found(scene, parts, (*names, *scene.study.bounds)))
+    done = {*names, FULL} if scene.study.full_information else set(names)
+    others = tuple(name for name in dict.fromkeys(scene.study.bounds) if name not in done)
+    yield Step("bounds", lambda parts: _found(scene, parts, (*names, *others)))
 
 
 def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
