@@ -152,7 +152,7 @@ def _sure(selections: Sequence[Selection]) -> str:
     sure = f"names should be right in {percent(best.precision)} of cases"
     who = f"An attacker ({best.attack}) who speaks only when {sure}"
     if best.right is None:
-        return f"{who} names nobody: too few were attacked to show that any claims are so good."
+        return f"{who} names nobody: too few were attacked to show that any claim is so good."
     return (
         f"{who} names {share_with_interval(best.named)} of people, and was right about "
         f"{share_with_interval(best.right)} of those."
