@@ -16,7 +16,21 @@ PAGES = [page for page in PAGES if "_build" not in page.parts]
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+LONG = {ROOT / "docs/concepts/attacks.md"}
+"""Pages that attack many people."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            id=str(page.relative_to(ROOT)),
+            marks=pytest.mark.slow if page in LONG else (),
+        )
+        for page in PAGES
+    ],
+)
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
     """A comment `# -> text` after a print says what must have been printed by then."""
     monkeypatch.chdir(tmp_path)

@@ -31,7 +31,7 @@ def test_lemma_3_the_formula_is_the_expected_number_of_different_representations
     assert reference.upper_matching(rows) == product_formula(np.array(rows, dtype=float))
 
 
-@settings(max_examples=600)
+@settings(max_examples=300)
 @given(matrices(users=(1, 8), representations=(1, 8)))
 def test_lemma_3_the_bound_is_never_below_the_exact_value_and_hardly_above(array):
     exact = product_formula(array)

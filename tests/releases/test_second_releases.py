@@ -22,7 +22,7 @@ BASKETS = make_profiles(
 def test_samples_follow_the_exact_rows(by_count, replacement):
     release = ItemSamples(samples=2, by_count=by_count, replacement=replacement)
     exact = release.rows(BASKETS)
-    rows = repeat(release, BASKETS, np.arange(3), repeats=8_000, seed=3).astype(np.int64)
+    rows = repeat(release, BASKETS, np.arange(3), repeats=3_000, seed=3).astype(np.int64)
     for user in range(3):
         columns = exact.column_of(rows[user])
         assert p_value(columns, exact.chances.toarray()[user]) > RARE
