@@ -109,9 +109,11 @@ def _check_promises(release: Release, people: People, seed: int) -> None:
 def _check_bounds(release: Release, people: People, slots: int, seed: int) -> None:
     bounds = release.promises(Traced(people.users, people.complete), slots)
     _keeps(isinstance(bounds, tuple), "a tuple of bounds")
+    if not bounds:
+        return
     seen = observe(release, people, seed=seed)
     setting = Setting(seen, slots, release=release, people=people, seed=seed)
-    exact = bounds_in(setting, ["exact-optimum"]) if bounds else ()
+    exact = bounds_in(setting, ["exact-optimum"])
     for bound in bounds:
         _keeps(bound.side == "upper", "bounds that are upper ones")
         _keeps(bool(bound.name and bound.assumes), "bounds with a name and what they assume")

@@ -23,12 +23,12 @@ def bound(setting: Setting) -> Bound | None:
     is estimated over all targets, and over those left in, among users of whom something is known;
     the larger one holds for both.
     """
+    if not setting.independent_sites:
+        return None  # who has seen another site knows more than the secrets
     revealed = _revealed(setting)
     if revealed is None:
         return None
     release = asked(setting.release, Reveals, "full information")
-    if not release.independent_sites:
-        return None  # who has seen another site knows more than the secrets
     score, engine = release.likelihood(revealed.tokens), setting.engine
     found = [
         mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)

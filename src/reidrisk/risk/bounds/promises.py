@@ -33,7 +33,7 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
     more than an optimum under that assumption.
     """
     release = setting.release
-    if release is None or not getattr(release, "independent_sites", True):
+    if release is None or not setting.independent_sites:
         return None
     traced = int(setting.traced.sum())
     everyone = traced == setting.seen.users

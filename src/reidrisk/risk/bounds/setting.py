@@ -42,6 +42,11 @@ class Setting:
     revealed: Observations | None = None
     shared_bits: Bits | None = None
 
+    @property
+    def independent_sites(self) -> bool:
+        """Whether sites are independent, given what the release holds fixed; unless it says no."""
+        return bool(getattr(self.release, "independent_sites", True))
+
     @cached_property
     def short(self) -> Observations:
         """What was seen in these slots."""
