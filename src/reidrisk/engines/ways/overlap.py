@@ -93,7 +93,7 @@ def search(
     observations: Observations, score: ProfileWeights, list_best: int, engine: Engine
 ) -> Matches:
     """Search bags: for each known token, the targets who hold it."""
-    targets = _inverted(first_shown(observations.anonymous), score)
+    targets = _inverted(first_shown(observations.anonymous.beside()), score)
 
     def look(blocks: Blocks, kept: Kept) -> None:
         for first, rows in blocks:
