@@ -14,7 +14,7 @@ from reidrisk import LocalEngine, Observations, ReferenceEngine, TokenWeights
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.parquet_rows import ParquetRows
 from reidrisk.rows import BagRows, Kind, SetRows, TokenRows, rows_of
-from reidrisk.scores import ProfileWeights, TokenTable
+from reidrisk.scores import OverlapWeights, TokenTable
 
 RANDOM = np.random.default_rng(3)
 VALUES = RANDOM.integers(-1, 300, (50, 4))
@@ -167,7 +167,7 @@ def test_bags_are_rated_by_what_they_have_in_common(seed):
     random = np.random.default_rng(seed)
     known, shown = ([random.integers(0, 9, random.integers(0, 6)) for _ in range(8)] for _ in "ab")
     seen = Observations(BagRows(known, tokens=9), shown, np.arange(8), tokens=9)
-    found = LocalEngine().search(seen, ProfileWeights(np.ones(9)), list_best=1)
+    found = LocalEngine().search(seen, OverlapWeights(np.ones(9)), list_best=1)
     overlaps = [[len({*map(int, a)} & {*map(int, b)}) for a in known] for b in shown]
     assert (found.best >> 40).tolist() == [max(each) for each in overlaps]
     assert found.ties.tolist() == [each.count(max(each)) for each in overlaps]

@@ -11,13 +11,13 @@ from reidrisk.scores.score import Gains, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileWeights:
+class OverlapWeights:
     """A gain for each token that both sides hold, whatever the slot.
 
     Args:
         match: Gain by token. A token counts once, however often either side shows it.
 
-    Known sets and bags count with all their tokens. `ProfileWeights(np.ones(349))` is the size of
+    Known sets and bags count with all their tokens. `OverlapWeights(np.ones(349))` is the size of
     the overlap of two token sets.
     """
 
