@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         FullInformation,
         Hamming,
         Overlap,
+        RarityOverlap,
+        Repetition,
         TypeAware,
         WeightedHamming,
     )
@@ -46,8 +48,10 @@ __all__ = [
     "OverlapWeights",
     "ParquetRows",
     "RandomisedResponse",
+    "RarityOverlap",
     "ReferenceEngine",
     "ReidriskError",
+    "Repetition",
     "RepresentationMatrix",
     "Result",
     "SetRows",
@@ -80,7 +84,15 @@ __all__ = [
 ]
 
 _PARTS = {
-    "attacks": ("FullInformation", "Hamming", "Overlap", "TypeAware", "WeightedHamming"),
+    "attacks": (
+        "FullInformation",
+        "Hamming",
+        "Overlap",
+        "RarityOverlap",
+        "Repetition",
+        "TypeAware",
+        "WeightedHamming",
+    ),
     "engines": ("LocalEngine", "ReferenceEngine"),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),

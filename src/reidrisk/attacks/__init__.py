@@ -11,6 +11,8 @@ from reidrisk.attacks.gaps import Gaps
 from reidrisk.attacks.hamming import Hamming
 from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
 from reidrisk.attacks.pair_table import TokenTable
+from reidrisk.attacks.rarity import RarityOverlap
+from reidrisk.attacks.repetition import Repetition
 from reidrisk.attacks.table import all_attacks, attack_named
 from reidrisk.attacks.type_aware.attack import TypeAware
 from reidrisk.attacks.type_aware.latent_types import LatentTypes, fit_types
@@ -25,6 +27,8 @@ __all__ = [
     "Hamming",
     "LatentTypes",
     "Overlap",
+    "RarityOverlap",
+    "Repetition",
     "TokenTable",
     "TypeAware",
     "View",
