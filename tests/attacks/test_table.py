@@ -20,11 +20,13 @@ NAMES = {
     "gaps",
     "hamming",
     "overlap",
+    "rarity-overlap",
+    "repetition",
     "token-table",
     "type-aware",
     "weighted-hamming",
 }
-OF_RELEASE = NAMES - {"gaps", "hamming", "overlap"}
+OF_RELEASE = NAMES - {"gaps", "hamming", "overlap", "rarity-overlap", "repetition"}
 
 
 def test_all_attacks_are_found_in_the_modules():
