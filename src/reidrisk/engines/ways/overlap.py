@@ -1,11 +1,13 @@
 """Searching for what two sides have in common, whatever the slot."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_overlap import BITS, Inverted, look_up
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
@@ -130,7 +132,7 @@ def search(
     """Search by an index: for each known token, the targets who hold it."""
     targets = inverted(observations, score)
 
-    def look(blocks: Blocks, kept: Kept) -> None:
+    def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
             look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
