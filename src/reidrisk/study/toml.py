@@ -11,6 +11,7 @@ from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.releases import Release, ShowsOneOfTop
+from reidrisk.speech import speaking
 from reidrisk.study.describe import hash_of_file
 from reidrisk.study.keys import PATHS, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
@@ -89,7 +90,8 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
 def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
     """Read the people or tables; what is wrong with a file is said beside the key that names it."""
     try:
-        return model.people.read(folder)
+        with speaking("keys"):
+            return model.people.read(folder)
     except InvalidInput as wrong:
         for part in PATHS:
             path = getattr(model.people, part, None)
