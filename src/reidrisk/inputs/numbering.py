@@ -123,7 +123,7 @@ def _number(
     data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers, numbers: Numbers,
     keys: Numbers, held: Numbers, texts: Numbers, text_words: Numbers, ends: Numbers,
     count: int, add: bool,
-) -> int:  # fmt: skip  # noqa: FBT001  kernels take no names
+) -> int:  # fmt: skip
     """Look up what has no number yet, and number what is new if asked to; returns the count.
 
     One long loop, since a call for each row would cost more than what it does.
