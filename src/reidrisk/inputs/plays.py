@@ -129,7 +129,8 @@ class Labels:
         if self._whole:
             self.parts = [self._numbered(pa.array(part).cast(TEXT)) for part in self.parts]
             self._whole = False
-        text = text_of(column, name, source)
+        # Text of the type that formats give has been checked there.
+        text = column if kind == TEXT else text_of(column, name, source)
         refuse_blanks(text.chunks, name, source)
         self.parts += self._texts.add(text.chunks)
 

@@ -26,6 +26,8 @@ DAMAGED = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImp
 # Tables as people write them shrink to a tenth, logs of one and the same line to a hundredth.
 MOST_TIMES, ANY_TIMES_UNTIL = 200, 1 << 30
 ALLOWED = "REIDRISK_MOST_EXPANSION"
+# Read between two looks at how far it is.
+PORTION = 1 << 24
 GIBIBYTE, MEBIBYTE = 1 << 30, 1 << 20
 
 
@@ -63,17 +65,27 @@ class Stream:
 
     def read(self, count: int) -> bytes:
         """The next bytes, fewer only at the end."""
-        try:
-            data: bytes = self._unpacked.read(count)
-        except DAMAGED as wrong:
-            raise _damaged(self.file) from wrong
-        self._given += len(data)
-        taken = min(self._raw.tell(), self.size)
-        if self.packing is not None:
-            self._limit(taken)
-        if self._progress is not None:
-            self._progress(taken if data else self.size, self.size)
-        return data
+        room = bytearray(count)
+        return bytes(memoryview(room)[: self.fill(memoryview(room))])
+
+    def fill(self, room: memoryview) -> int:
+        """Put the next bytes there; returns how many, fewer than there is room only at the end."""
+        count = 0
+        while count < len(room):
+            try:
+                got = self._unpacked.readinto(room[count : count + PORTION])
+            except DAMAGED as wrong:
+                raise _damaged(self.file) from wrong
+            self._given += got
+            count += got
+            taken = min(self._raw.tell(), self.size)
+            if self.packing is not None:
+                self._limit(taken)
+            if self._progress is not None:
+                self._progress(taken if got else self.size, self.size)
+            if not got:
+                break
+        return count
 
     def _unpack(self, start: bytes) -> None:
         name = self.file.name

@@ -30,10 +30,10 @@ def open(head: Head, layout: Layout, wanted: Collection[str]) -> "DelimitedTable
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """Whole lines of a text, and how many lines and rows came before."""
+    """Whole lines of a text, and how many bytes and rows came before."""
 
     data: pa.Buffer
-    lines: int
+    start: int
     rows: int
 
 
@@ -66,8 +66,8 @@ class DelimitedTable:
         types = {place: kinds[name] for place, name in zip(places, names, strict=True)
                  if name in kinds}  # fmt: skip
         rows = 0
-        for data, lines in self._blocks(progress):
-            table = self._parsed(_Block(data, lines, rows), places, types)
+        for data, start in self._blocks(progress):
+            table = self._parsed(_Block(data, start, rows), places, types)
             rows += table.num_rows
             if not types.keys() >= set(places) and table.num_rows:
                 # As in Arrow, the first rows decide on types that nobody said.
@@ -75,21 +75,33 @@ class DelimitedTable:
             yield table.rename_columns(list(names))
 
     def _blocks(self, progress: Progress | None) -> Iterator[tuple[pa.Buffer, int]]:
-        """Whole lines, and how many lines came before; at least once."""
-        end, lines = self.cut.line_end, self.cut.before
+        """Whole lines, and how many bytes came before; at least once.
+
+        All stand in the same room, one after the other: who wants to keep them copies them.
+        """
+        start, room = self.cut.skip, bytearray(LONGEST + BLOCK)
         with Stream(self.file, progress) as stream:
-            stream.read(self.cut.skip)
-            rest, more = b"", True
+            stream.read(start)
+            rest, more = 0, True
             while more:
-                new = stream.read(BLOCK)
-                more = len(new) == BLOCK
-                data = rest + new
-                stop = data.rfind(end) + 1 if more else len(data)
-                if len(data) - stop > LONGEST:
-                    raise InvalidInput(too_long(self.file, lines + data.count(end) + 1))
-                rest = data[stop:]
-                yield pa.py_buffer(data).slice(0, stop), lines
-                lines += data.count(end)
+                got = stream.fill(memoryview(room)[rest : rest + BLOCK])
+                more, end = got == BLOCK, rest + got
+                stop = room.rfind(self.cut.line_end, 0, end) + 1 if more else end
+                if end - stop > LONGEST:
+                    raise InvalidInput(too_long(self.file, self._line(start + stop)))
+                yield pa.py_buffer(room).slice(0, stop), start
+                start, rest = start + stop, end - stop
+                room[:rest] = room[stop:end]
+
+    def _line(self, start: int) -> int:
+        """The number of the line that begins so many bytes after the beginning."""
+        lines = 1
+        with Stream(self.file) as stream:
+            while start:
+                data = stream.read(min(start, BLOCK))
+                start -= len(data)
+                lines += data.count(self.cut.line_end)
+        return lines
 
     def _parsed(
         self, block: _Block, places: list[int], types: Mapping[int, pa.DataType]
@@ -132,9 +144,9 @@ class DelimitedTable:
 
     def _refuse_lines(self, block: _Block) -> None:
         """Name the first line that is too long, or has other than as many entries as it should."""
-        width = len(self.cut.names)
+        width, first = len(self.cut.names), self._line(block.start)
         for place, line in enumerate(block.data.to_pybytes().split(self.cut.line_end)):
-            number = block.lines + place + 1
+            number = first + place
             if len(line) > LONGEST:
                 raise InvalidInput(too_long(self.file, number))
             text = line.decode(errors="replace").rstrip("\r")
