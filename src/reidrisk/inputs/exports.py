@@ -96,7 +96,7 @@ def write_tfrecord_observations(
             "attack draws targets from all records; observe with all users as targets"
         )
     known = _observations(seen).known
-    if not known.complete or seen.anonymous.min() < 0:
+    if not known.complete or np.asarray(seen.anonymous).min() < 0:
         raise InvalidInput(
             "some slots were not seen, and the authors' attack would count them as equal; "
             'observe people without gaps: absent="pad" or "drop"'
