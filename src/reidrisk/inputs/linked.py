@@ -22,7 +22,9 @@ from reidrisk.speech import setting
 
 Strangers = Literal["keep", "refuse"]
 
-TAXONOMY = b"reidrisk:taxonomy"
+TAXONOMY, FORM = b"reidrisk:taxonomy", b"reidrisk:form"
+"""Notes in Parquet files: all tokens there are, and what rows are if they are bags."""
+BAGS = b"bags"
 RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
@@ -126,9 +128,10 @@ def read_linked(
         )
     said = Layout() if layout is None else layout
     here, there = (read_site(path, said, columns or {}) for path in (known, anonymous))
+    notes = _notes(files_of(known, TYPES)[0])
     if taxonomy is None:
-        taxonomy = _noted_taxonomy(files_of(known, TYPES)[0])
-    here, there = same_form(here, there)
+        taxonomy = _noted_taxonomy(known, notes)
+    here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
     return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
 
@@ -174,18 +177,22 @@ def _truth(here: SiteRows, there: SiteRows) -> NDArray[np.int64]:
     return np.where(found < 0, MISSING, place[found])[there.users.codes]
 
 
-def _noted_taxonomy(file: Path) -> list[Any] | None:
-    """The labels that `write_observations` noted in a Parquet file."""
+def _notes(file: Path) -> dict[bytes, bytes]:
+    """What `write_observations` noted in a Parquet file."""
     if file.suffix.lower() != ".parquet":
-        return None
-    noted = (parquet_file(file).schema_arrow.metadata or {}).get(TAXONOMY)
+        return {}
+    return parquet_file(file).schema_arrow.metadata or {}
+
+
+def _noted_taxonomy(path: AnyPath, notes: Mapping[bytes, bytes]) -> list[Any] | None:
+    """All labels, if they were noted."""
     try:
-        labels = json.loads(noted) if noted else None
+        labels = json.loads(notes[TAXONOMY]) if TAXONOMY in notes else None
     except ValueError:
         labels = ()
     if labels is not None and not isinstance(labels, list):
         raise InvalidInput(
-            f"{file}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
+            f"{path}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
             "taxonomy"
         )
     return labels

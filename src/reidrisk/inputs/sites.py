@@ -124,15 +124,15 @@ def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> Site
     if layout.columns:
         return _in_columns(path, layout)
     there = column_names(files_of(path, TYPES)[0], layout)
-    names = _names(there, layout, columns)
+    names = _names(path, there, layout, columns)
     form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
     wanted, read = _READERS[form]
     table, source = _table(path, {name: names[name] for name in wanted}, layout)
     return read(table, source)
 
 
-def same_form(here: SiteRows, there: SiteRows) -> tuple[SiteRows, SiteRows]:
-    """Both with the same slots, or both as bags."""
+def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
+    """Both with the same slots, or both as bags; lists are bags if that is known, or must be."""
     both = f"{here.source} and {there.source}"
     if here.form != there.form and {here.form, there.form} & {"epochs", "columns"}:
         raise InvalidInput(
@@ -140,11 +140,11 @@ def same_form(here: SiteRows, there: SiteRows) -> tuple[SiteRows, SiteRows]:
             "cannot be compared; write both in the same form"
         )
     if len(here.slots):
+        if here.slots.tolist() == there.slots.tolist():
+            return here, there
         slots = union(here.slots, there.slots)
-        if here.slots.tolist() == there.slots.tolist():  # columns keep their order
-            slots = here.slots
         return here.spread(slots), there.spread(slots)
-    if here.width is not None and there.width is not None:
+    if here.width is not None and there.width is not None and not bags:
         if here.width != there.width:
             raise InvalidInput(
                 f"{here.source} has {here.width} slots and {there.source} has {there.width}; give "
@@ -162,7 +162,9 @@ def same_form(here: SiteRows, there: SiteRows) -> tuple[SiteRows, SiteRows]:
     return replace(here, form="items"), replace(there, form="items")
 
 
-def _names(there: list[str], layout: Layout, columns: Mapping[str, str]) -> dict[str, str]:
+def _names(
+    path: AnyPath, there: list[str], layout: Layout, columns: Mapping[str, str]
+) -> dict[str, str]:
     """What the columns of a file are called there, by our names."""
     said = {"user": layout.user, "token": layout.item, "epoch": layout.epoch}
     names = {name: column for name, column in said.items() if column is not None}
@@ -179,8 +181,8 @@ def _names(there: list[str], layout: Layout, columns: Mapping[str, str]) -> dict
     if "user" not in names or not names.keys() & {"token", "tokens"}:
         what = "users" if "user" not in names else "items"
         raise InvalidInput(
-            f"nobody says which column holds the {what}: the file has {', '.join(there)}; name "
-            f"columns with {setting('user')} and {setting('item')}, or those that describe a "
+            f"{path}: nobody says which column holds the {what}; there are {', '.join(there)}. "
+            f"Name columns with {setting('user')} and {setting('item')}, or those that describe a "
             f"person with {setting('columns')}"
         )
     return names

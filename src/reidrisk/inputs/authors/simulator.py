@@ -91,10 +91,10 @@ def read_tfrecord_observations(
     ids = _distinct_users([_users(shard) for shard in shards], source)
     known = _client(shards, KNOWN, ids, source)
     anonymous = _client(shards, ANONYMOUS, ids, source)
-    if known.tokens.shape[1] != anonymous.tokens.shape[1]:
+    if known.width != anonymous.width:
         raise InvalidInput(
-            f"{source}: {KNOWN} has {known.tokens.shape[1]} tokens and {ANONYMOUS} has "
-            f"{anonymous.tokens.shape[1]}; write as many of both"
+            f"{source}: {KNOWN} has {known.width} tokens and {ANONYMOUS} has {anonymous.width}; "
+            "write as many of both"
         )
     sets = _top_sets(shards)
     if taxonomy is None and sets is not None:
