@@ -70,7 +70,7 @@ def read_plays(
     first: dict[str, str] = {}
     for place, file in enumerate(files):
         with unchanged(file):
-            opened = open_table(file, layout, _named(layout))
+            opened = open_table(file, layout)
             refuse_mixed_cases(opened, len(files))
             taken = _take(file, opened, layout)
             first = first or taken
@@ -96,7 +96,7 @@ def plays_layout(path: AnyPath, layout: Layout = LAYOUT) -> Layout:
     the layout names them. Whatever leaves a doubt is refused.
     """
     file = files_of(path, TYPES)[0]
-    opened = open_table(file, layout, _named(layout))
+    opened = open_table(file, layout)
     taken = _take(file, opened, layout)
     if isinstance(opened, DelimitedTable):
         layout = replace(layout, header=opened.cut.header, separator=opened.cut.separator)
@@ -225,10 +225,6 @@ def _settings() -> str:
 def _said(layout: Layout) -> dict[str, str]:
     said = {role: getattr(layout, role) for role in ROLES}
     return {role: name for role, name in said.items() if name is not None}
-
-
-def _named(layout: Layout) -> tuple[str, ...]:
-    return tuple(_said(layout).values())
 
 
 def _short(counts: NDArray[Any]) -> NDArray[Any]:

@@ -77,7 +77,8 @@ def find_cut(
     rows = [tuple(split(line, separator)) for line in lines]
     header = layout.header
     if header is None:
-        header = _has_header(file, suffix, rows, wanted)
+        said = (layout.user, layout.item, layout.count, layout.epoch, *layout.columns)
+        header = _has_header(file, suffix, rows, {*wanted, *said})
     names = rows[0] if header else tuple(str(place + 1) for place in range(len(rows[0])))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
@@ -99,7 +100,7 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text.strip()) is not None
 
 
-def said(separator: str) -> str:
+def spoken(separator: str) -> str:
     """A separator as messages say it."""
     return SAID.get(separator, f'"{separator}"')
 
@@ -128,7 +129,7 @@ def _separator(file: object, suffix: str, lines: list[str]) -> str:
     if cuts:
         choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in cuts)
         raise InvalidInput(
-            f"{file}: columns may be separated by {' or by '.join(map(said, cuts))}; say which: "
+            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; say which: "
             f"{choices}"
         )
     return own or _nearly(file, lines)

@@ -44,6 +44,9 @@ __all__ = [
 AnyPath = str | os.PathLike[str]
 
 LAYOUT = Layout()
+# What the settings are called that name columns of people.
+SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
+            "count": "count"}  # fmt: skip
 _PACKED = ("", ".gz", ".zip")
 _USUAL = (".csv", ".tsv")
 _OTHER = (".txt", ".dat", ".data", ".test")
@@ -155,8 +158,6 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
                 f"{place}: the folder has no file of type {known}; give one that has"
             )
         return found
-    if not place.exists() and not _has_type(place, types):
-        raise InvalidInput(f"{place}: there is no such file; check the path")
     if not _has_type(place, types):
         raise InvalidInput(
             f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
@@ -204,9 +205,9 @@ def refuse_mixed_cases(opened: TableFile, files: int) -> None:
 
 def _advice(taken: Mapping[str, str]) -> str:
     """How to name a column where the user is."""
-    say = {"token": "item", "weight": "count"}
-    settings = ", ".join(setting(say.get(name, name)) for name in taken)
-    return f"name it so in the file, or say what it is called there with {settings}"
+    settings = ", ".join(setting(SETTINGS[name]) for name in taken if name in SETTINGS)
+    other = f", or say what it is called there with {settings}" if settings else ""
+    return f"name it so in the file{other}"
 
 
 def check_columns(

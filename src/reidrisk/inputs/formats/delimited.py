@@ -11,7 +11,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.formats.format import LONGEST, Head, too_long
 from reidrisk.inputs.labels import not_utf8
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.signs import Cut, find_cut, said, split
+from reidrisk.inputs.signs import Cut, find_cut, split, spoken
 from reidrisk.inputs.streams import Progress, Stream
 
 # Read at once; Arrow cuts it into parts for its threads, each of at least one line.
@@ -54,7 +54,7 @@ class DelimitedTable:
         """What to say of the file."""
         return {
             "format": "text",
-            "separator": said(self.cut.separator),
+            "separator": spoken(self.cut.separator),
             "header": "line 1" if self.cut.header else "none, columns are numbered",
         }
 
