@@ -2,5 +2,6 @@
 
 from reidrisk.attacks.learned_pairs.attack import LearnedPairs
 from reidrisk.attacks.learned_pairs.comparisons import Coarsened, Comparison, Equal, Within
+from reidrisk.attacks.learned_pairs.learning import SlotChances
 
-__all__ = ["Coarsened", "Comparison", "Equal", "LearnedPairs", "Within"]
+__all__ = ["Coarsened", "Comparison", "Equal", "LearnedPairs", "SlotChances", "Within"]

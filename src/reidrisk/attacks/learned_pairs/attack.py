@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.attack import View, check_needs
 from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
-from reidrisk.attacks.learned_pairs.learning import PairChances, learned
+from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
 from reidrisk.attacks.learned_pairs.pairs import (
     Pairs,
     all_pairs,
@@ -90,18 +90,23 @@ class LearnedPairs:
 
     def fit(self, view: View) -> Score:
         """The score with the likeliest chances."""
-        check_needs(self, view)
-        self._check(view)
-        columns, pairs = self._pairs(view)
-        compared = np.array([column.compares for column in columns])
-        chances = learned(pairs, compared)
+        columns, pairs = self.pairs(view)
+        chances = _learned(columns, pairs)
         gaps = not view.known.complete or bool(pairs.cells.shown_gap.any())
-        if compared.any():
+        if view.anonymous is not None:
+            gaps |= bool((view.anonymous == MISSING).any())
+        if any(column.compares for column in columns):
             return _table(columns, chances, gaps=gaps)
         return _weights(columns, chances, gaps=gaps)
 
-    def _pairs(self, view: View) -> tuple[list[Column], Pairs]:
-        """The columns, and the pairs to learn from."""
+    def learn(self, view: View) -> SlotChances:
+        """How reliable each slot is: what the score is made of."""
+        return _learned(*self.pairs(view))
+
+    def pairs(self, view: View) -> tuple[list[Column], Pairs]:
+        """The columns, and the pairs of rows to learn from."""
+        check_needs(self, view)
+        self._check(view)
         panel = view.panel if self.panel is None else self.panel
         if panel is not None:
             _check_panel(panel, view)
@@ -147,6 +152,10 @@ class LearnedPairs:
             raise InvalidInput("nothing is shown in any slot, so there is nothing to learn from")
 
 
+def _learned(columns: Sequence[Column], pairs: Pairs) -> SlotChances:
+    return learned(pairs, np.array([column.compares for column in columns]))
+
+
 def _check_panel(panel: Observations, view: View) -> None:
     same = panel.known.kind is Kind.TOKENS and panel.tokens == view.tokens
     if not same or panel.slots < view.slots:
@@ -159,7 +168,7 @@ def _check_panel(panel: Observations, view: View) -> None:
         raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
 
 
-def _weights(columns: Sequence[Column], chances: PairChances, *, gaps: bool) -> TokenWeights:
+def _weights(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenWeights:
     """Gains where tokens are the same or not."""
     alone = np.array([column.drawn for column in columns])
     mismatch = chances.drawn[:, None] * alone
@@ -176,8 +185,11 @@ def _weights(columns: Sequence[Column], chances: PairChances, *, gaps: bool) -> 
     )
 
 
-def _table(columns: Sequence[Column], chances: PairChances, *, gaps: bool) -> TokenTable:
+def _table(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenTable:
     """Gains by both tokens of a slot."""
+    if not gaps:
+        parts = zip(columns, chances.copied, chances.close, strict=True)
+        return TokenTable(log_chance([column.table(*part) for column, *part in parts]))
     size = columns[0].drawn.size + 1
     table = np.empty((len(columns), size, size))
     for slot, column in enumerate(columns):
@@ -187,6 +199,4 @@ def _table(columns: Sequence[Column], chances: PairChances, *, gaps: bool) -> To
         gap[-1] = chances.gap_given_gap[slot]
         table[slot, :-1] *= 1 - gap
         table[slot, -1] = gap
-    if gaps:
-        return TokenTable(log_chance(table), gaps=True)
-    return TokenTable(log_chance(table[:, :-1, :-1]))
+    return TokenTable(log_chance(table), gaps=True)

@@ -101,19 +101,21 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     """Chances of tokens that are drawn, slots x tokens.
 
     They are as among the known rows (and one more, spread evenly), unless the anonymous side shows
-    tokens more or less often than chance explains. Each is then moved towards how often it is
-    shown, the further the more often it is expected: times `(shown + k) / (expected + k)`, with k
-    by the moments of a Poisson number whose mean has a gamma distribution.
+    tokens more or less often than chance explains. They are then moved towards how often other
+    anonymous rows show them, by the share of the squared differences that chance does not explain
+    (James and Stein's weight).
     """
-    counts = _counts(shown, known.tokens)
     there = _known_counts(known) + 1 / known.tokens
-    chances = there / there.sum(axis=1, keepdims=True)
-    expected = counts.sum(axis=1, keepdims=True) * chances
-    by_chance = expected + expected**2 / there  # of either side
-    excess = ((counts - expected) ** 2 - by_chance).sum(axis=1, keepdims=True)
-    spread = np.maximum(excess, 0) / np.maximum((expected**2).sum(axis=1, keepdims=True), TINY)
-    chances *= (1 + spread * counts) / (1 + spread * expected)
-    drawn: Floats = chances / chances.sum(axis=1, keepdims=True)
+    here = there / there.sum(axis=1, keepdims=True)
+    counts = _counts(shown, known.tokens)
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    expected = total * here
+    by_chance = (expected + expected**2 / there).sum(axis=1, keepdims=True)  # of either side
+    differ = ((counts - expected) ** 2).sum(axis=1, keepdims=True)
+    weight = np.maximum(1 - by_chance / np.maximum(differ, TINY), 0)
+    others = np.maximum(counts - 1, 0)  # a row does not count for the token it shows itself
+    left = total - others.sum(axis=1, keepdims=True)
+    drawn: Floats = (1 - weight) * here + weight * (others + left * here) / total
     return drawn
 
 

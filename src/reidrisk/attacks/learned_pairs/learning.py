@@ -33,7 +33,7 @@ TARGETS_AT_A_TIME = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PairChances:
+class SlotChances:
     """What becomes of a known slot on the anonymous side, slot by slot.
 
     Attributes:
@@ -54,7 +54,7 @@ class PairChances:
         return 1 - self.copied - self.close
 
 
-def learned(pairs: Pairs, compared: Mask) -> PairChances:
+def learned(pairs: Pairs, compared: Mask) -> SlotChances:
     """The likeliest chances: one for all slots alike, unless slots clearly differ.
 
     Slots differ if chances of their own make what is shown likelier by more than half the
@@ -75,13 +75,13 @@ def learned(pairs: Pairs, compared: Mask) -> PairChances:
     return free if further - reached > more * np.log(pairs.starts.size - 1) / 2 else simple
 
 
-def started(compared: Mask) -> PairChances:
+def started(compared: Mask) -> SlotChances:
     """Chances to begin with: what is not copied is half close where there is such a thing."""
     half = np.full(compared.size, START)
-    return PairChances(half, np.where(compared, half / 2, 0.0), half, half)
+    return SlotChances(half, np.where(compared, half / 2, 0.0), half, half)
 
 
-def climbed(pairs: Pairs, chances: PairChances, alike: Ints) -> tuple[PairChances, float]:
+def climbed(pairs: Pairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
     """Take steps until nothing moves; what is reached, and its log-likelihood but for a step.
 
     Args:
@@ -91,14 +91,14 @@ def climbed(pairs: Pairs, chances: PairChances, alike: Ints) -> tuple[PairChance
     """
     reached = 0.0
     for _ in range(STEPS):
-        expected, reached = _expected(pairs, chances)
+        expected, reached = counted(pairs, chances)
         before, chances = chances, best(pairs, chances, expected, alike)
         if _moved(before, chances) <= TOLERANCE:
             break
     return chances, reached
 
 
-def factors(pairs: Pairs, chances: PairChances) -> Floats:
+def factors(pairs: Pairs, chances: SlotChances) -> Floats:
     """The chance that each cell stands for, over that of drawing the token shown."""
     cells, slot = pairs.cells, pairs.cells.slot
     gap = np.where(cells.known_gap, chances.gap_given_gap[slot], chances.gap_given_token[slot])
@@ -106,7 +106,7 @@ def factors(pairs: Pairs, chances: PairChances) -> Floats:
     return np.where(cells.shown_gap, gap, (1 - gap) * token)
 
 
-def best(pairs: Pairs, chances: PairChances, expected: Floats, alike: Ints) -> PairChances:
+def best(pairs: Pairs, chances: SlotChances, expected: Floats, alike: Ints) -> SlotChances:
     """The likeliest chances if targets fall into cells as expected."""
     cells = pairs.cells
 
@@ -125,17 +125,17 @@ def best(pairs: Pairs, chances: PairChances, expected: Floats, alike: Ints) -> P
     for known in (~cells.known_gap, cells.known_gap):
         empty, held = (count(expected, known & gap) for gap in (cells.shown_gap, ~cells.shown_gap))
         gaps.append((empty + PSEUDO) / (empty + held + 2 * PSEUDO))
-    return PairChances(copied / total, near / total, *gaps)
+    return SlotChances(copied / total, near / total, *gaps)
 
 
-def _token(pairs: Pairs, chances: PairChances) -> Floats:
+def _token(pairs: Pairs, chances: SlotChances) -> Floats:
     """The chance of the token shown given the known one, over that of drawing it."""
     cells, slot = pairs.cells, pairs.cells.slot
     added = chances.copied[slot] * cells.copied + chances.close[slot] * cells.close
     return np.asarray(added + chances.drawn[slot])
 
 
-def _expected(pairs: Pairs, chances: PairChances) -> tuple[Floats, float]:
+def counted(pairs: Pairs, chances: SlotChances) -> tuple[Floats, float]:
     """How many targets fall into each cell, and the log-likelihood."""
     nats = log_chance(factors(pairs, chances))
 
@@ -147,6 +147,6 @@ def _expected(pairs: Pairs, chances: PairChances) -> tuple[Floats, float]:
     return np.sum(parts, axis=0), sum(reached)
 
 
-def _moved(one: PairChances, other: PairChances) -> float:
-    names = PairChances.__slots__
+def _moved(one: SlotChances, other: SlotChances) -> float:
+    names = SlotChances.__slots__
     return max(float(np.abs(getattr(one, name) - getattr(other, name)).max()) for name in names)

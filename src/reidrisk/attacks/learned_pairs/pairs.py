@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +73,7 @@ def true_pairs(columns: Sequence[Column], known: Tokens, shown: Tokens) -> Pairs
 
 def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
     """Each target beside everybody."""
-    codes = Codes(columns)
+    codes = Codes.of(columns)
     found: list[list[Counted]] = [[] for _ in shown]
     for start in range(0, known.users, ROWS_AT_A_TIME):
         block = known.block(start, min(start + ROWS_AT_A_TIME, known.users)).astype(np.int32)
@@ -90,20 +90,39 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
     return _pairs(columns, shown, classes, counts, sizes)
 
 
+@dataclass(frozen=True, eq=False, slots=True)
 class Codes:
-    """Numbers for combinations of classes: of all slots, in as many words as that takes."""
+    """Numbers for combinations of classes: of all slots, in as many words as that takes.
 
-    def __init__(self, columns: Sequence[Column]) -> None:
-        self.columns = columns
-        self.compared = np.array([column.compares for column in columns])
-        self.sizes = np.array([column.classes for column in columns])
-        self.word, self.unit = np.empty((2, len(columns)), np.int64)
-        word, self.span = 0, 1
-        for slot, size in enumerate(self.sizes.tolist()):
-            if self.span * size > LARGEST_CODE:
-                word, self.span = word + 1, 1
-            self.word[slot], self.unit[slot] = word, self.span
-            self.span *= size
+    Attributes:
+        columns: Whose classes.
+        compared: Which columns have classes of close tokens.
+        sizes: Number of classes of each slot.
+        word: The word in which a slot is coded.
+        unit: What one more class of a slot adds to it.
+        span: One more than the largest code, if there is one word; else that of the last.
+    """
+
+    columns: Sequence[Column]
+    compared: Mask
+    sizes: Ints
+    word: Ints
+    unit: Ints
+    span: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> Self:
+        """Codes of rows with these columns."""
+        word, unit, here, span = [], [], 0, 1
+        for column in columns:
+            if span * column.classes > LARGEST_CODE:
+                here, span = here + 1, 1
+            word.append(here)
+            unit.append(span)
+            span *= column.classes
+        compared = np.array([column.compares for column in columns])
+        sizes = np.array([column.classes for column in columns])
+        return cls(columns, compared, sizes, np.array(word), np.array(unit), span)
 
     def counted(self, known: Rows32, shown: Tokens) -> Counted:
         """The different codes of known rows beside a target, and how often each occurs."""
