@@ -47,7 +47,7 @@ _TYPES = "types are told from what one site was shown"
 def refusal(release, attack):
     """The sentence with which a pair is refused; None if it makes sense."""
     if release.startswith("item samples"):
-        weighing = {"weighted-hamming", "token-table", "type-aware", "denoised-profile-overlap"}
+        weighing = {"weighted-hamming", "token-table", "type-aware", "denoised-overlap"}
         if attack in weighing:
             return re.escape(f"{attack} {_TOP}; item-samples cannot")
         if attack == "full-information":

@@ -30,6 +30,10 @@ _COMMANDS = {
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
+        "plays": (
+            "reidrisk.cli.plays:plays",
+            "Measure what two sites learn that each see some items of a person.",
+        ),
         "link": ("reidrisk.cli.linking:link", "Attack your own data."),
         "bounds": (
             "reidrisk.cli.theory:bounds",

@@ -59,6 +59,15 @@ def output(kind: str, **more: Any) -> "Callable[..., Any]":
     return click.option("-o", "--output", type=click.Path(), metavar=kind, **more)
 
 
+def with_users() -> "Callable[..., Any]":
+    """Names, only for who asks."""
+    return click.option(
+        "--with-users", is_flag=True,
+        help="Also write users.parquet: each target with its user, credit, ties and the users who "
+        "score best. Only you may read it. Nothing else names users.",
+    )  # fmt: skip
+
+
 def seed() -> "Callable[..., Any]":
     """Of chance."""
     return click.option(
@@ -75,10 +84,9 @@ def chosen_attacks() -> "Callable[..., Any]":
         type=attack,
         metavar="NAME",
         multiple=True,
-        default=("hamming",),
-        show_default=True,
         shell_complete=_attacks,
-        help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class.",
+        help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class. If "
+        "none is named: those that need not know what showed the rows.",
     )
 
 

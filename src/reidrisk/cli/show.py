@@ -97,6 +97,10 @@ class Progress:
         """Some of all people were made."""
         self._update("people", "people", done, total, "users")
 
+    def read(self, done: int, total: int) -> None:
+        """Some bytes of a file were read."""
+        self._update("bytes", "reading", done, total, "B")
+
     def _update(self, kind: str, text: str, done: int, total: int, unit: str) -> None:
         if self._bars is None:
             return

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.observations import Observations
+from reidrisk.rows import BagRows, Rows
 
 
 def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
@@ -26,7 +27,7 @@ def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind 
     if isinstance(thing, np.ndarray):
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
-        rows = (thing.known.block(0, thing.known.users), thing.anonymous, thing.truth)
+        rows = (_known(thing.known), thing.anonymous, thing.truth)
         return {"kind": "Observations", "rows": [describe(part) for part in rows]}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
@@ -50,6 +51,11 @@ def hash_of_file(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _known(rows: Rows) -> object:
+    """All rows; bags as they are, since beside each other they may need far more memory."""
+    return rows if isinstance(rows, BagRows) else rows.block(0, rows.users)
 
 
 def _hash_of_array(array: np.ndarray) -> str:

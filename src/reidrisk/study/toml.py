@@ -10,8 +10,9 @@ from pydantic import ValidationError
 from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
-from reidrisk.releases import Release, ShowsOneOfTop
+from reidrisk.releases import Release
 from reidrisk.speech import speaking
+from reidrisk.study.defaults import usual_attacks
 from reidrisk.study.describe import hash_of_file
 from reidrisk.study.keys import PATHS, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
@@ -59,7 +60,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
         raise InvalidInput(with_line(text, name, place, str(wrong))) from wrong
     sweep = _sweep(model, release, text, name)
     try:
-        study = _study(model, release, sweep)
+        study = _study(model, source, release, sweep)
         study.check(source)
     except InvalidInput as wrong:
         place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)
@@ -123,14 +124,12 @@ def _sweep(
     return found
 
 
-def _study(model: StudyModel, release: Release | None, sweep: dict[str, tuple[Any, ...]]) -> Study:
+def _study(
+    model: StudyModel, source: Source, release: Release | None, sweep: dict[str, tuple[Any, ...]]
+) -> Study:
     attacks = model.attacks
     if attacks is None:
-        shows: object = release
-        names = (
-            ("hamming", "weighted-hamming") if isinstance(shows, ShowsOneOfTop) else ("hamming",)
-        )
-        attacks = [attack_named(name) for name in names]
+        attacks = [attack_named(name) for name in usual_attacks(source, release, seed=model.seed)]
     return Study(
         release=release,
         attacks=tuple(attacks),
