@@ -252,4 +252,4 @@ def test_no_message_names_a_user():
     with pytest.raises(InvalidInput) as refused:
         singling({"who": ["secret", "secret"], "a": [1, 2]}, columns=["a"], user="who")
     assert "secret" not in str(refused.value)
-    assert "1 users have rows that differ" in str(refused.value)
+    assert "1 user has rows that differ" in str(refused.value)

@@ -1,6 +1,5 @@
 """From a table to who is alone in it."""
 
-import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,9 +8,11 @@ import pyarrow as pa
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import refuse_nulls, table_of
+from reidrisk.inputs.columns import refuse_nulls
+from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import TEXT, check_columns, read_table
+from reidrisk.inputs.tables import TEXT
+from reidrisk.risk.given import given
 from reidrisk.risk.singling_out.contributions import contributions
 from reidrisk.risk.singling_out.groups import Codes, Whole, coded, keys, numbered
 from reidrisk.risk.singling_out.register import crowds, register_crowds
@@ -29,6 +30,8 @@ def singling(
     register: Any = None,
     least: int = LEAST,
     seed: int = 0,
+    header: bool | None = None,
+    separator: str | None = None,
 ) -> Singling:
     """Find who is alone in a table with what some columns say of them.
 
@@ -43,6 +46,8 @@ def singling(
         register: A table of the whole population with the same columns, every row a person.
         least: A value held by fewer people is not named in the result.
         seed: Of random orders of columns, where there are too many for exact fair shares.
+        header: Whether the first line of files names the columns; looked at, if not given.
+        separator: What stands between two columns of a file; looked at, if not given.
     """
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     least = whole_number("least", least, least=1)
@@ -51,7 +56,8 @@ def singling(
             "an attacker must know something: name columns, each once, such as "
             f"{setting('columns', 'age,postcode')}"
         )
-    content, source = _content(table, (*names, *((user,) if user else ())))
+    layout = Layout(user=user, columns=names, header=header, separator=separator)
+    content, source = _content(table, (*names, *((user,) if user else ())), layout)
     if not content.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one person is needed")
     known = [coded(content[name], name, source) for name in names]
@@ -65,7 +71,7 @@ def singling(
     k = size[group]
     crowd, found = None, None
     if register is not None:
-        others, place = _content(register, names)
+        others, place = _content(register, names, layout)
         crowd = crowds(known, [coded(others[name], name, place) for name in names])
         found = register_crowds(k, crowd, others.num_rows)
     values, rare = value_parts(known, k == 1, least)
@@ -88,13 +94,8 @@ def singling(
     )
 
 
-def _content(table: Any, names: Sequence[str]) -> tuple[pa.Table, Source]:
-    """The columns, from a file or from memory."""
-    if isinstance(table, str | os.PathLike):
-        return read_table(table, dict.fromkeys(names, TEXT))
-    content, source = table_of(table)
-    check_columns(source, content.column_names, names, f"name others with {setting('columns')}")
-    return content.select(list(names)), source
+def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
+    return given(table, dict.fromkeys(names, TEXT), dict(zip(names, names, strict=True)), layout)
 
 
 def _one_row_each(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
@@ -105,10 +106,11 @@ def _one_row_each(users: pa.ChunkedArray, group: Whole, name: str, source: Sourc
     if (strange := group[first][user.codes] != group).any():
         row = int(strange.argmax())
         several = len(np.unique(user.codes[strange]))
+        who = "1 user has" if several == 1 else f"{several:,} users have"
         raise InvalidInput(
             f"{source.place(row)}: the same user as in {source.place(int(first[user.codes[row]]))} "
-            f"with other values; {several:,} users have rows that differ: give each one row, or "
-            "ask for unicity, which takes people with many rows"
+            f"with other values; {who} rows that differ: give each one row, or ask for unicity, "
+            "which takes people with many rows"
         )
     return np.sort(first)
 
