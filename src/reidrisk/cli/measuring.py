@@ -63,10 +63,10 @@ class Wishes:
 
 def answer(question: Question, wishes: Wishes) -> None:
     """Run the study and tell what it found: in a folder if there is one, else here and now."""
-    from reidrisk.study.describe import hash_of_file
+    from reidrisk.study.describe import hashes_of
 
     output, words = wishes.output, as_typed()
-    inputs = {one.name: hash_of_file(one) for one in question.files if one.is_file()}
+    inputs = hashes_of(question.files)
     if output is not None and not is_file(output):
         from reidrisk.study.toml import StudyFile
 
@@ -79,7 +79,7 @@ def answer(question: Question, wishes: Wishes) -> None:
         with show.Progress(quiet=wishes.quiet) as progress:
             engine = rr.LocalEngine(progress=progress.pairs)
             result = replace(question.study.run(question.source, engine=engine), inputs=inputs)
-    _tell(result, wishes)
+    _tell(result, question, wishes)
 
 
 def as_typed() -> tuple[str, ...]:
@@ -151,7 +151,15 @@ def _write_users(question: Question, folder: Path) -> None:
     write_users(question.study, question.source, folder / USERS)
 
 
-def _tell(found: "Result", wishes: Wishes) -> None:
+def _explain(question: Question) -> None:
+    """What each attack does, a line each."""
+    for attack in question.study.attacks:
+        what = (type(attack).__doc__ or "").partition("\n")[0]
+        click.echo(f"{attack.name}: {what[:1].lower()}{what[1:]}")
+    click.echo()
+
+
+def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
     output = wishes.output
     if output is not None and is_file(output):
         from reidrisk.files import written_whole
@@ -164,6 +172,7 @@ def _tell(found: "Result", wishes: Wishes) -> None:
     elif not wishes.quiet:
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
         show.risks(found.risks)
+        _explain(question)
         if wishes.with_users:
             click.echo(f"Who was named, for your eyes only: {Path(str(output)) / USERS}")
         if page is not None:

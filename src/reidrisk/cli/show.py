@@ -42,14 +42,14 @@ def risks(found: Sequence["Risk"]) -> None:
         ("attack", "slots", "right", "interval", "guessing"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.2g}")
+             f"{risk.guessing:.3%}")
             for risk in found
         ],
     )  # fmt: skip
     if missed := max((risk.not_assessed for risk in found), default=0):
         say(
-            f"Up to {missed:,} targets could not be assessed, because one side saw nothing of "
-            "them. They are in no figure, which does not make them safe."
+            f"Of up to {missed:,} of the targets one side saw nothing, so they could not be "
+            "assessed. They are in no figure, which does not make them safe."
         )
 
 

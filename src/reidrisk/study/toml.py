@@ -13,7 +13,7 @@ from reidrisk.inputs.linked import Linked
 from reidrisk.releases import Release
 from reidrisk.speech import speaking
 from reidrisk.study.defaults import usual_attacks
-from reidrisk.study.describe import hash_of_file
+from reidrisk.study.describe import hashes_of
 from reidrisk.study.keys import PATHS, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
 from reidrisk.study.setup import Source
@@ -50,8 +50,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     model = parse(text, name)
     source = _source(model, folder, text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
-    paths = [folder / part for part in names if part]
-    inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
+    inputs = hashes_of([folder / part for part in names if part])
     try:
         release = _release(model, source)
     except InvalidInput as wrong:
