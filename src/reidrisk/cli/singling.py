@@ -100,7 +100,7 @@ def singling(
 @click.option("--round", "rounding", type=_numbers, default="", metavar="10,50",
               help="Also with amounts that are known up to multiples of these.")  # fmt: skip
 @click.option("--targets", type=options.SIZE, default="10k", show_default=True,
-              help="People whose points are known, at random; all, if there are fewer.")  # fmt: skip
+              help="People whose points are known, at random; all, if fewer.")  # fmt: skip
 @options.seed()
 @options.output("FILE", help=_PAGE)
 @options.as_json()
@@ -222,20 +222,24 @@ def _tell_singling(found: "Singling") -> None:
 
 def _tell_caveats(found: "Singling") -> None:
     """What nobody may overlook."""
-    for name, cells in zip(found.columns, found.empty, strict=True):
-        if cells:
-            show.say(f"{cells:,} cells of {name} are empty; that is a value of its own.")
+    empty = [
+        f"{cells:,} of {name}"
+        for name, cells in zip(found.columns, found.empty, strict=True)
+        if cells
+    ]
+    if empty:
+        show.say(f"An empty cell is a value of its own: {', '.join(empty)}.")
     if found.merged:
-        show.say(f"{found.merged:,} rows repeat a row of the same user, and are left out.")
+        show.say(f"Rows left out because the same user has an equal one: {found.merged:,}.")
     if found.register and found.register.not_found:
         show.say(
-            f"{found.register.not_found:,} records are not in the register. They are in no figure "
-            "about it, which does not make them safe."
+            f"Records that are not in the register: {found.register.not_found:,}. They are in no "
+            "figure about it, which does not make them safe."
         )
     if found.register and found.register.short:
         show.say(
-            f"Of {found.register.short:,} records the register has fewer people than the table, so "
-            "it is not complete."
+            "Records of which the register has fewer people than the table, so that it is not "
+            f"complete: {found.register.short:,}."
         )
 
 
@@ -245,10 +249,10 @@ def _tell_unicity(found: "Unicity") -> None:
         f"{found.targets:,} of them are known."
     )
     show.table(
-        ("known", "points", "singled out", "interval", "right by guessing", "assessed"),
+        ("known", "points", "singled out", "right by guessing", "assessed"),
         [
-            (one.coarsening, str(one.points), *_figure(one.singled_out),
-             _figure(one.right)[0], f"{one.assessed:,}")
+            (one.coarsening, str(one.points), _share(one.singled_out), _share(one.right),
+             f"{one.assessed:,}")
             for one in found
         ],
     )  # fmt: skip
@@ -259,12 +263,7 @@ def _tell_unicity(found: "Unicity") -> None:
         )
 
 
-def _figure(one: "Estimate | None") -> tuple[str, str]:
-    if one is None:
-        return "", ""
-    return f"{one.value:.2%}", "exact" if one.level == 1 else f"{one.low:.2%} to {one.high:.2%}"
+def _share(one: "Estimate | None") -> str:
+    from reidrisk.report.numbers import share_with_interval
 
-
-def _share(one: "Estimate") -> str:
-    ends = "" if one.low == one.high else f" ({one.low:.3%} to {one.high:.3%})"
-    return f"{one.value:.3%}{ends}"
+    return "" if one is None else share_with_interval(one)

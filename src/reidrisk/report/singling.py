@@ -33,6 +33,9 @@ _NOT_COVERED = (
     "People who are not in the table.",
 )
 
+_VALUES = 15
+"""Values in the table of the page; the record has more."""
+
 
 def html(
     found: Singling,
@@ -55,7 +58,7 @@ def html(
     sheet = Sheet(
         title=f"Who can be singled out in {name} by {_columns(known)}",
         statements=verdict(known),
-        basis=_basis(known),
+        basis=basis(known),
         figure=known.share_unique,
         study={"columns": list(known.columns), "least": known.least},
         command=command or f"reidrisk singling FILE --columns {','.join(known.columns)}",
@@ -116,7 +119,8 @@ def _register_verdict(register: RegisterCrowds) -> list[Statement]:
     return [Statement("model", text, warns=bool(register.not_found))]
 
 
-def _basis(found: Singling) -> str:
+def basis(found: Singling) -> str:
+    """Who was counted."""
     merged = f" {count(found.merged)} rows repeat a row of the same user." if found.merged else ""
     return (
         f"All {_people(found.people)} were counted, so these figures are exact for this "
@@ -169,7 +173,7 @@ def _size_exhibit(
             count_column(unit.capitalize(), "people"),
             Column("Share", lambda row: exactly(float(row["value"] or 0)), "value"),
         ),
-        draw=lambda rows, look: _bars(rows, look, "who share the values", f"share of {unit}"),
+        draw=lambda rows, look: _bars(rows, look, f"share of {unit}"),
     )
 
 
@@ -202,10 +206,10 @@ def _parts(found: Singling) -> Section:
         columns=(
             words_column("Column", "label"),
             count_column("Values", "distinct"),
-            *share_columns("Fair share", "95 %" if sampled else "Its"),
+            *share_columns("Fair share", "95 %")[: 2 if sampled else 1],
             Column("Without it", lambda row: exactly(float(row["without"] or 0)), "without"),
         ),
-        draw=lambda rows, look: _bars(rows, look, "column", what),
+        draw=lambda rows, look: _bars(rows, look, what),
         open=True,
     )
     meaning = (
@@ -237,7 +241,7 @@ def _values(found: Singling) -> Section | None:
             "unique": one.unique,
             "value": one.unique / one.people,
         }
-        for one in found.values
+        for one in found.values[:_VALUES]
     ]
     rows += [
         {
@@ -255,9 +259,9 @@ def _values(found: Singling) -> Section | None:
         name="values",
         title="Values by how many people with them are alone",
         sentence=(
-            f"Of each column the ten values with the most people who are alone. Values of fewer "
-            f"than {found.least} people are not named, because a rare value may itself name a "
-            "person; they are counted together."
+            f"The values with the most people who are alone. Values of fewer than {found.least} "
+            "people are not named, because a rare value may itself name a person; they are counted "
+            "together."
         ),
         rows=tuple(rows),
         columns=(
@@ -319,20 +323,19 @@ def _people(number: int) -> str:
     return "1 person" if number == 1 else f"{count(number)} people"
 
 
-def _bars(rows: Sequence[Row], look: Look, name: str, what: str) -> Any:
-    """A bar for each row, with its number; an interval where there is one."""
+def _bars(rows: Sequence[Row], look: Look, what: str) -> Any:
+    """A bar for each row, with its number."""
     alt = guest("altair")
     data = [{**row, "said": _said(row)} for row in rows]
     base = chart(data).encode(
-        y=alt.Y("label:N", sort=None, title=name, axis=alt.Axis(labelLimit=160))
+        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
     )
     x = alt.X("value:Q", axis=alt.Axis(title=what, labelExpr=PERCENT, tickCount=5))
-    tips = [alt.Tooltip("label:N", title=name), alt.Tooltip("said:N", title=what)]
-    layers = [
+    tips = [alt.Tooltip("label:N", title=" "), alt.Tooltip("said:N", title=what)]
+    return alt.layer(
         base.mark_bar(color=look.colour(0), size=15).encode(x=x, tooltip=tips),
         base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
-    ]
-    return alt.layer(*layers).properties(height=26 * len(rows))
+    ).properties(height=26 * len(rows))
 
 
 def _said(row: Row) -> str:

@@ -56,7 +56,7 @@ def html(
     sheet = Sheet(
         title=f"How many points single a person out in {name}",
         statements=verdict(known),
-        basis=_basis(known),
+        basis=basis(known),
         figure=best.singled_out if best else None,
         study={"point": list(known.point), "known": known.known, "targets": known.targets},
         command=command or "reidrisk unicity FILE",
@@ -88,7 +88,10 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
     coarser = [one for one in found if one.points == best.points and one.singled_out]
     least = min(coarser, key=lambda one: one.singled_out.value if one.singled_out else 1.0)
     if least is not best:
-        text = f"Known only as {least.coarsening}, they single out {_share(least.singled_out)}."
+        way = (
+            least.coarsening if least.coarsening.startswith("rounded") else f"by {least.coarsening}"
+        )
+        text = f"Known only {way}, they single out {_share(least.singled_out)} of people."
         statements.append(Statement("promise", text))
     return tuple(statements)
 
@@ -169,7 +172,8 @@ def _headline(found: Unicity) -> KnownPoints | None:
     return measured[-1] if measured else None
 
 
-def _basis(found: Unicity) -> str:
+def basis(found: Unicity) -> str:
+    """Whose points became known, who could be assessed, how sure figures are."""
     best = _headline(found)
     targets = f"Points of {count(found.targets)} of {count(found.users)} people became known."
     if best is None or best.singled_out is None:
