@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
     from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
-    from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
+    from reidrisk.risk import (
+        measure,
+        measure_sizes,
+        optimum,
+        per_user,
+        posterior,
+        singling,
+        spectrum,
+        unicity,
+    )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
@@ -72,10 +81,12 @@ __all__ = [
     "posterior",
     "report",
     "risk",
+    "singling",
     "spectrum",
     "study",
     "testing",
     "theory",
+    "unicity",
     "uniforms",
 ]
 
@@ -89,7 +100,16 @@ _PARTS = {
     "observations": ("Observations",),
     "randomness": ("uniforms",),
     "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
-    "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
+    "risk": (
+        "measure",
+        "measure_sizes",
+        "optimum",
+        "per_user",
+        "posterior",
+        "singling",
+        "spectrum",
+        "unicity",
+    ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),
