@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
-    from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
+    from reidrisk.releases import (
+        Cohorts,
+        Generalised,
+        ItemSamples,
+        MinimumUsers,
+        RandomisedResponse,
+        TopicsApi,
+        popularity,
+    )
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
@@ -33,13 +41,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BagRows",
+    "Cohorts",
     "Estimate",
     "FullInformation",
+    "Generalised",
     "Hamming",
     "InvalidInput",
     "ItemSamples",
     "LocalEngine",
     "Matches",
+    "MinimumUsers",
     "MissingExtra",
     "Observations",
     "ParquetRows",
@@ -88,7 +99,15 @@ _PARTS = {
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
-    "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
+    "releases": (
+        "Cohorts",
+        "Generalised",
+        "ItemSamples",
+        "MinimumUsers",
+        "RandomisedResponse",
+        "TopicsApi",
+        "popularity",
+    ),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("ProfileWeights", "TokenTable", "TokenWeights", "TypeMixture"),
