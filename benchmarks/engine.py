@@ -17,7 +17,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations
 from reidrisk.parallel import cores
 from reidrisk.releases import TopicsApi
-from reidrisk.scores import GRID, ProfileWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights, TypeMixture
 
 USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
 SHORT = (1, 2, 4, 6, 8)
@@ -158,7 +158,7 @@ def typed_people(users, targets):
 def newer_scores(engine):
     """Mixtures, profiles and sums over everyone."""
     seen, mixture = typed_people(1_000_000, 3_000)
-    profile = ProfileWeights(np.ones(TOKENS))
+    profile = OverlapWeights(np.ones(TOKENS))
     for name, work, goal in (
         ("1M users, 3,000 targets, 64 types", lambda: engine.search(seen, mixture), 20),
         ("the same, evidence", lambda: engine.evidence(seen, mixture), 20),

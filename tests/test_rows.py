@@ -1,6 +1,7 @@
 """Known rows as a handle: the same rows in memory, memory-mapped and on disk, and clear words."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +14,7 @@ from reidrisk import LocalEngine, Observations, ReferenceEngine, TokenWeights
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.parquet_rows import ParquetRows
 from reidrisk.rows import BagRows, Kind, SetRows, TokenRows, rows_of
-from reidrisk.scores import ProfileWeights, TokenTable
+from reidrisk.scores import OverlapWeights, TokenTable
 
 RANDOM = np.random.default_rng(3)
 VALUES = RANDOM.integers(-1, 300, (50, 4))
@@ -119,13 +120,54 @@ def test_bags_are_beside_each_other_in_blocks():
     assert BagRows([[], []], tokens=2).block(0, 2).tolist() == [[-1], [-1]]
 
 
+def test_bags_come_from_columns_of_lists_too():
+    lists, values = BagRows(BAGS, tokens=300), np.concatenate(BAGS)
+    starts = np.cumsum([0, *map(len, BAGS)])
+    flat = BagRows.of(values, starts, tokens=300)
+    assert (flat.values.dtype, flat.size) == ("i2", len(values))
+    for name in ("values", "starts", "sizes"):
+        np.testing.assert_array_equal(getattr(flat, name), getattr(lists, name))
+    np.testing.assert_array_equal(np.asarray(flat), lists.block(0, 50))
+    assert BagRows.of([], [0, 0, 0], tokens=3).sizes.tolist() == [0, 0]
+
+
+def test_bags_serve_as_a_list_of_rows():
+    rows = BagRows([[2, 2, 0], [], [1]], tokens=3)
+    assert [bag.tolist() for bag in rows] == [[2, 2, 0], [], [1]]
+    assert rows[-1].tolist() == [1]
+    for some in (slice(2, None, -2), [2, 0], np.array([2, 0])):
+        assert [bag.tolist() for bag in rows[some]] == [[1], [2, 2, 0]]
+    assert [bag.tolist() for bag in rows[np.array([False, True, True])]] == [[], [1]]
+    assert rows[2:2].beside().shape == (0, 1)
+    with pytest.raises(IndexError):
+        _ = rows[3]
+
+
+def test_a_few_large_bags_take_no_more_than_they_hold():
+    """Beside each other, 10,000 rows as wide as the largest would take a gigabyte each."""
+    sizes = np.full(10_000, 5)
+    sizes[[7, 4000]] = 50_000
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.random.default_rng(1).integers(0, 100_000, starts[-1])
+    rows = BagRows.of(values, starts, tokens=100_000)
+    tracemalloc.start()
+    seen = Observations(rows, rows.select(np.arange(10_000)), np.arange(10_000), tokens=100_000)
+    some = seen.only(np.arange(0, 10_000, 2))
+    part = seen.shard(5_000, 9_000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2e7
+    np.testing.assert_array_equal(some.true_rows[2000], rows[4000])
+    assert part.true_is_here.sum() == 4_000
+
+
 @settings(max_examples=20)
 @given(st.integers(0, 2**32))
 def test_bags_are_rated_by_what_they_have_in_common(seed):
     random = np.random.default_rng(seed)
     known, shown = ([random.integers(0, 9, random.integers(0, 6)) for _ in range(8)] for _ in "ab")
     seen = Observations(BagRows(known, tokens=9), shown, np.arange(8), tokens=9)
-    found = LocalEngine().search(seen, ProfileWeights(np.ones(9)), list_best=1)
+    found = LocalEngine().search(seen, OverlapWeights(np.ones(9)), list_best=1)
     overlaps = [[len({*map(int, a)} & {*map(int, b)}) for a in known] for b in shown]
     assert (found.best >> 40).tolist() == [max(each) for each in overlaps]
     assert found.ties.tolist() == [each.count(max(each)) for each in overlaps]
@@ -141,6 +183,19 @@ SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens
         (lambda: BagRows([], tokens=3), "one bag of tokens per user"),
         (lambda: BagRows([[0], [3]], tokens=3), "holds the token 3: .* from 0 to 2"),
         (lambda: BagRows([[0], ["a"]], tokens=3), r"known\[1\] is no list of whole numbers"),
+        (lambda: BagRows.of([0, 3], [0, 2], tokens=3), "holds the token 3: .* from 0 to 2"),
+        (lambda: BagRows.of([0, -1], [0, 2], tokens=3, name="shown"), "shown holds the token -1"),
+        (lambda: BagRows.of([0.0], [0, 1], tokens=3), "no list of whole numbers, but float64"),
+        (lambda: BagRows.of([[0]], [0, 1], tokens=3), r"but int64 of shape \(1, 1\)"),
+        (lambda: BagRows.of([0], [0], tokens=3), r"one more than users; got int64 of shape \(1,\)"),
+        (lambda: BagRows.of([0], [0.0, 1.0], tokens=3), "got float64 of shape"),
+        (lambda: BagRows.of([0], [1, 1], tokens=3), "ends with the 1 tokens .* from 1 to 1"),
+        (lambda: BagRows.of([0], [0, 2], tokens=3), "ends with the 1 tokens .* from 0 to 2"),
+        (lambda: BagRows.of([0, 1], [0, 2, 1, 2], tokens=3), "begins with 0, never falls"),
+        (
+            lambda: Observations(SEEN_BAGS.known, BagRows([[4]], tokens=5), [0], tokens=3),
+            "anonymous has an alphabet of 5 tokens, and tokens is 3",
+        ),
         (lambda: rows_of(TokenRows(VALUES, tokens=300), tokens=5), "alphabet of 300 tokens, and"),
         (lambda: TokenWeights(np.ones(3)).check(SEEN_BAGS), "known holds a bag of tokens.*rates"),
         (lambda: TokenTable(np.eye(3)).check(SEEN_BAGS), "known holds a bag of tokens.*rates"),

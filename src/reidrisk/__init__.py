@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from reidrisk.attacks import (
         FullInformation,
         Hamming,
-        ProfileOverlap,
+        Overlap,
         TypeAware,
         WeightedHamming,
     )
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
     from reidrisk.rows import BagRows, SetRows, TokenRows
-    from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
+    from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
     from reidrisk.theory import RepresentationMatrix
 
@@ -53,9 +53,9 @@ __all__ = [
     "MinimumUsers",
     "MissingExtra",
     "Observations",
+    "Overlap",
+    "OverlapWeights",
     "ParquetRows",
-    "ProfileOverlap",
-    "ProfileWeights",
     "RandomisedResponse",
     "ReferenceEngine",
     "ReidriskError",
@@ -91,7 +91,7 @@ __all__ = [
 ]
 
 _PARTS = {
-    "attacks": ("FullInformation", "Hamming", "ProfileOverlap", "TypeAware", "WeightedHamming"),
+    "attacks": ("FullInformation", "Hamming", "Overlap", "TypeAware", "WeightedHamming"),
     "engines": ("LocalEngine", "ReferenceEngine"),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
@@ -110,7 +110,7 @@ _PARTS = {
     ),
     "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "rows": ("BagRows", "SetRows", "TokenRows"),
-    "scores": ("ProfileWeights", "TokenTable", "TokenWeights", "TypeMixture"),
+    "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),
     "theory": ("RepresentationMatrix",),
 }

@@ -36,7 +36,8 @@ class Observations:
             users x slots x k when up to k tokens are known of each slot, the free places filled
             with `MISSING`. An array is held in the smallest type that fits. A memory map stays on
             disk and is read in blocks; a view that already has that type is not copied.
-        anonymous: One row per target, targets x slots; a bag of tokens for each if known are bags.
+        anonymous: One row per target, targets x slots; a bag of tokens for each if known are bags,
+            held as `BagRows`, since a few may be far larger than the others.
         truth: For each target the row of `known` that is the same person.
         tokens: Size of the alphabet.
         first: Only for a shard: the row that `known[0]` is among all known rows.
@@ -45,10 +46,10 @@ class Observations:
     """
 
     known: Rows
-    anonymous: Tokens
+    anonymous: Any
     truth: NDArray[np.int64]
-    true_rows: Tokens
-    """The targets' own known rows; `MISSING` where they are in another shard."""
+    true_rows: Any
+    """The targets' own known rows; `MISSING`, or an empty bag, where they are in another shard."""
     tokens: int
     first: int
     users: int
@@ -105,7 +106,7 @@ class Observations:
         """The same people after their first `slots` slots."""
         if not 1 <= slots <= self.slots:
             raise InvalidInput(f"a prefix has 1 to {self.slots} slots, got {slots}")
-        if slots == self.slots:
+        if slots == self.slots:  # as bags always have
             return self
         return self.changed(
             known=self.known.prefix(slots),
@@ -139,13 +140,13 @@ class Observations:
             object.__setattr__(self, name, value)
 
 
-def _shown(known: Rows, anonymous: Any, tokens: int) -> Tokens:
-    """The anonymous rows as an array; bags are filled up with `MISSING`."""
+def _shown(known: Rows, anonymous: Any, tokens: int) -> Tokens | BagRows:
+    """The anonymous rows as an array, or as bags."""
     if known.kind is Kind.BAGS:
-        bags = anonymous
-        if not isinstance(anonymous, BagRows):
-            bags = BagRows(anonymous, tokens=tokens, name="anonymous")
-        return read_only(bags.block(0, bags.users))
+        if isinstance(anonymous, BagRows):
+            rows_of(anonymous, tokens=tokens, name="anonymous")
+            return anonymous
+        return BagRows(anonymous, tokens=tokens, name="anonymous")
     shown, _ = checked_array("anonymous", anonymous, tokens, dimensions=2)
     if known.slots != shown.shape[1]:
         raise InvalidInput(
@@ -171,7 +172,9 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
     return read_only(truth.astype(np.int64))
 
 
-def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Tokens:
+def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Tokens | BagRows:
+    if isinstance(known, BagRows):
+        return known.select(places[here]).spread(here)
     if here.all():
         return read_only(known.take(places))
     some = known.take(places[here]) if here.any() else known.block(0, 1)

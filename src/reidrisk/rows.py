@@ -200,6 +200,8 @@ class SetRows(_ArrayRows):
 class BagRows:
     """A bag of tokens for each user, of any size; there are no slots to compare.
 
+    A bag may hold a token several times: whether that counts is for the attack to say.
+
     Args:
         bags: A sequence of tokens for each user.
         tokens: Size of the alphabet.
@@ -208,6 +210,7 @@ class BagRows:
 
     values: Tokens
     starts: NDArray[np.int64]
+    """The bag of a row is `values[starts[row] : starts[row + 1]]`."""
     tokens: int
 
     kind, slots, complete = Kind.BAGS, 1, True
@@ -215,26 +218,42 @@ class BagRows:
     def __init__(self, bags: Sequence[ArrayLike], *, tokens: int, name: str = "known") -> None:
         if not len(bags):
             raise InvalidInput(f"{name} has one bag of tokens per user, and holds none")
-        arrays = [np.asarray(bag, dtype=None if np.size(bag) else np.int64) for bag in bags]
-        for user, bag in enumerate(arrays):
-            if bag.ndim != 1 or not np.issubdtype(bag.dtype, np.integer):
-                raise InvalidInput(
-                    f"{name}[{user}] is no list of whole numbers, but {bag.dtype} of shape "
-                    f"{bag.shape}; number the tokens first"
-                )
-        values = np.concatenate(arrays)
-        if values.size and (values.min() < 0 or values.max() >= tokens):
-            wrong = int(np.flatnonzero((values < 0) | (values >= tokens))[0])
+        values, sizes = _joined(bags, name)
+        self._fill(_checked_bags(name, values, tokens), _starts(sizes), tokens)
+
+    @classmethod
+    def of(cls, values: ArrayLike, starts: ArrayLike, *, tokens: int, name: str = "known") -> Self:
+        """All bags one after the other, as columns of lists are held: no loop over users.
+
+        Args:
+            values: The tokens of all users, one user after the other.
+            starts: Where each bag begins, and at last where the last one ends.
+            tokens: Size of the alphabet.
+            name: What messages call it.
+        """
+        flat, places = np.asarray(values), np.asarray(starts)
+        if flat.ndim != 1 or (flat.size and not np.issubdtype(flat.dtype, np.integer)):
             raise InvalidInput(
-                f"{name} holds the token {values[wrong]}: tokens are whole numbers from 0 to "
-                f"{tokens - 1}; renumber the tokens or raise tokens="
+                f"{name} is no list of whole numbers, but {flat.dtype} of shape {flat.shape}; "
+                "number the tokens first"
             )
-        starts = np.cumsum([0, *map(len, arrays)])
-        self._fill(read_only(values.astype(smallest_type(tokens))), starts, tokens)
+        if places.ndim != 1 or not np.issubdtype(places.dtype, np.integer) or not len(places[1:]):
+            raise InvalidInput(
+                f"starts of {name} is where each bag begins and where the last one ends, whole "
+                f"numbers, one more than users; got {places.dtype} of shape {places.shape}"
+            )
+        if places[0] != 0 or places[-1] != len(flat) or (np.diff(places) < 0).any():
+            raise InvalidInput(
+                f"starts of {name} begins with 0, never falls and ends with the {len(flat)} tokens "
+                f"there are; it goes from {places[0]} to {places[-1]}"
+            )
+        rows = object.__new__(cls)
+        rows._fill(_checked_bags(name, flat, tokens), places.astype(np.int64), tokens)
+        return rows
 
     def _fill(self, values: Tokens, starts: NDArray[np.int64], tokens: int) -> None:
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "starts", starts)
+        object.__setattr__(self, "starts", read_only(starts))
         object.__setattr__(self, "tokens", tokens)
 
     def __repr__(self) -> str:
@@ -243,7 +262,14 @@ class BagRows:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def __getitem__(self, row: int) -> Tokens:
+    def __iter__(self) -> Iterator[Tokens]:
+        return (self[row] for row in range(len(self)))
+
+    def __getitem__(self, rows: Any) -> Any:
+        """The bag of a row; with a slice, a mask or row numbers, these users as rows."""
+        if isinstance(rows, slice | list | np.ndarray):
+            return self.select(np.arange(len(self))[rows])
+        row = range(len(self))[rows]
         return self.values[self.starts[row] : self.starts[row + 1]]
 
     @property
@@ -252,9 +278,19 @@ class BagRows:
         return len(self)
 
     @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Number of tokens of each bag."""
+        return np.diff(self.starts)
+
+    @property
+    def size(self) -> int:
+        """Number of tokens of all bags."""
+        return len(self.values)
+
+    @property
     def set_size(self) -> int:
         """Size of the largest bag, at least 1."""
-        return max(int(np.diff(self.starts).max()), 1)
+        return max(int(self.sizes.max(initial=0)), 1)
 
     def prefix(self, slots: int) -> Self:
         """Itself."""
@@ -262,12 +298,21 @@ class BagRows:
 
     def part(self, start: int, stop: int) -> Self:
         """Some of the users, neighbours."""
-        return self._with(self.values, self.starts[start : stop + 1])
+        starts = self.starts[start : stop + 1]
+        return self._with(self.values[starts[0] : starts[-1]], starts - starts[0])
 
     def select(self, rows: NDArray[np.integer[Any]]) -> Self:
         """Some users by their numbers, in this order."""
-        values = np.concatenate([self.values[:0], *(self[row] for row in rows)])
-        return self._with(values, np.cumsum([0, *np.diff(self.starts)[rows]]))
+        sizes = self.sizes[rows]
+        starts = _starts(sizes)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
+        return self._with(read_only(self.values[places]), starts)
+
+    def spread(self, rows: NDArray[np.bool_]) -> Self:
+        """These bags at the places where a mask is true, and empty ones elsewhere."""
+        sizes = np.zeros(len(rows), np.int64)
+        sizes[rows] = self.sizes
+        return self._with(self.values, _starts(sizes))
 
     def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
         same = object.__new__(type(self))
@@ -276,27 +321,58 @@ class BagRows:
 
     def block(self, start: int, stop: int) -> Tokens:
         """Bags beside each other, the free places filled with `MISSING`."""
-        return self.take(np.arange(start, stop))
+        return read_only(self.part(start, stop).beside())
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some bags by their numbers, in this order."""
-        first, sizes = self.starts[rows], np.diff(self.starts)[rows]
-        width = max(int(sizes.max(initial=0)), 1)
-        place = np.minimum(first[:, None] + np.arange(width), max(len(self.values) - 1, 0))
-        held = np.arange(width) < sizes[:, None]
-        if not len(self.values):
-            return np.full(held.shape, MISSING, smallest_type(self.tokens))
-        return np.where(held, self.values[place], self.values.dtype.type(MISSING))
+        """Some bags by their numbers, in this order, beside each other."""
+        return self.select(rows).beside()
+
+    def beside(self) -> Tokens:
+        """All bags as one array, as wide as the largest; the free places hold `MISSING`."""
+        held = np.arange(self.set_size) < self.sizes[:, None]
+        rows = np.full(held.shape, MISSING, smallest_type(self.tokens))
+        rows[held] = self.values
+        return rows
+
+    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+        return self.beside().__array__(*arguments, **options)
 
 
-def rows_of(known: "Rows | ArrayLike", *, tokens: int) -> Rows:
+def _joined(bags: Sequence[ArrayLike], name: str) -> tuple[Tokens, NDArray[np.int64]]:
+    """All tokens one after the other, and the size of each bag."""
+    arrays = [np.asarray(bag, dtype=None if np.size(bag) else np.int64) for bag in bags]
+    for user, bag in enumerate(arrays):
+        if bag.ndim != 1 or not np.issubdtype(bag.dtype, np.integer):
+            raise InvalidInput(
+                f"{name}[{user}] is no list of whole numbers, but {bag.dtype} of shape "
+                f"{bag.shape}; number the tokens first"
+            )
+    return np.concatenate(arrays), np.fromiter(map(len, arrays), np.int64)
+
+
+def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes)])
+
+
+def _checked_bags(name: str, values: Tokens, tokens: int) -> Tokens:
+    """The tokens of bags in their smallest type, if all are allowed."""
+    if values.size and (values.min() < 0 or values.max() >= tokens):
+        wrong = int(np.flatnonzero((values < 0) | (values >= tokens))[0])
+        raise InvalidInput(
+            f"{name} holds the token {values[wrong]}: tokens are whole numbers from 0 to "
+            f"{tokens - 1}; renumber the tokens or raise tokens="
+        )
+    return read_only(values.astype(smallest_type(tokens), copy=False))
+
+
+def rows_of(known: "Rows | ArrayLike", *, tokens: int, name: str = "known") -> Rows:
     """Known rows as a handle: arrays of two dimensions hold tokens, of three sets."""
     if is_rows(known):
         rows = known
         if rows.tokens != tokens:
             raise InvalidInput(
-                f"known has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give both "
-                "the same"
+                f"{name} has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give "
+                "both the same"
             )
         return rows
     values = np.asanyarray(known)

@@ -17,10 +17,10 @@ from reidrisk import (
     theory,
 )
 from reidrisk.attacks import (
-    DenoisedProfileOverlap,
+    DenoisedOverlap,
     FullInformation,
     Hamming,
-    ProfileOverlap,
+    Overlap,
     View,
     WeightedHamming,
 )
@@ -152,10 +152,10 @@ def test_other_rules_are_not_revealed(switch):
         TopicsApi(**switch).reveal(PEOPLE, targets=3, seed=1)
 
 
-def test_profile_overlap_ignores_the_week():
+def test_overlap_ignores_the_week():
     known = [[3, 1, 4], [1, 1, 5], [9, 2, 6]]
     seen = Observations(known, [[5, 1, 1], [4, 3, -1]], [1, 0], tokens=10)
-    score = ProfileOverlap().fit(View.of(seen))
+    score = Overlap().fit(View.of(seen))
     matches = ReferenceEngine().search(seen, score)
     assert matches.best.tolist() == [2 * GRID, 2 * GRID]
     assert matches.credit.tolist() == [1, 1]
@@ -164,14 +164,14 @@ def test_profile_overlap_ignores_the_week():
 def test_denoised_profiles_leave_out_what_is_mostly_noise():
     api = TopicsApi(noise=0.5)
     seen = api.observe(PEOPLE, targets=3, seed=3)
-    score = DenoisedProfileOverlap(api).fit(View.of(seen))
+    score = DenoisedOverlap(api).fit(View.of(seen))
     popular = popularity(seen, api, pooled=True).in_use[0]
     noise = (api.q_in - api.q_out) * popular < api.q_out
     assert 0 < noise.sum() < 349
     np.testing.assert_array_equal(np.ravel(score.match) == 0, noise)
 
 
-@pytest.mark.parametrize("attack", [WeightedHamming, DenoisedProfileOverlap])
+@pytest.mark.parametrize("attack", [WeightedHamming, DenoisedOverlap])
 def test_another_alphabet_is_refused(attack):
     other = TopicsApi(topics=9)
     for made, view in ((attack(other), VIEW), (attack(), View.of(SEEN, release=other))):

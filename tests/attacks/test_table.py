@@ -15,16 +15,16 @@ ROWS = np.arange(40).reshape(20, 2) % 4
 SEEN = Observations(ROWS, ROWS[:3], [0, 1, 2], tokens=4)
 API = TopicsApi(topics=4, top=2, noise=0.2)
 NAMES = {
-    "denoised-profile-overlap",
+    "denoised-overlap",
     "full-information",
     "gaps",
     "hamming",
-    "profile-overlap",
+    "overlap",
     "token-table",
     "type-aware",
     "weighted-hamming",
 }
-OF_RELEASE = NAMES - {"gaps", "hamming", "profile-overlap"}
+OF_RELEASE = NAMES - {"gaps", "hamming", "overlap"}
 
 
 def test_all_attacks_are_found_in_the_modules():
@@ -110,7 +110,7 @@ def test_an_attack_of_someone_else(module):
         ("own_attack:Demanding", "cannot be made without arguments"),
         ("own_attack:Other", "has no 'Other'"),
         ("nowhere:Own", "cannot be imported"),
-        ("hammming", "no attack 'hammming'; there are denoised-profile-overlap, .*module:Class"),
+        ("hammming", "no attack 'hammming'; there are denoised-overlap, .*module:Class"),
     ],
 )
 @pytest.mark.usefixtures("module")

@@ -64,7 +64,7 @@ _TYPES = "types are told from what one site was shown"
 def refusal(release, attack):
     """The sentence with which a pair is refused; None if it makes sense."""
     if release in NO_CHANCES:
-        weighing = {"weighted-hamming", "token-table", "type-aware", "denoised-profile-overlap"}
+        weighing = {"weighted-hamming", "token-table", "type-aware", "denoised-overlap"}
         if attack in weighing:
             return re.escape(f"{attack} {_TOP}; {NO_CHANCES[release]} cannot")
         if attack == "full-information":

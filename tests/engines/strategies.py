@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows
-from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
 
 # Few different values, so that sums are often equal, and some that cancel.
 AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]
@@ -79,7 +79,7 @@ def profiles(draw, seen):
     """Profile weights of any sign."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     values = draw(st.sampled_from([[1.0], [0.1, 0.2, 0.3], AWKWARD]))
-    return ProfileWeights(random.choice(values, seen.tokens))
+    return OverlapWeights(random.choice(values, seen.tokens))
 
 
 @st.composite

@@ -18,7 +18,7 @@ from reidrisk.observations import Observations
 from reidrisk.scores import (
     GRID,
     IMPOSSIBLE,
-    ProfileWeights,
+    OverlapWeights,
     TokenTable,
     TokenWeights,
     TypeMixture,
@@ -114,7 +114,7 @@ def test_something_is_left_out():
     assert (fast < whole).any()
 
 
-@pytest.mark.parametrize("score", [TokenWeights([1.0, 2.0], -1), ProfileWeights([1.0, 2.0])])
+@pytest.mark.parametrize("score", [TokenWeights([1.0, 2.0], -1), OverlapWeights([1.0, 2.0])])
 def test_weights_of_long_rows_have_evidence(score):
     rows = np.random.default_rng(1).integers(-1, 2, (50, 13))
     seen = Observations(rows, rows[:5], np.arange(5), tokens=2)

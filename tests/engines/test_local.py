@@ -28,7 +28,7 @@ from reidrisk.engines.ways.overlap import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
-from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights
+from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights
 
 FIELDS = ("best", "ties", "true_score", "best_rows", "best_scores")
 
@@ -304,7 +304,7 @@ PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import Observations
-from reidrisk.scores import ProfileWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
 
 assert numba.config.DISABLE_JIT
 random = np.random.default_rng(5)
@@ -316,7 +316,7 @@ for known, score in (
     (sets, TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenTable(random.random((4, 4)))),
-    (sets, ProfileWeights(np.arange(4))),
+    (sets, OverlapWeights(np.arange(4))),
     (sets[:, :, 0], TypeMixture([0.5, 0.5], quarters[0, :2], quarters / 4)),
 ):
     seen = Observations(known, tokens, truth, tokens=4)
@@ -365,7 +365,7 @@ def test_whoever_knows_the_types_names_more_people():
 def test_progress_and_memory_hold_for_the_newer_scores():
     (seen, score), calls = typed_people(3000, 70), []
     engine = LocalEngine(rows=1000, progress=lambda done, pairs: calls.append((done, pairs)))
-    for rated in (score, ProfileWeights(np.ones(60))):
+    for rated in (score, OverlapWeights(np.ones(60))):
         engine.search(seen, rated)
         assert calls[-1] == (210_000, 210_000)
         with pytest.raises(TooLarge, match="raise max_memory"):
@@ -375,14 +375,14 @@ def test_progress_and_memory_hold_for_the_newer_scores():
 def test_sets_of_profiles_are_a_view():
     rows = np.random.default_rng(1).integers(0, 50, (1000, 8)).astype(np.int8)
     seen = Observations(rows, rows[:5], np.arange(5), tokens=50)
-    sets, _ = as_sets(seen.prefix(6), ProfileWeights(np.ones(50)))
+    sets, _ = as_sets(seen.prefix(6), OverlapWeights(np.ones(50)))
     assert np.shares_memory(sets.known.rows.values, rows)
     assert sets.known.block(3, 10).shape == (7, 6, 6)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1), ProfileWeights(np.arange(50.0))]
+    "score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1), OverlapWeights(np.arange(50.0))]
 )
 def test_millions_of_pairs_equal_the_reference(score):
     seen = population(users=200_000, targets=100)

@@ -3,7 +3,7 @@ import pytest
 from tests.risk.worlds import Nothing
 
 from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine, TopicsApi, data
-from reidrisk.attacks import Hamming, ProfileOverlap, WeightedHamming
+from reidrisk.attacks import Hamming, Overlap, WeightedHamming
 from reidrisk.risk import measure, measure_sizes
 
 API = TopicsApi()
@@ -24,7 +24,7 @@ def test_the_value_is_the_mean_credit_of_a_search():
 
 
 def test_several_attacks_at_once_are_each_alone():
-    attacks = [Hamming(), WeightedHamming(API), ProfileOverlap()]
+    attacks = [Hamming(), WeightedHamming(API), Overlap()]
     together = measure(SEEN, attacks, slots=SLOTS)
     assert [curve.attack for curve in together] == [attack.name for attack in attacks]
     for attack, curve in zip(attacks, together, strict=True):

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
-from reidrisk.scores import GRID, Distribution, ProfileWeights, TokenTable, TokenWeights
+from reidrisk.scores import GRID, Distribution, OverlapWeights, TokenTable, TokenWeights
 
 ROWS = np.array([[0, 1, 2]])
 SEEN = Observations(ROWS, ROWS, [0], tokens=3)
@@ -33,7 +33,7 @@ def test_a_set_matches_if_it_holds_the_token():
 
 
 def test_a_profile_counts_every_common_token_once():
-    score = ProfileWeights([1, 2, 4, 8])
+    score = OverlapWeights([1, 2, 4, 8])
     known = np.array([[3, 0, 0], [1, 1, 2], [-1, -1, -1], [2, 3, 1]])
     assert (score.of(known, np.array([0, 0, 3])) / GRID).tolist() == [9, 0, 0, 8]
     assert (score.of(known, np.array([1, -1, 1])) / GRID).tolist() == [0, 2, 0, 2]
@@ -46,7 +46,7 @@ def test_a_profile_is_an_overlap_of_sets(seed, sets):
     shown, gains = random.integers(-1, 6, (20, 4)), random.integers(-9, 9, 6)
     common = [set(a.ravel()) & set(b) - {-1} for a, b in zip(known, shown, strict=True)]
     expected = [sum(int(gains[token]) for token in tokens) for tokens in common]
-    assert (ProfileWeights(gains).of(known, shown) // GRID).tolist() == expected
+    assert (OverlapWeights(gains).of(known, shown) // GRID).tolist() == expected
 
 
 def test_a_table_is_read_by_shown_and_known():
@@ -107,10 +107,10 @@ def test_gains_are_rounded_to_the_grid_once():
         ),
         (lambda: TokenTable([[1.0]], gaps=True), r"and one for gaps behind them"),
         (lambda: TokenTable(np.eye(3), gaps=True).check(SEEN), r"gains for 1 slots and 2 tokens"),
-        (lambda: ProfileWeights(np.eye(2)), r"match has shape \(2, 2\)"),
-        (lambda: ProfileWeights([1, np.nan]), r"match\[1\] is nan"),
-        (lambda: ProfileWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
-        (lambda: ProfileWeights([1, 2, 4e6]).check(SEEN), r"sum to more than 4,194,304"),
+        (lambda: OverlapWeights(np.eye(2)), r"match has shape \(2, 2\)"),
+        (lambda: OverlapWeights([1, np.nan]), r"match\[1\] is nan"),
+        (lambda: OverlapWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
+        (lambda: OverlapWeights([1, 2, 4e6]).check(SEEN), r"sum to more than 4,194,304"),
         (lambda: TokenTable(np.eye(3)).check(SETS), r"TokenTable rates one token for each slot"),
     ],
 )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import data
-from reidrisk.attacks import ProfileOverlap, WeightedHamming
+from reidrisk.attacks import Overlap, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
@@ -115,7 +115,7 @@ def test_less_epsilon_is_searched_downwards():
 )
 def test_what_cannot_be_searched_is_refused(name, message):
     with pytest.raises(InvalidInput, match=f"calibrate: .*{message}"):
-        searched(Study(release=API, attacks=(ProfileOverlap(),)), name)
+        searched(Study(release=API, attacks=(Overlap(),)), name)
 
 
 def test_a_parameter_without_a_usual_range_needs_both_ends():
@@ -133,8 +133,8 @@ def test_levels_add_up():
 def test_the_risk_at_a_value_is_the_highest_of_a_study_with_it():
     people = data.synthetic_topics(500, epochs=2)
     api, noise = TopicsApi(), TopicsApi(noise=0.3)
-    study = Study(release=api, attacks=(ProfileOverlap(), WeightedHamming(api)), targets=100)
-    noisy = replace(study, release=noise, attacks=(ProfileOverlap(), WeightedHamming(noise)))
+    study = Study(release=api, attacks=(Overlap(), WeightedHamming(api)), targets=100)
+    noisy = replace(study, release=noise, attacks=(Overlap(), WeightedHamming(noise)))
     weak, expected = sorted(replace(noisy, level=0.99).run(people).risks, key=lambda one: one.high)
     assert weak.high < expected.high
     found = risk_at(study, people, "noise", 0.3, engine=LocalEngine(), level=0.99)

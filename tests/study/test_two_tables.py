@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reidrisk as rr
-from reidrisk.attacks import Hamming, ProfileOverlap, TokenTable, WeightedHamming
+from reidrisk.attacks import Hamming, Overlap, TokenTable, WeightedHamming
 from reidrisk.data import Linked
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import TopicsApi
@@ -29,13 +29,13 @@ def linked(targets=400):
 
 
 def test_figures_by_hand():
-    result = Study(attacks=(Hamming(), ProfileOverlap()), slots=(1, 2)).run(TINY)
+    result = Study(attacks=(Hamming(), Overlap()), slots=(1, 2)).run(TINY)
     found = {(one.attack, one.slots): one.value for one in result.risks}
     assert found == {
         ("hamming", 1): 1 / 4, ("hamming", 2): 3 / 4,
-        ("profile-overlap", 1): 1 / 4, ("profile-overlap", 2): 3 / 4,
+        ("overlap", 1): 1 / 4, ("overlap", 2): 3 / 4,
     }  # fmt: skip
-    assert [one.name for one in result.bounds] == ["guessing", "hamming", "profile-overlap"]
+    assert [one.name for one in result.bounds] == ["guessing", "hamming", "overlap"]
     assert (result.users, result.targets, result.slots) == (4, 2, (1, 2))
     assert result.study["release"] is None
     assert any("two tables" in sentence for sentence in result.assumptions)

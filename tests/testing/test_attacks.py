@@ -30,8 +30,8 @@ SMALL = data.synthetic_topics(users=60, topics=12, epochs=3, types=3, size=3, se
         attacks.TokenTable(API, pairs=PEOPLE.interests.pairs),
         attacks.TypeAware(API, PEOPLE.interests),
         attacks.TypeAware(API, types=3),
-        attacks.ProfileOverlap(),
-        attacks.DenoisedProfileOverlap(API),
+        attacks.Overlap(),
+        attacks.DenoisedOverlap(API),
     ],
     ids=lambda attack: attack.name,
 )

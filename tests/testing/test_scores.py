@@ -5,7 +5,7 @@ import pytest
 
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows
-from reidrisk.scores import GRID, ProfileWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights, TypeMixture
 from reidrisk.testing import check_score
 
 RANDOM = np.random.default_rng(2)
@@ -30,9 +30,9 @@ OF_GAPS = TokenWeights([1, 2, 3, 4], -1, known_gap=[0, 1, 2, -1e4], shown_gap=-1
         (TokenTable(RANDOM.normal(size=(4, 4))), None),
         (TokenTable(RANDOM.normal(size=(3, 5, 5)), gaps=True), None),
         (TypeMixture(*MIXED, gaps=True), None),
-        (ProfileWeights([1, 2, 3, 4]), None),
-        (ProfileWeights([1, 2, 3, 4]), SETS),
-        (ProfileWeights([1, 2, 3, 4]), BAGS),
+        (OverlapWeights([1, 2, 3, 4]), None),
+        (OverlapWeights([1, 2, 3, 4]), SETS),
+        (OverlapWeights([1, 2, 3, 4]), BAGS),
     ],
 )
 def test_our_scores_keep_every_promise(score, seen):

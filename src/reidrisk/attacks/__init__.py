@@ -9,7 +9,7 @@ from reidrisk.attacks.attack import Attack, View, check_needs
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.gaps import Gaps
 from reidrisk.attacks.hamming import Hamming
-from reidrisk.attacks.overlap import DenoisedProfileOverlap, ProfileOverlap
+from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
 from reidrisk.attacks.pair_table import TokenTable
 from reidrisk.attacks.table import all_attacks, attack_named
 from reidrisk.attacks.type_aware.attack import TypeAware
@@ -19,12 +19,12 @@ from reidrisk.attacks.weighted_hamming import WeightedHamming
 __all__ = [
     "ATTACKS",
     "Attack",
-    "DenoisedProfileOverlap",
+    "DenoisedOverlap",
     "FullInformation",
     "Gaps",
     "Hamming",
     "LatentTypes",
-    "ProfileOverlap",
+    "Overlap",
     "TokenTable",
     "TypeAware",
     "View",

@@ -8,29 +8,29 @@ import numpy as np
 from reidrisk.attacks.attack import View, release_of
 from reidrisk.releases import popularity
 from reidrisk.releases.release import Release, ShowsOneOfTop
-from reidrisk.scores import ProfileWeights
+from reidrisk.scores import OverlapWeights
 
 
 @dataclass(frozen=True, slots=True)
-class ProfileOverlap:
+class Overlap:
     """Guess the user with the most tokens in common, whatever slots they were shown in.
 
     It serves where slots of two sites do not correspond.
     """
 
-    name: ClassVar[str] = "profile-overlap"
+    name: ClassVar[str] = "overlap"
     knows: ClassVar[str] = "nothing but the rows"
     assumes: ClassVar[str] = "Makes no use of the week in which a token was shown."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 
-    def fit(self, view: View) -> ProfileWeights:
+    def fit(self, view: View) -> OverlapWeights:
         """One for each common token."""
-        return ProfileWeights(np.ones(view.tokens))
+        return OverlapWeights(np.ones(view.tokens))
 
 
 @dataclass(frozen=True, slots=True)
-class DenoisedProfileOverlap:
+class DenoisedOverlap:
     """Profile overlap in which a token that is more likely noise than real does not count.
 
     That is where `q_out > (q_in - q_out) p`, with p its popularity among the known rows.
@@ -39,9 +39,9 @@ class DenoisedProfileOverlap:
         release: What showed the tokens; that of the view, if None.
     """
 
-    name: ClassVar[str] = "denoised-profile-overlap"
+    name: ClassVar[str] = "denoised-overlap"
     knows: ClassVar[str] = "the release; popularity is estimated from the known rows"
-    assumes: ClassVar[str] = ProfileOverlap.assumes
+    assumes: ClassVar[str] = Overlap.assumes
     likelihood: ClassVar[bool] = False
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 
@@ -52,10 +52,10 @@ class DenoisedProfileOverlap:
         """The release, unless it was given."""
         return ("release",) if self.release is None else ()
 
-    def fit(self, view: View) -> ProfileWeights:
+    def fit(self, view: View) -> OverlapWeights:
         """One for each common token that counts."""
         shows = release_of(self, view, self.asks).one_of_top(view.tokens)
         popular = popularity(view.known, shows, pooled=True).in_use[0]
-        return ProfileWeights(
+        return OverlapWeights(
             np.where((shows.q_in - shows.q_out) * popular < shows.q_out, 0.0, 1.0)
         )

@@ -9,6 +9,7 @@ from reidrisk import __version__
 from reidrisk.cli.lazy import LazyGroup
 from reidrisk.errors import ReidriskError
 from reidrisk.plugins import whose
+from reidrisk.speech import speaking
 
 _COMMANDS = {
     "Begin here": {
@@ -29,6 +30,10 @@ _COMMANDS = {
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
+        "plays": (
+            "reidrisk.cli.plays:plays",
+            "Measure what two sites learn that each see some items of a person.",
+        ),
         "link": ("reidrisk.cli.linking:link", "Attack your own data."),
         "bounds": (
             "reidrisk.cli.theory:bounds",
@@ -76,8 +81,10 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and turn failures into messages and exit codes."""
     try:
-        # Click gives the code of whoever left early, and None otherwise.
-        sys.exit(cli(standalone_mode=False) or 0)
+        with speaking("options"):
+            # Click gives the code of whoever left early, and None otherwise.
+            code = cli(standalone_mode=False) or 0
+        sys.exit(code)
     except click.ClickException as wrong:
         wrong.show()
         sys.exit(wrong.exit_code)

@@ -59,4 +59,5 @@ class Engine(Protocol):
 
 def rows_at_a_time(observations: Observations, token_pairs: int = TOKEN_PAIRS) -> int:
     """Known rows in a block at most: fewer for many targets, long rows and large sets."""
-    return token_pairs // (observations.anonymous.size * observations.set_size)
+    shown = max(int(observations.anonymous.size), 1)  # there may be nothing but empty bags
+    return token_pairs // (shown * observations.set_size)

@@ -37,7 +37,7 @@ from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.scores import (
     NormalisedWeights,
-    ProfileWeights,
+    OverlapWeights,
     Score,
     TokenTable,
     TokenWeights,
@@ -170,14 +170,14 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
 
 
 def _search_overlap(
-    observations: Observations, score: ProfileWeights, list_best: int, engine: Engine
+    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
 ) -> Matches:
     if observations.known.kind is Kind.BAGS:
         return overlap.search(observations, score, list_best, engine)
     return _search_weights(*overlap.as_sets(observations, score), list_best, engine)
 
 
-def _overlap_evidence(observations: Observations, score: ProfileWeights, engine: Engine) -> Floats:
+def _overlap_evidence(observations: Observations, score: OverlapWeights, engine: Engine) -> Floats:
     if observations.known.kind is Kind.BAGS:
         return definition.evidence(observations, score, engine)
     return _weights_evidence(*overlap.as_sets(observations, score), engine)
@@ -216,5 +216,5 @@ _TABLE: dict[type, _Ways] = {
     NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
     TokenTable: _Ways(sift.search, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
-    ProfileWeights: _Ways(_search_overlap, _overlap_evidence),
+    OverlapWeights: _Ways(_search_overlap, _overlap_evidence),
 }

@@ -20,6 +20,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
 from reidrisk.inputs.labels import label_array, not_utf8
+from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.people.profiles import Profiles
 
@@ -70,6 +71,7 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     *,
     optional: tuple[str, ...] = (),
+    layout: Layout = Layout(),  # noqa: B008  a frozen value
 ) -> tuple[pa.Table, Source]:
     """Read some columns of one file, or of all files of a folder.
 
@@ -78,6 +80,7 @@ def read_table(
         types: The columns, with their types in CSV files; None leaves the type to the content.
         columns: The names of columns that are called otherwise in the file.
         optional: Columns that may be absent.
+        layout: Whether there is a header, and what separates columns, if somebody said so.
 
     Returns:
         The columns under the names of `types`, and where their rows came from.
@@ -88,7 +91,7 @@ def read_table(
             f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}"
         )
     files = files_of(path, TYPES)
-    tables = [_read(file, types, names, optional) for file in files]
+    tables = [_read(file, types, names, optional, layout) for file in files]
     source = Source(tuple(map(str, files)), tuple(table.num_rows for table in tables))
     if len({tuple(table.column_names) for table in tables}) > 1:
         raise InvalidInput(
@@ -131,9 +134,10 @@ def _read(
     types: Mapping[str, pa.DataType | None],
     names: Mapping[str, str],
     optional: tuple[str, ...],
+    layout: Layout,
 ) -> pa.Table:
     """The columns of one file under our names."""
-    there = column_names(file)
+    there = column_names(file, layout)
     taken = {name: names[name] for name in types if name not in optional or names[name] in there}
     check_columns(
         file, there, taken.values(), "name it so in the file, or give its name there with columns="
@@ -142,7 +146,7 @@ def _read(
         table = _read_parquet(file, list(taken.values()))
     else:
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
-        table = _read_csv(file, list(taken.values()), kinds)
+        table = _read_csv(file, list(taken.values()), kinds, layout)
     return table.rename_columns(list(taken))
 
 
@@ -157,8 +161,8 @@ def check_columns(place: object, there: list[str], wanted: Iterable[str], advice
             raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
 
 
-def column_names(file: Path) -> list[str]:
-    """The names of the columns of a file."""
+def column_names(file: Path, layout: Layout = Layout()) -> list[str]:  # noqa: B008  as above
+    """The names of the columns of a file; without a header their numbers, from 1 on."""
     if file.suffix.lower() == ".parquet":
         return list(parquet_file(file).schema_arrow.names)
     try:
@@ -172,14 +176,17 @@ def column_names(file: Path) -> list[str]:
         text = line.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InvalidInput(not_utf8(f"{file}, header", "header")) from None
-    return next(python_csv.reader([text], delimiter=_separator(file)), [])
+    names = next(python_csv.reader([text], delimiter=_separator(file, layout)), [])
+    return [str(place + 1) for place in range(len(names))] if layout.header is False else names
 
 
 def _is_packed(file: Path) -> bool:
     return file.name.lower().endswith(".gz")
 
 
-def _separator(file: Path) -> str:
+def _separator(file: Path, layout: Layout) -> str:
+    if layout.separator is not None:
+        return layout.separator
     return "\t" if ".tsv" in file.name.lower()[-len(".tsv.gz") :] else ","
 
 
@@ -202,27 +209,40 @@ def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
         raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
 
 
-def _read_csv(file: Path, columns: list[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
+def _read_csv(
+    file: Path, columns: list[str], kinds: Mapping[str, pa.DataType], layout: Layout
+) -> pa.Table:
     try:
-        return _parse_csv(file, columns, kinds, threads=True)
+        return _parse_csv(file, columns, kinds, layout, threads=True)
     except (OSError, pa.ArrowException):
         pass
     # Only one thread knows the number of a row.
     try:
-        return _parse_csv(file, columns, kinds, threads=False)
+        return _parse_csv(file, columns, kinds, layout, threads=False)
     except (OSError, pa.ArrowException) as wrong:
         raise InvalidInput(_explain(file, columns, str(wrong))) from wrong
 
 
 def _parse_csv(
-    file: Path, columns: list[str], kinds: Mapping[str, pa.DataType], *, threads: bool
+    file: Path,
+    columns: list[str],
+    kinds: Mapping[str, pa.DataType],
+    layout: Layout,
+    *,
+    threads: bool,
 ) -> pa.Table:
     from pyarrow import csv
 
     return csv.read_csv(
         pa.input_stream(file, compression="gzip" if _is_packed(file) else None),
-        read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 22),
-        parse_options=csv.ParseOptions(delimiter=_separator(file), newlines_in_values=False),
+        read_options=csv.ReadOptions(
+            use_threads=threads,
+            block_size=1 << 22,
+            column_names=column_names(file, layout) if layout.header is False else None,
+        ),
+        parse_options=csv.ParseOptions(
+            delimiter=_separator(file, layout), newlines_in_values=False
+        ),
         convert_options=csv.ConvertOptions(
             include_columns=columns, column_types=dict(kinds), null_values=[""]
         ),

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
-from reidrisk.rows import Rows, Tokens
+from reidrisk.rows import BagRows, Rows, Tokens
 
 Mask = NDArray[np.bool_]
 
@@ -52,6 +52,8 @@ def among(seen: Observations, users: Mask, targets: Mask) -> Observations:
     )
 
 
-def _anything(rows: Tokens) -> Mask:
+def _anything(rows: Tokens | BagRows) -> Mask:
+    if isinstance(rows, BagRows):
+        return rows.sizes > 0
     mask: Mask = (rows != MISSING).reshape(len(rows), -1).any(axis=1)
     return mask

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.attack import View
 from reidrisk.checks import whole_number
 from reidrisk.engines import LocalEngine
+from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import mean_of_credits
 from reidrisk.matches import Matches
@@ -55,7 +56,7 @@ def measure_sizes(
     engine = LocalEngine() if engine is None else engine
     score, seen = fitted(attack, seen, view).score, seen.prefix(length)
     assessed = assessable(seen)
-    truth = score.of(seen.true_rows, seen.anonymous)
+    truth = true_scores(seen, score)
     crowd = _in_random_order(seen, sizes[-1], seed)
     points, found, done = {}, None, 0
     for size in sizes:

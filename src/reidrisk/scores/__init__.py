@@ -1,6 +1,6 @@
 """What a known row gains by explaining an anonymous one: the language attacks speak to engines."""
 
-from reidrisk.scores.overlap import ProfileWeights, first_shown
+from reidrisk.scores.overlap import OverlapWeights, first_shown
 from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, check_kind, normalised
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
@@ -12,7 +12,7 @@ __all__ = [
     "Distribution",
     "Gains",
     "NormalisedWeights",
-    "ProfileWeights",
+    "OverlapWeights",
     "Score",
     "TokenTable",
     "TokenWeights",

@@ -6,17 +6,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.rows import BagRows
 from reidrisk.scores.score import Gains, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False)
-class ProfileWeights:
+class OverlapWeights:
     """A gain for each token that both sides hold, whatever the slot.
 
     Args:
         match: Gain by token. A token counts once, however often either side shows it.
 
-    Known sets and bags count with all their tokens. `ProfileWeights(np.ones(349))` is the size of
+    Known sets and bags count with all their tokens. `OverlapWeights(np.ones(349))` is the size of
     the overlap of two token sets.
     """
 
@@ -28,20 +29,42 @@ class ProfileWeights:
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and sums beyond the grid."""
         check_shape(1, len(self.match), observations)
-        check_sum(self.match, observations.anonymous.shape[1])
+        check_sum(self.match, most_shown(observations))
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
-        rows, shown = known.reshape(len(known), -1), first_shown(np.atleast_2d(shown))
-        held = [(rows == column[:, None]).any(axis=1) for column in shown.T]
-        gains = np.where(shown == MISSING, 0, self.match[shown])
-        return np.asarray(np.where(np.transpose(held), gains, 0).sum(axis=1))
+        both = common(known, shown)
+        return np.asarray(np.where(both == MISSING, 0, self.match[both]).sum(axis=1))
+
+
+def common(known: Tokens, shown: Tokens) -> Tokens:
+    """The tokens of each anonymous row that the known row beside it holds, each once.
+
+    Args:
+        known: Known rows of any kind; all tokens of a row count.
+        shown: An anonymous row for each of them, or one for all.
+    """
+    rows = known.reshape(len(known), -1)
+    once = first_shown(np.atleast_2d(shown))
+    beside = np.broadcast_to(once, (len(rows), once.shape[1]))
+    both = first_shown(np.concatenate([rows, beside], axis=1))
+    new = both[:, rows.shape[1] :] != MISSING
+    return np.where(new, MISSING, beside)
 
 
 def first_shown(rows: Tokens) -> Tokens:
     """Rows in which a token that was shown before is missing."""
-    once = rows.copy()
-    for slot in range(1, rows.shape[1]):
-        again = (rows[:, :slot] == rows[:, slot : slot + 1]).any(axis=1)
-        once[again, slot] = MISSING
+    order = np.argsort(rows, axis=1, kind="stable")
+    ranked = np.take_along_axis(rows, order, axis=1)
+    again = ranked[:, 1:] == ranked[:, :-1]
+    ranked[:, 1:][again] = MISSING
+    once = np.empty_like(ranked)
+    np.put_along_axis(once, order, ranked, axis=1)
     return once
+
+
+def most_shown(observations: Observations) -> int:
+    """How many different tokens the two sides can have in common at most."""
+    shown = observations.anonymous
+    most = shown.set_size if isinstance(shown, BagRows) else shown.shape[1]
+    return min(int(most), observations.tokens)

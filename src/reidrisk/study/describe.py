@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from reidrisk.observations import Observations
+from reidrisk.rows import BagRows, Rows
 
 
 def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
@@ -26,7 +27,7 @@ def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind 
     if isinstance(thing, np.ndarray):
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
-        rows = (thing.known.block(0, thing.known.users), thing.anonymous, thing.truth)
+        rows = (_known(thing.known), thing.anonymous, thing.truth)
         return {"kind": "Observations", "rows": [describe(part) for part in rows]}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
@@ -46,10 +47,24 @@ def fingerprint(description: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def hash_of_file(path: Path) -> str:
-    """SHA-256 of a file."""
+def hashes_of(paths: Sequence[Path]) -> dict[str, str]:
+    """SHA-256 of each file by its name, and by its folder too where two have one name."""
+    names = [path.name for path in dict.fromkeys(paths)]
+    return {
+        path.name if names.count(path.name) == 1 else f"{path.parent.name}/{path.name}": _hash(path)
+        for path in paths
+        if path.is_file()
+    }
+
+
+def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _known(rows: Rows) -> object:
+    """All rows; bags as they are, since beside each other they may need far more memory."""
+    return rows if isinstance(rows, BagRows) else rows.block(0, rows.users)
 
 
 def _hash_of_array(array: np.ndarray) -> str:

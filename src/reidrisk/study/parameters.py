@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 import reidrisk.releases as package
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
@@ -161,7 +163,9 @@ def _alphabet(source: Source) -> int:
 
 
 def _absence(source: Source) -> float | None:
-    return float((source.known == MISSING).mean()) if isinstance(source, Linked) else None
+    if not isinstance(source, Linked) or source.bags:
+        return None
+    return float((np.asarray(source.known) == MISSING).mean())
 
 
 _USUAL = {"topics": _alphabet, "absence": _absence}

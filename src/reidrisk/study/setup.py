@@ -117,6 +117,12 @@ class Scene:
             return _part_of(everyone, ~self._training, self.study.targets)
         return reveal(release, self.people, targets=self._targets, seed=seed)
 
+    @property
+    def known_ids(self) -> NDArray[Any]:
+        """The users of the known rows, in their order."""
+        ids = self.source.ids
+        return ids[~self._training] if self.study.training else ids
+
     def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of known users as rows of the people they come from."""
         return np.flatnonzero(~self._training)[rows] if self.study.training else rows

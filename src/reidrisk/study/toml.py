@@ -10,8 +10,10 @@ from pydantic import ValidationError
 from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
-from reidrisk.releases import Release, ShowsOneOfTop
-from reidrisk.study.describe import hash_of_file
+from reidrisk.releases import Release
+from reidrisk.speech import speaking
+from reidrisk.study.defaults import usual_attacks
+from reidrisk.study.describe import hashes_of
 from reidrisk.study.keys import PATHS, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
 from reidrisk.study.setup import Source
@@ -48,8 +50,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     model = parse(text, name)
     source = _source(model, folder, text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
-    paths = [folder / part for part in names if part]
-    inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
+    inputs = hashes_of([folder / part for part in names if part])
     try:
         release = _release(model, source)
     except InvalidInput as wrong:
@@ -58,7 +59,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
         raise InvalidInput(with_line(text, name, place, str(wrong))) from wrong
     sweep = _sweep(model, release, text, name)
     try:
-        study = _study(model, release, sweep)
+        study = _study(model, source, release, sweep)
         study.check(source)
     except InvalidInput as wrong:
         place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)
@@ -89,7 +90,8 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
 def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
     """Read the people or tables; what is wrong with a file is said beside the key that names it."""
     try:
-        return model.people.read(folder)
+        with speaking("keys"):
+            return model.people.read(folder)
     except InvalidInput as wrong:
         for part in PATHS:
             path = getattr(model.people, part, None)
@@ -121,14 +123,12 @@ def _sweep(
     return found
 
 
-def _study(model: StudyModel, release: Release | None, sweep: dict[str, tuple[Any, ...]]) -> Study:
+def _study(
+    model: StudyModel, source: Source, release: Release | None, sweep: dict[str, tuple[Any, ...]]
+) -> Study:
     attacks = model.attacks
     if attacks is None:
-        shows: object = release
-        names = (
-            ("hamming", "weighted-hamming") if isinstance(shows, ShowsOneOfTop) else ("hamming",)
-        )
-        attacks = [attack_named(name) for name in names]
+        attacks = [attack_named(name) for name in usual_attacks(source, release, seed=model.seed)]
     return Study(
         release=release,
         attacks=tuple(attacks),

@@ -144,7 +144,8 @@ def _check_fits(attack: Attack, score: Score, world: World) -> None:
 
 
 def _rates_alike(one: Score, other: Score, seen: Observations) -> bool:
-    gains = (score.of(seen.true_rows, seen.anonymous) for score in (one, other))
+    known, shown = np.asarray(seen.true_rows), np.asarray(seen.anonymous)
+    gains = (score.of(known, shown) for score in (one, other))
     return bool(np.equal(*gains).all())
 
 

@@ -11,7 +11,7 @@ from reidrisk.engines.engine import Blocks
 from reidrisk.matches import Matches, merge_all
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
-from reidrisk.scores import ProfileWeights, Score, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import OverlapWeights, Score, TokenTable, TokenWeights, TypeMixture
 from reidrisk.testing.promises import promise
 
 _FIELDS = ("best", "ties", "true_score", "best_rows", "best_scores")
@@ -116,7 +116,7 @@ def _questions() -> list[tuple[Observations, Score]]:
     chances = random.dirichlet(np.ones(_TOKENS), 2)
     mixture = TypeMixture([0.5, 0.5], chances, chances[:, :, None] * chances[:, None, :])
     table = TokenTable(random.integers(-2, 3, (_TOKENS, _TOKENS)))
-    overlap = ProfileWeights([1, 1, 2, 2, -1])
+    overlap = OverlapWeights([1, 1, 2, 2, -1])
     return [
         (tokens, TokenWeights(np.ones(_TOKENS))),
         (gapped, weights),

@@ -37,7 +37,8 @@ def check_score(score: Score, seen: Observations | None = None) -> None:
     """
     seen = _small_world() if seen is None else seen
     score.check(seen)
-    known, shown = seen.known.block(0, seen.known.users), seen.anonymous
+    known, shown = seen.known.block(0, seen.known.users), np.asarray(seen.anonymous)
+    true_rows = np.asarray(seen.true_rows)
     scores = np.asarray(score.of(known, shown[0]))
     _promise(scores.shape == (len(known),), "one score for each known row")
     _promise(np.issubdtype(scores.dtype, np.integer), "whole numbers")
@@ -46,8 +47,8 @@ def check_score(score: Score, seen: Observations | None = None) -> None:
     _promise(same, "that the order of rows changes nothing")
     alone = [score.of(known[row : row + 1], shown[0])[0] for row in range(len(known))]
     _promise(np.array_equal(alone, scores), "that a row's score depends on no other row")
-    beside = score.of(seen.true_rows, shown)
-    pairs = zip(seen.true_rows, shown, strict=True)
+    beside = score.of(true_rows, shown)
+    pairs = zip(true_rows, shown, strict=True)
     one_by_one = [score.of(row[None], target)[0] for row, target in pairs]
     _promise(np.array_equal(beside, one_by_one), "the same score for rows beside each other")
     for slots in sorted({1, seen.slots}):

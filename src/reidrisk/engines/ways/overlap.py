@@ -12,7 +12,7 @@ from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.rows import Kind, Rows, read_only
-from reidrisk.scores import GRID, ProfileWeights, TokenWeights, first_shown
+from reidrisk.scores import GRID, OverlapWeights, TokenWeights, first_shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,7 @@ class EverySlot:
         return np.broadcast_to(flat, (len(rows), self.slots, flat.shape[2]))
 
 
-def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observations, TokenWeights]:
+def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
     """The search with sets that has the same scores."""
     sets = EverySlot(observations.known, observations.slots)
     seen = observations.changed(
@@ -90,10 +90,10 @@ def as_sets(observations: Observations, score: ProfileWeights) -> tuple[Observat
 
 
 def search(
-    observations: Observations, score: ProfileWeights, list_best: int, engine: Engine
+    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
 ) -> Matches:
     """Search bags: for each known token, the targets who hold it."""
-    targets = _inverted(first_shown(observations.anonymous), score)
+    targets = _inverted(first_shown(observations.anonymous.beside()), score)
 
     def look(blocks: Blocks, kept: Kept) -> None:
         for first, rows in blocks:
@@ -102,7 +102,7 @@ def search(
     return keep(observations, score, list_best, engine, look)
 
 
-def _inverted(shown: Tokens, score: ProfileWeights) -> Inverted:
+def _inverted(shown: Tokens, score: OverlapWeights) -> Inverted:
     """The targets who hold each token, one token after the other."""
     target, place = np.nonzero(shown != MISSING)
     token = shown[target, place].astype(np.int64)
