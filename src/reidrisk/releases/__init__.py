@@ -25,6 +25,7 @@ from reidrisk.releases.release import (
     prepared,
 )
 from reidrisk.releases.topics import Popularity, TopicsApi, popularity
+from reidrisk.releases.utilities import Utility, utility
 
 __all__ = [
     "AnyRelease",
@@ -49,6 +50,7 @@ __all__ = [
     "ShowsOneOfTop",
     "Surveys",
     "TopicsApi",
+    "Utility",
     "observe",
     "parameter",
     "parameters_of",
@@ -56,4 +58,5 @@ __all__ = [
     "prepared",
     "repeat",
     "reveal",
+    "utility",
 ]
