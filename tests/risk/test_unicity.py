@@ -226,7 +226,9 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
 def test_what_makes_no_sense_is_refused_without_naming_anybody(table, how, message):
     with pytest.raises(InvalidInput, match=message) as refused:
         unicity(table, **how)
-    assert not any(str(value) in str(refused.value) for value in ("2023-05-17T08:10", "10.10", "1e+300"))
+    assert not any(
+        str(value) in str(refused.value) for value in ("2023-05-17T08:10", "10.10", "1e+300")
+    )
 
 
 def test_figures_can_be_asked_for():
