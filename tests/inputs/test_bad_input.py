@@ -121,7 +121,11 @@ PROFILES = {
         ),
         "there are no rows",
     ),
-    "too few entries": ("p.csv", HEAD + b"1,1,1,1\n1,1\n", "line 3: 2 entries, and the header, line 1, has 4;"),
+    "too few entries": (
+        "p.csv",
+        HEAD + b"1,1,1,1\n1,1\n",
+        "line 3: 2 entries, and the header, line 1, has 4;",
+    ),
     "too many entries": (
         "p.csv",
         HEAD + b"1,1,1,1\n1,1,1,1,1\n",
