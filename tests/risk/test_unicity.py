@@ -222,11 +222,13 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         ({"user": ["a"], "t": [10**13]}, {"epoch": "t", "coarsen": ["day"]}, "milliseconds"),
         ({"user": ["a"], "n": [1e300]}, {"count": "n", "rounding": [1]}, "row 1: the amount"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused_without_naming_anybody(table, how, message):
     with pytest.raises(InvalidInput, match=message) as refused:
         unicity(table, **how)
-    assert not any(str(value) in str(refused.value) for value in ("2023-05-17T08:10", "10.10", "1e+300"))
+    assert not any(
+        str(value) in str(refused.value) for value in ("2023-05-17T08:10", "10.10", "1e+300")
+    )
 
 
 def test_figures_can_be_asked_for():
