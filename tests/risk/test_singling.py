@@ -137,6 +137,16 @@ def test_keys_beyond_64_bits_are_numbered_on_the_way(rows):
     assert small.k.tolist() == reference_sizes(rows)
 
 
+def test_no_two_rows_share_a_key_by_overflow():
+    """Nine columns of 512 values are 2^81 combinations; the rows differ in the first only."""
+    rows = np.arange(512)
+    table = {f"c{place}": np.concatenate([rows, rows]) for place in range(1, 9)}
+    first = {"c0": np.concatenate([rows, (rows + 4) % 512])}
+    found = singling({**first, **table}, columns=["c0", *table])
+    assert found.unique == 1024
+    assert found.parts[0].unique_without == 0
+
+
 @settings(deadline=None)
 @given(tables(columns=2), tables(columns=2))
 def test_a_register_counts_who_shares_a_record(rows, others):
