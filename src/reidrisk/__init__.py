@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
-    from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
+    from reidrisk.releases import (
+        Cohorts,
+        Generalised,
+        ItemSamples,
+        MinimumUsers,
+        RandomisedResponse,
+        TopicsApi,
+        popularity,
+    )
     from reidrisk.risk import (
         measure,
         measure_sizes,
@@ -42,13 +50,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BagRows",
+    "Cohorts",
     "Estimate",
     "FullInformation",
+    "Generalised",
     "Hamming",
     "InvalidInput",
     "ItemSamples",
     "LocalEngine",
     "Matches",
+    "MinimumUsers",
     "MissingExtra",
     "Observations",
     "Overlap",
@@ -99,7 +110,6 @@ _PARTS = {
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
-    "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
     "risk": (
         "measure",
         "measure_sizes",
@@ -109,6 +119,15 @@ _PARTS = {
         "singling",
         "spectrum",
         "unicity",
+    ),
+    "releases": (
+        "Cohorts",
+        "Generalised",
+        "ItemSamples",
+        "MinimumUsers",
+        "RandomisedResponse",
+        "TopicsApi",
+        "popularity",
     ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),

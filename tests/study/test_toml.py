@@ -199,7 +199,7 @@ def test_every_slip_is_named_at_once():
 def test_lines_of_keys():
     text = '# c\na = 1\n[b]\nc = 2\n"d" = 3\n[b.e]\nf = 4\n[[g]]\nh.i = 5\n'
     paths = {("a",): 2, ("b",): 3, ("b", "c"): 4, ("b", "d"): 5, ("b", "e"): 6, ("b", "e", "f"): 7,
-             ("g", "h", "i"): 9, ("b", "absent"): 3, ("absent",): 1}  # fmt: skip
+             ("g", 0, "h", "i"): 9, ("b", "absent"): 3, ("absent",): 1}  # fmt: skip
     assert {path: line_of(text, list(path)) for path in paths} == paths
 
 

@@ -9,24 +9,26 @@ import numpy as np
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
 from reidrisk.people.some import Some
-from reidrisk.releases import Release, ShowsOneOfTop
+from reidrisk.releases import AnyRelease, Release, ShowsOneOfTop
+from reidrisk.releases.release import known_release
 from reidrisk.study.setup import Source
 
 # Users who are looked at to see whether a release leaves gaps.
 _LOOKED_AT = 10_000
 
 
-def usual_attacks(source: Source, release: Release | None, *, seed: int = 0) -> tuple[str, ...]:
+def usual_attacks(source: Source, release: AnyRelease | None, *, seed: int = 0) -> tuple[str, ...]:
     """The names of the attacks, weakest first as a rule."""
     if isinstance(source, Linked) and source.bags:
         return ("overlap", "rarity-overlap")
-    shows: object = release
+    known = known_release(release, None if isinstance(source, Linked) else source)
+    shows: object = known
     names: tuple[str, ...] = ("hamming", "overlap", "rarity-overlap")
     if isinstance(shows, ShowsOneOfTop):
         names = ("hamming", "weighted-hamming")
     elif isinstance(source, Linked) and source.by_column:
         names = ("hamming", "learned-pairs")
-    return (*names, "gaps") if _has_gaps(source, release, seed) else names
+    return (*names, "gaps") if _has_gaps(source, known, seed) else names
 
 
 def _has_gaps(source: Source, release: Release | None, seed: int) -> bool:

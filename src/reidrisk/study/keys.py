@@ -229,4 +229,5 @@ class StudyModel(_Section):
         Synthetic | Table | Plays | History | TfRecord | TwoTables, Field(discriminator="kind")
     ]
     release: ReleaseSection | None = None
+    beside: list[ReleaseSection] = []
     sweep: dict[str, list[Any]] = Field(default_factory=dict)
