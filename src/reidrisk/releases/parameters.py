@@ -35,6 +35,7 @@ class Parameter:
         safer_as_it_grows: Whether people become safer as it grows; None if it depends.
         search: From where to where `calibrate` looks, unless told; None if it does not.
         needed: Whether it has no default.
+        of_people: Whether it is the size of people's alphabet, and theirs unless told.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Parameter:
     safer_as_it_grows: bool | None = None
     search: tuple[float, float] | None = None
     needed: bool = False
+    of_people: bool = False
 
     @property
     def share(self) -> bool:

@@ -36,7 +36,7 @@ def in_words(text: str) -> Mapping[str, Any]:
 
 
 def words_of(release: AnyRelease) -> str:
-    """The words for a release, without what it has by default."""
+    """The words for a release, without what it has by default or from the people."""
     return " ".join([release.name, *_said(release, "")])
 
 
@@ -72,7 +72,7 @@ def _said(release: AnyRelease, prefix: str) -> Iterator[str]:
     usual = _usual(release)
     for name, parameter in parameters_of(release).items():
         value = getattr(release, name)
-        if name in usual and value == usual[name]:
+        if parameter.of_people or (name in usual and value == usual[name]):
             continue
         if parameter.release:
             yield f"{prefix}{name}={value.name}"
