@@ -31,7 +31,16 @@ if TYPE_CHECKING:
         TopicsApi,
         popularity,
     )
-    from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
+    from reidrisk.risk import (
+        measure,
+        measure_sizes,
+        optimum,
+        per_user,
+        posterior,
+        singling,
+        spectrum,
+        unicity,
+    )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
@@ -83,10 +92,12 @@ __all__ = [
     "posterior",
     "report",
     "risk",
+    "singling",
     "spectrum",
     "study",
     "testing",
     "theory",
+    "unicity",
     "uniforms",
 ]
 
@@ -99,6 +110,16 @@ _PARTS = {
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
+    "risk": (
+        "measure",
+        "measure_sizes",
+        "optimum",
+        "per_user",
+        "posterior",
+        "singling",
+        "spectrum",
+        "unicity",
+    ),
     "releases": (
         "Cohorts",
         "Generalised",
@@ -108,7 +129,6 @@ _PARTS = {
         "TopicsApi",
         "popularity",
     ),
-    "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),

@@ -20,11 +20,13 @@ NAMES = {
     "gaps",
     "hamming",
     "overlap",
+    "learned-pairs",
     "token-table",
     "type-aware",
     "weighted-hamming",
 }
 OF_RELEASE = NAMES - {"gaps", "hamming", "overlap"}
+OTHERS = {"learned-pairs": ("anonymous",)}
 
 
 def test_all_attacks_are_found_in_the_modules():
@@ -36,7 +38,7 @@ def test_all_attacks_are_found_in_the_modules():
 def test_an_attack_is_made_by_its_name(name):
     attack = attack_named(name)
     assert attack.name == name
-    assert attack.needs == (("release",) if name in OF_RELEASE else ())
+    assert attack.needs == (("release",) if name in OF_RELEASE else OTHERS.get(name, ()))
     if name in OF_RELEASE:
         assert type(attack)(API).needs == ()
 

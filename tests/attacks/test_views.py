@@ -74,3 +74,11 @@ def test_a_view_says_what_its_rows_are():
     view = View.of(REVEALED)
     assert (view.tokens, view.slots, view.known.kind) == (12, 3, Kind.SETS)
     assert (view.release, view.panel, view.population) == (None, None, None)
+
+
+def test_the_order_of_anonymous_rows_says_nothing():
+    order = np.random.default_rng(1).permutation(len(SEEN.anonymous))
+    one, other = (View.of(seen).anonymous for seen in (SEEN, SEEN.only(order)))
+    np.testing.assert_array_equal(one, other)
+    assert sorted(map(tuple, SEEN.anonymous)) == list(map(tuple, one))
+    assert not one.flags.writeable

@@ -58,6 +58,7 @@ _TOP = "needs a release that can say with which chances it shows tokens of a top
 _REVEAL = "needs a release that can reveal what its chances follow from (secrets and likelihood)"
 _SWITCHES = "leave these switches off to reveal it"
 _SINGLE = "looks at one known token of each slot"
+_COLUMNS = "learned-pairs compares rows column by column, and known rows hold a set of tokens"
 _TYPES = "types are told from what one site was shown"
 
 
@@ -72,7 +73,8 @@ def refusal(release, attack):
     if attack == "full-information" and release in {"topics, withheld", "topics, calls"}:
         return _SWITCHES
     if release == "topics, calls":
-        return {"token-table": _SINGLE, "type-aware": _TYPES}.get(attack)
+        refused = {"learned-pairs": _COLUMNS, "token-table": _SINGLE, "type-aware": _TYPES}
+        return refused.get(attack)
     return None
 
 

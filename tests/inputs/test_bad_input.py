@@ -121,11 +121,15 @@ PROFILES = {
         ),
         "there are no rows",
     ),
-    "too few entries": ("p.csv", HEAD + b"1,1,1,1\n1,1\n", "row 2: Expected 4 columns, got 2;"),
+    "too few entries": (
+        "p.csv",
+        HEAD + b"1,1,1,1\n1,1\n",
+        "line 3: 2 entries, and the header, line 1, has 4;",
+    ),
     "too many entries": (
         "p.csv",
         HEAD + b"1,1,1,1\n1,1,1,1,1\n",
-        "row 2: Expected 4 columns, got 5;",
+        "line 3: 5 entries, and the header, line 1, has 4;",
     ),
     "mixed encodings": (
         "p.csv",
@@ -151,7 +155,7 @@ PROFILES = {
         "no whole Parquet",
     ),
     "truncated gzip": ("p.csv.gz", gzip.compress(HEAD + b"1,1,1,1\n" * 99)[:-12], "p.csv.gz: "),
-    "no gzip": ("p.csv.gz", HEAD, "cannot be read"),
+    "no gzip": ("p.csv.gz", HEAD, "this is no gz file"),
 }
 
 EXAMPLES = {

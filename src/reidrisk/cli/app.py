@@ -35,6 +35,8 @@ _COMMANDS = {
             "Measure what two sites learn that each see some items of a person.",
         ),
         "link": ("reidrisk.cli.linking:link", "Attack your own data."),
+        "singling": ("reidrisk.cli.singling:singling", "Show who is alone in a table of people."),
+        "unicity": ("reidrisk.cli.singling:unicity", "Show how many points single a person out."),
         "bounds": (
             "reidrisk.cli.theory:bounds",
             "Show what attackers can and cannot do with a release.",

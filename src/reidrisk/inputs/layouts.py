@@ -20,7 +20,7 @@ class Layout:
         epoch: The column of epochs: weeks, visits.
         columns: Columns that become slots, in this order: age, postcode, genre.
         header: Whether the first line names the columns; if not given, the file is looked at.
-        separator: What stands between two columns, one sign; if not given, the file is looked at.
+        separator: What stands between two columns, one sign or `::`; if not given, as above.
     """
 
     user: str | None = None
@@ -33,11 +33,11 @@ class Layout:
 
     def __post_init__(self) -> None:
         if self.separator is not None:
-            sign = {"\\t": "\t", "tab": "\t"}.get(self.separator, self.separator)
-            if len(sign) != 1 or sign in '"\r\n':
+            sign = {"\\t": "\t", "tab": "\t", "space": " "}.get(self.separator, self.separator)
+            if sign != "::" and (len(sign) != 1 or sign in '"\r\n'):
                 raise InvalidInput(
-                    f"the separator is one sign, such as {setting('separator', ';')}, and neither "
-                    f"a quote nor the end of a line; got {self.separator!r}"
+                    f"the separator is one sign, such as {setting('separator', ';')}, or ::, and "
+                    f"neither a quote nor the end of a line; got {self.separator!r}"
                 )
             object.__setattr__(self, "separator", sign)
         object.__setattr__(self, "columns", tuple(self.columns))

@@ -1,0 +1,240 @@
+"""How many points single a person out: against sets, one by one."""
+
+import math
+from datetime import UTC, datetime, timedelta
+from decimal import ROUND_FLOOR, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.sources import Source
+from reidrisk.randomness import reference_uniforms
+from reidrisk.risk.known_points import unicity
+from reidrisk.risk.known_points.kernels import intersect
+from reidrisk.risk.known_points.parts import rounded, seconds_of, within
+from reidrisk.risk.known_points.points import Points, reference_crowds
+
+ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=40)
+MOST = 4
+
+
+def by_user(rows):
+    having = {}
+    for user, point in rows:
+        having.setdefault(user, set()).add(point)
+    return having
+
+
+def reference(rows, known, seed=0):
+    """Crowds of everybody, by sets."""
+    having = by_user(rows)
+    draws = {
+        user: None
+        if known == "rarest"
+        else reference_uniforms(seed=seed, purpose="unicity/points", user=user, count=MOST)
+        for user in having
+    }
+    return {user: reference_crowds(having, user, MOST, draws=draws[user]) for user in having}
+
+
+def measured(rows, **how):
+    users, items = zip(*rows, strict=True)
+    return unicity({"user": users, "item": items}, **how)
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from(["random", "rarest"]), st.integers(0, 3))
+def test_crowds_are_those_of_sets(rows, known, seed):
+    users, items = (np.array(part) for part in zip(*rows, strict=True))
+    ids, codes = np.unique(users, return_inverse=True)
+    held = Points.of(ids, codes, items)
+    everyone = np.arange(len(ids))
+    crowds = held.crowds(held.chosen(everyone, MOST, known=known, seed=seed))
+    expected = reference(rows, known, seed)
+    for user, sizes in zip(ids.tolist(), crowds.tolist(), strict=True):
+        assert sizes == expected[user] + [0] * (MOST - len(expected[user]))
+
+
+@settings(deadline=None)
+@given(ROWS, st.sampled_from(["random", "rarest"]))
+def test_figures_are_means_over_those_with_so_many_points(rows, known):
+    found = measured(rows, known=known)
+    crowds = reference(rows, known)
+    for one in found:
+        sizes = [have[one.points - 1] for have in crowds.values() if len(have) >= one.points]
+        assert (one.assessed, one.not_assessed) == (len(sizes), len(crowds) - len(sizes))
+        if not sizes:
+            assert one.singled_out is one.right is None
+            continue
+        assert one.singled_out.value == sizes.count(1) / len(sizes)
+        assert one.right.value == pytest.approx(
+            float(sum(Fraction(1, size) for size in sizes) / len(sizes)), rel=1e-15
+        )
+        assert one.singled_out.value <= one.right.value
+        assert (one.right.level == 1) == (known == "rarest")
+
+
+@given(st.sets(st.integers(0, 60)), st.sets(st.integers(0, 60)))
+@settings(deadline=None)
+def test_lists_are_intersected_in_place_too(one, other):
+    first, second = (np.array(sorted(some), np.int32) for some in (one, other))
+    expected = sorted(one & other)
+    common = np.empty(61, np.int32)
+    assert common[: intersect(first, second, common)].tolist() == expected
+    for target in (first.copy(), second.copy()):
+        pair = (
+            (target, second)
+            if len(target) == len(first) and (target == first).all()
+            else (first, target)
+        )
+        assert target[: intersect(*pair, target)].tolist() == expected
+
+
+def test_more_points_never_make_a_crowd_larger_and_rows_may_come_in_any_order():
+    rng = np.random.default_rng(2)
+    rows = list(
+        {
+            (int(u), int(t))
+            for u, t in zip(rng.integers(0, 300, 3000), rng.zipf(1.5, 3000), strict=True)
+        }
+    )
+    found = measured(rows, targets=100, seed=5)
+    assert found.targets == 100
+    assert found == measured(rows[::-1], targets=100, seed=5)
+    assert found != measured(rows, targets=100, seed=6)
+    shares = [one.right.value for one in found if one.not_assessed == 0]
+    assert shares == sorted(shares)
+    assert found == measured([*rows, *rows[:500]], targets=100, seed=5), "points count once"
+
+
+def test_a_sample_is_within_its_interval_of_everybody():
+    rng = np.random.default_rng(3)
+    rows = list(
+        zip(rng.integers(0, 2000, 20_000).tolist(), rng.zipf(1.4, 20_000).tolist(), strict=True)
+    )
+    whole, sample = (measured(rows, known="rarest", targets=some) for some in (None, 300))
+    for one in whole:
+        part = sample.at(one.points).singled_out
+        assert part.low <= one.singled_out.value <= part.high
+        assert one.singled_out.low == one.singled_out.high == one.singled_out.value
+        assert part.level == 0.95
+
+
+HISTORY = {
+    "who": ["a", "a", "b", "b", "c"],
+    "when": ["2023-05-17T08:10:00", "2023-05-18T09:00:00", "2023-05-17T08:50:00", "2023-05-19T09:00:00", "2023-05-25T00:00:00"],  # noqa: E501
+    "paid": ["10.10", "4", "9.70", "4.00", "14.99"],
+}  # fmt: skip
+
+
+def test_times_and_amounts_can_be_known_less_exactly():
+    found = unicity(
+        HISTORY, user="who", epoch="when", count="paid", points=(1,), known="rarest",
+        coarsen=("hour", "week"), rounding=(5,),
+    )  # fmt: skip
+    assert found.point == ("when", "paid")
+    assert [one.coarsening for one in found] == [
+        "as written", "rounded to 5", "hour", "hour, rounded to 5", "week", "week, rounded to 5",
+    ]  # fmt: skip
+    alone = {one.coarsening: one.singled_out.value for one in found}
+    assert alone["as written"] == alone["hour"] == alone["week"] == 1
+    assert alone["hour, rounded to 5"] == 1  # a and b also bought something else
+    assert alone["week, rounded to 5"] == 1 / 3
+
+
+@settings(deadline=None)
+@given(st.lists(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)), min_size=1, max_size=9))  # noqa: DTZ001  the zone is added below
+def test_spans_are_those_of_the_calendar(times):
+    moments = [time.replace(microsecond=0, tzinfo=UTC) for time in times]
+    start = datetime(1970, 1, 1, tzinfo=UTC)
+    seconds = np.array([(time - start) // timedelta(seconds=1) for time in moments])
+    column = pa.chunked_array([pa.array(moments, pa.timestamp("us", tz="UTC"))])
+    text = pa.chunked_array([pa.array([time.isoformat() for time in moments])])
+    plain = pa.chunked_array(
+        [pa.array([time.replace(tzinfo=None).isoformat(" ") for time in moments])]
+    )
+    for given_ in (column, text, plain):
+        assert seconds_of(given_, Source.memory(1)).tolist() == seconds.tolist()
+    names = {
+        "hour": lambda time: time.replace(minute=0, second=0),
+        "day": lambda time: time.date(),
+        "week": lambda time: time.isocalendar()[:2],
+        "month": lambda time: (time.year, time.month),
+    }
+    for span, name in names.items():
+        found = within(seconds, span).tolist()
+        same = [[name(a) == name(b) for a in moments] for b in moments]
+        assert same == [[a == b for a in found] for b in found]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.decimals(-(10**6), 10**6, places=3), min_size=1, max_size=9),
+    st.sampled_from(["0.01", "0.25", "5", "10", "1000"]),
+)
+def test_amounts_are_rounded_to_the_nearest_step(amounts, step):
+    column = pa.chunked_array([pa.array([str(amount) for amount in amounts])])
+    unit = Decimal(step)
+    expected = [
+        int((amount / unit + Decimal("0.5")).to_integral_value(ROUND_FLOOR)) for amount in amounts
+    ]
+    assert rounded(column, float(step), Source.memory(1)).tolist() == expected
+
+
+def test_days_may_be_written_as_numbers():
+    days = pa.chunked_array([pa.array([19970101, 19970131, 20240229])])
+    expected = [
+        datetime(*day, tzinfo=UTC).timestamp()
+        for day in ((1997, 1, 1), (1997, 1, 31), (2024, 2, 29))
+    ]
+    assert seconds_of(days, Source.memory(3)).tolist() == expected
+    text = days.cast(pa.string())
+    assert seconds_of(text, Source.memory(3)).tolist() == expected
+    seconds = pa.chunked_array([pa.array([19970101, 5])])
+    assert seconds_of(seconds, Source.memory(2)).tolist() == [19970101, 5]
+
+
+BAG = {"user": ["a", "b"], "item": ["x", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("table", "how", "message"),
+    [
+        (BAG, {"points": ()}, "how many points are known"),
+        (BAG, {"points": (0,)}, "points is a whole number of at least 1"),
+        (BAG, {"known": "some"}, "known is one of random, rarest"),
+        (BAG, {"coarsen": ("day",)}, "no column of times is part of a point"),
+        (BAG, {"rounding": (10,)}, "no column of amounts is part of a point"),
+        (BAG, {"item": "sang"}, "no column 'sang', only user, item"),
+        ({"user": [], "item": []}, {}, "there are no rows"),
+        ({"user": ["a", None], "item": ["x", "y"]}, {}, "row 2: 'user' is empty"),
+        ({"user": ["a", "b"], "item": ["x", None]}, {}, "row 2: 'item' is empty"),
+        (HISTORY, {"user": "who", "epoch": "when", "coarsen": ["year"]}, "hour, day, week, month"),
+        (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "the column of times"),
+        (HISTORY, {"user": "who", "count": "when", "rounding": [5]}, "must hold numbers"),
+        (HISTORY, {"user": "who", "count": "paid", "rounding": [0]}, "multiples of a number"),
+        (HISTORY, {"user": "who", "count": "paid", "rounding": [math.inf]}, "multiples"),
+        ({"user": ["a"], "t": [10**13]}, {"epoch": "t", "coarsen": ["day"]}, "milliseconds"),
+        ({"user": ["a"], "n": [1e300]}, {"count": "n", "rounding": [1]}, "row 1: the amount"),
+    ],
+)  # fmt: skip
+def test_what_makes_no_sense_is_refused_without_naming_anybody(table, how, message):
+    with pytest.raises(InvalidInput, match=message) as refused:
+        unicity(table, **how)
+    assert not any(
+        str(value) in str(refused.value) for value in ("2023-05-17T08:10", "10.10", "1e+300")
+    )
+
+
+def test_figures_can_be_asked_for():
+    found = measured([(1, 1), (1, 2), (2, 2)], points=(2, 1))
+    assert [one.points for one in found] == [1, 2]
+    assert found.at(2).not_assessed == 1
+    assert "singled out" in found._repr_html_()
+    with pytest.raises(InvalidInput, match="3 as written was not measured"):
+        found.at(3)
