@@ -170,6 +170,14 @@ def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Sourc
         raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
 
 
+def release_in_words(text: str, source: Source) -> AnyRelease:
+    """The release that one line of words describes: `cohorts users=50`."""
+    kind, given = _inner("it", text)
+    if wrong := faults(kind, given):
+        raise InvalidInput("; ".join(f"{name}: {why}" for name, why in wrong.items()))
+    return make_release(kind, given, source)
+
+
 def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
     """The kind and the parameters of a release that is a parameter: a table, or words."""
     table = dict(in_words(value)) if isinstance(value, str) else value

@@ -40,6 +40,17 @@ def words_of(release: AnyRelease) -> str:
     return " ".join([release.name, *_said(release, "")])
 
 
+def value_in_words(value: Any) -> str:
+    """The value of a parameter as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return ",".join(map(value_in_words, value))
+    return words_of(value) if hasattr(value, "slots") else str(value)
+
+
 def _put(table: dict[str, Any], name: str, value: str) -> None:
     first, dot, rest = name.partition(".")
     if not dot:
@@ -77,13 +88,8 @@ def _said(release: AnyRelease, prefix: str) -> Iterator[str]:
         if parameter.release:
             yield f"{prefix}{name}={value.name}"
             yield from _said(value, f"{prefix}{name}.")
-        elif isinstance(value, bool):
-            yield f"{prefix}{name}={'yes' if value else 'no'}"
-        elif isinstance(value, float):
-            yield f"{prefix}{name}={value:g}"
         else:
-            text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            yield f"{prefix}{name}={shlex.quote(text)}"
+            yield f"{prefix}{name}={shlex.quote(value_in_words(value))}"
 
 
 def _usual(release: AnyRelease) -> dict[str, Any]:
