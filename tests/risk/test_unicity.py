@@ -216,7 +216,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         (BAG, {"known": "some"}, "known is one of random, rarest"),
         (BAG, {"coarsen": ("day",)}, "no column of times is part of a point"),
         (BAG, {"rounding": (10,)}, "no column of amounts is part of a point"),
-        (BAG, {"item": "sang"}, "no column 'sang', only user, item"),
+        (BAG, {"item": "sang"}, "no column 'sang'"),
         ({"user": [], "item": []}, {}, "there are no rows"),
         ({"user": ["a", None], "item": ["x", "y"]}, {}, "row 2: 'user' is empty"),
         ({"user": ["a", "b"], "item": ["x", None]}, {}, "row 2: 'item' is empty"),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import holds_text, one_piece, without_blanks
-from reidrisk.inputs.labels import is_utf8, not_utf8
+from reidrisk.inputs.labels import text_of
 from reidrisk.inputs.sources import Source
 
 Whole = NDArray[np.int64]
@@ -43,7 +43,7 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
     if holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
-        column = _text(column, name, source)
+        column = text_of(column, name, source)
     try:
         values = without_blanks(one_piece(column)).dictionary_encode(null_encoding="encode")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
@@ -52,16 +52,6 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
             "text, numbers or dates; write it as one of them"
         ) from None
     return Codes(name, values.indices.to_numpy(), values.dictionary)
-
-
-def _text(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
-    """A column as text; files promise that it is UTF-8, and damaged ones do not keep it."""
-    raw = column.cast(pa.large_binary())
-    try:
-        return raw.cast(pa.large_string())
-    except pa.ArrowInvalid:
-        bad = (row for row, cell in enumerate(raw) if cell.is_valid and not is_utf8(cell.as_py()))
-        raise InvalidInput(not_utf8(source.place(next(bad)), name)) from None
 
 
 def keys(columns: Sequence[Codes]) -> Whole:
