@@ -55,7 +55,8 @@ def _tell(found: "Inspection") -> None:
         Column("column", no_wrap=True), Column("holds", no_wrap=True),
         Column("distinct", no_wrap=True, justify="right"),
         Column("empty", no_wrap=True, justify="right"),
-        Column("perhaps", no_wrap=True), "for example", box=SIMPLE_HEAD, pad_edge=False,
+        Column("perhaps", no_wrap=True), "examples", box=SIMPLE_HEAD, pad_edge=False,
+        padding=(0, 1, 0, 0),
     )  # fmt: skip
     for column in found.columns:
         # Text, since square brackets would be markup.
