@@ -25,7 +25,7 @@ _COMMANDS = {
         "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
         "sweep": (
             "reidrisk.cli.studies:sweep",
-            "Run a study with several values of a parameter.",
+            "Run a study with several values of a parameter, or several releases.",
         ),
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },

@@ -132,7 +132,7 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        row = next(row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
+        row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
         raise InvalidInput(not_utf8(source.place(row), name)) from None
 
 
