@@ -73,8 +73,9 @@ def _users(found: "Inspection") -> str:
     rows = found.rows_per_user
     if rows is None:
         return ""
-    if rows.most == 1:
-        return f"{found.users:,} users with one row each."
+    if rows.least == rows.most:
+        each = "one row" if rows.most == 1 else f"{rows.most:,} rows"
+        return f"{found.users:,} users with {each} each."
     return (
         f"{found.users:,} users. Rows per user: {rows.least:,} to {rows.most:,}, median "
         f"{rows.median:,.10g}, mean {rows.mean:,.1f}; nine in ten have at most "
