@@ -92,6 +92,13 @@ def test_quotes_hold_separators_and_spaces_around_entries_are_none(tmp_path):
     assert found == {"user": ["a,b", "c"], "item": ["rye", 'd "e" f'], "count": [1, 2]}
 
 
+def test_a_single_colon_is_no_half_of_a_separator(tmp_path):
+    path = saved(tmp_path / "t.dat", "1::2::3\n4::5: 6::7\n1::8::9\n")
+    with pytest.raises(InvalidInput, match=r"an entry holds a single colon.*sed"):
+        read(path, NUMBERED, header=False)
+    assert read(saved(path, '1::"2::3\n'), NUMBERED)["item"] == ['"2']
+
+
 def test_blocks_are_cut_between_lines(tmp_path, monkeypatch):
     monkeypatch.setattr(delimited, "BLOCK", 16)
     for end in ("\n", "\r\n", "\r"):

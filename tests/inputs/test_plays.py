@@ -148,7 +148,7 @@ def test_what_is_not_plain_is_refused(tmp_path, content, message):
         ("ann,x,1\nbob,y,\n", "row 2: 'count' is empty"),
         ("ann,x,1\nbob,,2\n", "row 2: 'item' is empty"),
         ("ann,x,1\n,y,2\n", "row 2: 'user' is empty"),
-        ("ann,x,1\nbob,y,lots\n", "row 2: 'count' must be a number, not 'lots'"),
+        ("ann,x,1\nbob,y,lots\n", "row 2: 'count' must be a number; correct"),
         ("ann,x,1\nbob,y\n", "line 3: 2 entries, and the header, line 1, has 3"),
         ("ann,x,1\nbo\xff,y,1\n", "row 2: 'user' is not UTF-8"),
         ("", "there are no rows"),
