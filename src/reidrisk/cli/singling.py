@@ -249,21 +249,32 @@ def _tell_unicity(found: "Unicity") -> None:
         f"{found.targets:,} of them are known."
     )
     show.table(
-        ("known", "points", "singled out", "right by guessing", "assessed"),
+        ("known", "points", "singled out", "interval", "right", "assessed"),
         [
-            (one.coarsening, str(one.points), _share(one.singled_out), _share(one.right),
+            (one.coarsening, str(one.points), *_figure(one.singled_out), _figure(one.right)[0],
              f"{one.assessed:,}")
             for one in found
         ],
     )  # fmt: skip
-    if missed := max(one.not_assessed for one in found):
-        show.say(
-            f"Up to {missed:,} people have fewer points. They are in no figure, which does not "
+    missed = max(one.not_assessed for one in found)
+    show.say(
+        "Right is how often an attacker is who guesses among all who have the points."
+        + (
+            f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
             "make them safe."
+            if missed
+            else ""
         )
+    )
 
 
-def _share(one: "Estimate | None") -> str:
-    from reidrisk.report.numbers import share_with_interval
+def _figure(one: "Estimate | None") -> tuple[str, str]:
+    """A share and its interval."""
+    if one is None:
+        return "", ""
+    return f"{one.value:.2%}", "exact" if one.level == 1 else f"{one.low:.2%} to {one.high:.2%}"
 
-    return "" if one is None else share_with_interval(one)
+
+def _share(one: "Estimate") -> str:
+    ends = "" if one.low == one.high else f" ({one.low:.3%} to {one.high:.3%})"
+    return f"{one.value:.3%}{ends}"
