@@ -182,9 +182,11 @@ def _tell_page(output: str | None) -> None:
 
 
 def _tell_singling(found: "Singling") -> None:
+    from reidrisk.risk.given import called
+
     show.say(
         f"{found.people:,} people, {found.groups:,} groups of people with the same "
-        f"{', '.join(found.columns)}. All figures are exact for this table."
+        f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
     )
     rows = [
         ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
@@ -212,7 +214,7 @@ def _tell_singling(found: "Singling") -> None:
     show.table(
         ("column", "values", "fair share of those alone", "alone without it"),
         [
-            (one.name, f"{one.distinct:,}", _share(one.unique_share),
+            (called(one.name), f"{one.distinct:,}", _share(one.unique_share),
              f"{one.unique_without / found.people:.3%}")
             for one in found.parts
         ],
@@ -222,8 +224,10 @@ def _tell_singling(found: "Singling") -> None:
 
 def _tell_caveats(found: "Singling") -> None:
     """What nobody may overlook."""
+    from reidrisk.risk.given import called
+
     empty = [
-        f"{cells:,} of {name}"
+        f"{cells:,} of {called(name)}"
         for name, cells in zip(found.columns, found.empty, strict=True)
         if cells
     ]
@@ -244,8 +248,10 @@ def _tell_caveats(found: "Singling") -> None:
 
 
 def _tell_unicity(found: "Unicity") -> None:
+    from reidrisk.risk.given import called
+
     show.say(
-        f"{found.users:,} people; {found.known} points ({', '.join(found.point)}) of "
+        f"{found.users:,} people; {found.known} points ({', '.join(map(called, found.point))}) of "
         f"{found.targets:,} of them are known."
     )
     show.table(
