@@ -225,7 +225,7 @@ def test_link_with_the_release_weighs_tokens(own):
         (("link", "{}/known.csv", "{}/some.csv", "--user", "usr"), "no column 'usr'"),
         (("link", "{}/people.csv", "{}/people.csv", "--item", "token", "--epoch", "week"),
          "no column 'week'"),
-        (("link", "{}/odd.csv", "{}/odd.csv"), "Name columns with --user customer and --item product"),
+        (("link", "{}/odd.csv", "{}/odd.csv"), "with --user customer and --item product"),
         (("link", "{}/known.csv", "{}/known.csv", "--with-users"), "name the folder with -o"),
         (("link", "{}/known.csv", "{}/known.csv", "--separator", ";;"), "separator is one sign"),
         (("link", "{}/known.csv", "{}/known.csv", "--user", "a", "--item", "a"), "for two things"),

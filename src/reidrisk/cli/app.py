@@ -25,11 +25,15 @@ _COMMANDS = {
         "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
         "sweep": (
             "reidrisk.cli.studies:sweep",
-            "Run a study with several values of a parameter.",
+            "Run a study with several values of a parameter, or several releases.",
         ),
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
+        "inspect": (
+            "reidrisk.cli.inspecting:inspect",
+            "Show what a file looks like, and the command to run next.",
+        ),
         "plays": (
             "reidrisk.cli.plays:plays",
             "Measure what two sites learn that each see some items of a person.",

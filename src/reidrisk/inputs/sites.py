@@ -181,11 +181,11 @@ def _names(
         names.pop("tokens", None)
     if "user" not in names or not names.keys() & {"token", "tokens"}:
         what = "users" if "user" not in names else "items"
-        likely = {role: next(iter(of_role(role, there)), None) for role in ("user", "item")}
+        user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
         raise InvalidInput(
             f"{path}: nobody says which column holds the {what}; there are {', '.join(there)}. "
-            f"Name columns with {setting('user', likely['user'])} and {setting('item', likely['item'])}, or those that describe a "
-            f"person with {setting('columns')}"
+            f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
+            f"describe a person with {setting('columns')}"
         )
     return names
 

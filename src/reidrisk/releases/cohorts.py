@@ -43,7 +43,7 @@ class Cohorts:
         help="Users that each cohort has at least",
         least=1,
         safer_as_it_grows=True,
-        search=(2, 10_000),
+        search=(2, 1_000),
     )
 
     def __post_init__(self) -> None:

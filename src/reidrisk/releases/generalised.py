@@ -39,7 +39,7 @@ class Generalised:
         rounding: Tokens are numbers, and are rounded to the nearest multiple of this, halves up.
         dates: Tokens are dates, and only their day, week, month or year is shown.
         taxonomy: The path of each token, for `depth`; if not given, the labels of people are paths.
-        separator: Between the parts of a path.
+        between: What stands between the parts of a path.
         of: What shows the tokens.
 
     Example:
@@ -77,7 +77,7 @@ class Generalised:
     taxonomy: tuple[str, ...] | None = parameter(
         None, help="The path of each token, if labels are not paths", kw_only=True
     )
-    separator: str = parameter("/", help="Between the parts of a path", kw_only=True)
+    between: str = parameter("/", help="Between the parts of a path", kw_only=True)
     of: AnyRelease = parameter(
         ItemSamples(samples=8), help="The release that shows the tokens", kw_only=True
     )
@@ -101,8 +101,8 @@ class Generalised:
             raise InvalidInput(f"dates is one of {', '.join(_OF_DATES)}; got {self.dates!r}")
         if self.taxonomy is not None and self.depth is None:
             raise InvalidInput("taxonomy goes with depth; give the depth to cut it at")
-        if not self.separator:
-            raise InvalidInput("separator is the text between the parts of a path; got none")
+        if not self.between:
+            raise InvalidInput("between is the text between the parts of a path; got none")
 
     def slots(self, people: People) -> int:
         """Those of the other release."""
@@ -141,7 +141,7 @@ class Generalised:
 
     def _coarser(self, label: Any) -> str:
         if self.depth is not None:
-            return _cut(str(label), self.depth, self.separator)
+            return _cut(str(label), self.depth, self.between)
         if self.rounding is not None:
             return _rounded(label, self.rounding)
         assert self.dates is not None

@@ -35,6 +35,8 @@ class Parameter:
         safer_as_it_grows: Whether people become safer as it grows; None if it depends.
         search: From where to where `calibrate` looks, unless told; None if it does not.
         needed: Whether it has no default.
+        default: What it is if nothing is said.
+        of_people: Whether it is the size of people's alphabet, and theirs unless told.
     """
 
     name: str
@@ -50,6 +52,8 @@ class Parameter:
     safer_as_it_grows: bool | None = None
     search: tuple[float, float] | None = None
     needed: bool = False
+    default: Any = None
+    of_people: bool = False
 
     @property
     def share(self) -> bool:
@@ -125,7 +129,8 @@ def _parameter(one: "dataclasses.Field[Any]", hint: Any) -> Parameter:
         **one.metadata.get(_KEY, {}),
     }
     required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
-    return Parameter(name=one.name, needed=required, **facts)
+    default = None if one.default is dataclasses.MISSING else one.default
+    return Parameter(name=one.name, needed=required, default=default, **facts)
 
 
 def _is_union(hint: Any) -> bool:

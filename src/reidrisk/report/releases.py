@@ -23,6 +23,7 @@ from reidrisk.report.words import listed, unit
 from reidrisk.study.result import Compared, Result, Risk
 
 USES = ("real", "variation", "withheld")
+_TITLE = "How would other releases compare?"
 
 
 def section(result: Result) -> Section | None:
@@ -31,23 +32,40 @@ def section(result: Result) -> Section | None:
         return None
     shown = [one for one in result.releases if not one.cannot]
     sentences = (_how(result), *_cannot(result), *_refused(shown))
-    table = Exhibit(
+    if not shown:
+        return Section("releases", _TITLE, sentences)
+    rows, level = tuple(_row(one) for one in shown), percent(result.level)
+    risk = Exhibit(
         name="releases",
-        title="Releases side by side",
+        title="Risk against utility",
         sentence=_extremes(shown),
-        rows=tuple(_row(one) for one in shown),
-        columns=_columns(result),
-        draw=_draw if any(_drawn(one) for one in shown) else None,
+        rows=rows,
+        columns=_risk_columns(result, level),
+        draw=_draw if any(_has_point(row) for row in rows) else None,
         keys=tuple(
-            Key(one.release, GLYPHS[place % len(GLYPHS)], place % COLOURS)
-            for place, one in enumerate(shown)
-            if _drawn(one)
+            Key(str(row["release"]), GLYPHS[place % len(GLYPHS)], place % COLOURS)
+            for place, row in enumerate(rows)
+            if _has_point(row)
         ),
         open=True,
     )
-    return Section(
-        "releases", "How would other releases compare?", sentences, (table,) if shown else ()
+    use = Exhibit(
+        name="utility",
+        title="What each is good for",
+        sentence=_useful(shown),
+        rows=tuple(
+            {key: row[key] for key in row if key == "release" or key.startswith(USES)}
+            for row in rows
+        ),
+        columns=(
+            words_column("Release", "release"),
+            *share_columns("Real", level, "real_"),
+            *share_columns("Frequencies off by", level, "variation_"),
+            *share_columns("Withheld", level, "withheld_"),
+        ),
+        open=True,
     )
+    return Section("releases", _TITLE, sentences, (risk, use))
 
 
 def strongest(one: Compared) -> Risk | None:
@@ -103,6 +121,20 @@ def _extremes(shown: Sequence[Compared]) -> str:
     )
 
 
+def _useful(shown: Sequence[Compared]) -> str:
+    """Where token frequencies are nearest, and where farthest off."""
+    found = [(one.variation, one.release) for one in shown if one.variation is not None]
+    if not found:
+        return "None of these releases shows tokens that people have."
+    ordered = sorted(found, key=lambda pair: pair[0].value)
+    (near, first), (far, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"Token frequencies are off by {share(near)} with {first}."
+    return (
+        f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
+    )
+
+
 def _row(one: Compared) -> Row:
     risk, ceiling = strongest(one), one.ceiling
     cells: dict[str, Any] = {"release": one.release, "slots": one.slots}
@@ -118,12 +150,7 @@ def _row(one: Compared) -> Row:
     return cells
 
 
-def _columns(result: Result) -> tuple[Column, ...]:
-    level = percent(result.level)
-    real, far, withheld = (
-        share_columns(heading, level, f"{use}_")[0]
-        for heading, use in zip(("Real", "Frequencies off by", "Withheld"), USES, strict=True)
-    )
+def _risk_columns(result: Result, level: str) -> tuple[Column, ...]:
     return (
         words_column("Release", "release"),
         count_column(unit(result).capitalize(), "slots"),
@@ -132,9 +159,6 @@ def _columns(result: Result) -> tuple[Column, ...]:
         *share_columns("Right", level),
         Column("Not assessed", _not_assessed, "not_assessed"),
         Column("Ceiling", _ceiling, "ceiling"),
-        real,
-        far,
-        withheld,
     )  # fmt: skip
 
 
@@ -144,19 +168,16 @@ def _not_assessed(row: Row) -> str:
 
 
 def _ceiling(row: Row) -> str:
-    if row["ceiling"] is None:
-        return "none"
-    return f"{at_most(float(row['ceiling']))} ({row['ceiling_name']})"
+    return "none" if row["ceiling"] is None else at_most(float(row["ceiling"]))
 
 
-def _drawn(one: Compared) -> bool:
-    return one.variation is not None and bool(one.risks)
+def _has_point(row: Row) -> bool:
+    return row["variation_value"] is not None and row["value"] is not None
 
 
 def _draw(rows: Sequence[Row], look: Look) -> Any:
     """Risk upwards, utility to the right: the lower right corner is best."""
     alt = guest("altair")
-    names = [str(row["release"]) for row in rows]
     data = [
         {
             **row,
@@ -167,12 +188,14 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
             "off": share_with_interval(span(row, "variation_")),
         }
         for row in rows
-        if row["variation_value"] is not None and row["value"] is not None
+        if _has_point(row)
     ]
+    places = [place for place, row in enumerate(rows) if _has_point(row)]
+    names = [str(rows[place]["release"]) for place in places]
     legend = alt.Legend(title=None, orient="top", columns=1, symbolOpacity=1, labelLimit=600)
     legend = legend if look.legend else None
-    colours = [look.colour(place) for place in range(len(names))]
-    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(names))]
+    colours = [look.colour(place) for place in places]
+    shapes = [SHAPES[place % len(SHAPES)] for place in places]
     colour = alt.Color("release:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
     shape = alt.Shape("release:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
     across = alt.Axis(title="token frequencies kept (100 % less what they are off by)",

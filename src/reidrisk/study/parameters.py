@@ -142,7 +142,7 @@ def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
         except InvalidInput as wrong:
             found[name] = _in_range(known[name], str(wrong))
     for one in known.values():
-        if one.needed and one.name not in given and one.name not in _USUAL:
+        if one.needed and one.name not in given and not one.of_people:
             found[one.name] = f"this key is needed: {one.help or one.name}, {one.range}"
     return found
 
@@ -159,15 +159,23 @@ def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Sourc
         else read_value(known[name], value)
         for name, value in given.items()
     }
-    for name, usual in _USUAL.items():
-        if name in known and name not in values and (value := usual(source)) is not None:
-            values[name] = value
+    for one in known.values():
+        if one.name not in values and (value := _usual(one, source)) is not None:
+            values[one.name] = value
     try:
         return kind(**values)
     except InvalidInput:
         raise
     except (TypeError, ValueError) as wrong:  # of a release of someone else
         raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
+
+
+def release_in_words(text: str, source: Source) -> AnyRelease:
+    """The release that one line of words describes: `cohorts users=50`."""
+    kind, given = _inner("it", text)
+    if wrong := faults(kind, given):
+        raise InvalidInput("; ".join(f"{name}: {why}" for name, why in wrong.items()))
+    return make_release(kind, given, source)
 
 
 def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
@@ -187,18 +195,13 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f": did you mean {close[0]}?" if close else "."
 
 
-def _alphabet(source: Source) -> int:
-    return source.tokens
-
-
-def _absence(source: Source) -> float | None:
-    if not isinstance(source, Linked) or source.bags:
-        return None
-    return float((np.asarray(source.known) == MISSING).mean())
-
-
-_USUAL = {"topics": _alphabet, "absence": _absence}
-"""What a source says of parameters that are not given."""
+def _usual(parameter: Parameter, source: Source) -> float | int | None:
+    """What a source says of a parameter that is not given, if anything."""
+    if parameter.of_people:
+        return source.tokens
+    if parameter.name == "absence" and isinstance(source, Linked) and not source.bags:
+        return float((np.asarray(source.known) == MISSING).mean())
+    return None
 
 
 def _is_release(part: object) -> bool:

@@ -36,8 +36,19 @@ def in_words(text: str) -> Mapping[str, Any]:
 
 
 def words_of(release: AnyRelease) -> str:
-    """The words for a release, without what it has by default."""
+    """The words for a release, without what it has by default or from the people."""
     return " ".join([release.name, *_said(release, "")])
+
+
+def value_in_words(value: Any) -> str:
+    """The value of a parameter as people write it."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:g}"
+    if isinstance(value, tuple):
+        return ",".join(map(value_in_words, value))
+    return words_of(value) if hasattr(value, "slots") else str(value)
 
 
 def _put(table: dict[str, Any], name: str, value: str) -> None:
@@ -72,18 +83,13 @@ def _said(release: AnyRelease, prefix: str) -> Iterator[str]:
     usual = _usual(release)
     for name, parameter in parameters_of(release).items():
         value = getattr(release, name)
-        if name in usual and value == usual[name]:
+        if parameter.of_people or (name in usual and value == usual[name]):
             continue
         if parameter.release:
             yield f"{prefix}{name}={value.name}"
             yield from _said(value, f"{prefix}{name}.")
-        elif isinstance(value, bool):
-            yield f"{prefix}{name}={'yes' if value else 'no'}"
-        elif isinstance(value, float):
-            yield f"{prefix}{name}={value:g}"
         else:
-            text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            yield f"{prefix}{name}={shlex.quote(text)}"
+            yield f"{prefix}{name}={shlex.quote(value_in_words(value))}"
 
 
 def _usual(release: AnyRelease) -> dict[str, Any]:

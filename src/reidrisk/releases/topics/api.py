@@ -71,7 +71,7 @@ class TopicsApi:
 
     name: ClassVar[str] = "topics"
 
-    topics: int = parameter(349, help="Size of the taxonomy", least=1)
+    topics: int = parameter(349, help="Size of the taxonomy", least=1, of_people=True)
     top: int = parameter(
         5,
         help="Topics of a user and week that may be shown",
