@@ -140,7 +140,7 @@ def test_unicity_prints_json(files):
             "name it with --epoch",
         ),
         (("unicity", "people.csv", "--user", "id", "--item", "town", "--round", "x"), "no numbers"),
-        (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'item' is empty"),
+        (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'age' is empty"),
         (
             ("unicity", "people.csv", "--user", "id", "--count", "town", "--round", "5"),
             "(--count) must hold numbers",

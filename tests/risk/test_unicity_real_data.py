@@ -27,7 +27,7 @@ def points(file, columns):
     rows = list(csv.reader(text.splitlines(), delimiter=separator))
     head = rows.pop(0) if columns else []
     places = [head.index(name) for name in columns] or [1]
-    cells = [[row[place] for row in rows] for place in places]
+    cells = [[row[place].strip() for row in rows] for place in places]
     cells = [list(map(int, one)) if all(map(str.isdigit, one)) else one for one in cells]
     return zip([row[0] for row in rows], zip(*cells, strict=True), strict=True)
 

@@ -125,21 +125,23 @@ def unicity(
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
-    found = rr.unicity(
-        file,
-        points=points,
-        user=layout.user,
-        item=layout.item,
-        epoch=layout.epoch,
-        count=layout.count,
-        known=known,
-        coarsen=coarsen,
-        rounding=rounding,
-        targets=targets,
-        seed=seed,
-        header=layout.header,
-        separator=layout.separator,
-    )
+    with show.Progress(quiet=quiet) as progress:
+        found = rr.unicity(
+            file,
+            points=points,
+            user=layout.user,
+            item=layout.item,
+            epoch=layout.epoch,
+            count=layout.count,
+            known=known,
+            coarsen=coarsen,
+            rounding=rounding,
+            targets=targets,
+            seed=seed,
+            header=layout.header,
+            separator=layout.separator,
+            progress=progress.read,
+        )
     if output is not None:
         rr.report.unicity.html(found, output, **_origin(file, None))
     if as_json:
