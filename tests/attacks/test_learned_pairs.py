@@ -108,10 +108,11 @@ def slow_step(columns, known, shown, chances, alike):
 
 
 def slow_climb(columns, known, shown, chances, alike):
+    new, total = slow_step(columns, known, shown, chances, alike)
     for _ in range(learning.STEPS):
-        before = chances
-        chances, total = slow_step(columns, known, shown, before, alike)
-        if np.abs(np.subtract(before, chances)).max() <= learning.TOLERANCE:
+        chances, before = new, total
+        new, total = slow_step(columns, known, shown, chances, alike)
+        if abs(total - before) < learning.TOLERANCE:
             break
     return chances, total
 
@@ -330,15 +331,26 @@ def test_groups_are_all_pairs(slots, rows_at_a_time, monkeypatch):
         assert found == dict(zip(map(tuple, different), times, strict=True))
 
 
-def test_the_targets_to_learn_from_are_few(monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "name", "most", "used"),
+    [
+        (attack_module, "MOST_TARGETS", 120, 120),
+        (attack_module, "MOST_PAIRS", 500 * 130, 130),
+        (attack_module, "MOST_PAIRS", 500, 100),
+        (pairs, "ENOUGH_ENTRIES", 1, 50),
+    ],
+)
+def test_the_targets_to_learn_from_are_few(module, name, most, used, monkeypatch):
+    monkeypatch.setattr(module, name, most)
     seen = world(500, 400, COPIED)
-    used = {}
-    monkeypatch.setattr(attack_module, "FEWEST_TARGETS", 5)
-    for name, most in (("MOST_TARGETS", 60), ("MOST_PAIRS", 500 * 50), ("MOST_GROUPS", 243 * 40)):
-        with monkeypatch.context() as patch:
-            patch.setattr(attack_module, name, most)
-            used[name] = LearnedPairs().pairs(View.of(seen))[1].starts.size - 1
-    assert used == {"MOST_TARGETS": 60, "MOST_PAIRS": 50, "MOST_GROUPS": 40}
+    _, some = LearnedPairs().pairs(View.of(seen))
+    assert some.starts.size - 1 == used
+
+
+def test_too_many_ways_to_agree_are_refused(monkeypatch):
+    monkeypatch.setattr(pairs, "MOST_ENTRIES", 1_000)
+    with pytest.raises(TooLarge, match=r"50 anonymous rows agree with 500 known ones .* a panel"):
+        LearnedPairs().fit(View.of(world(500, 400, COPIED)))
 
 
 # Chances of tokens that are drawn.

@@ -90,6 +90,16 @@ def test_unicity_says_how_many_points_are_enough(files):
     assert "single" in (files / "page.html").read_text()
 
 
+def test_unicity_finds_users_and_items_by_name_or_place(files):
+    (files / "named.csv").write_text("household_id,song,plays\nu,x,1\nu,y,2\nv,x,1\n")
+    (files / "plain.tsv").write_text("u\tx\t1\nu\ty\t2\nv\tx\t1\n")
+    named, plain = (rr.unicity(files / name, points=(1, 2)) for name in ("named.csv", "plain.tsv"))
+    assert (named.point, plain.point) == (("song",), ("2",))
+    assert named.figures == plain.figures
+    dated = rr.unicity(files / "named.csv", points=(1,), count="plays")
+    assert dated.users == 2
+
+
 def test_unicity_prints_json(files):
     (files / "plays.tsv").write_text("user\titem\nu\tx\nu\ty\nv\tx\n")
     done = call("unicity", files / "plays.tsv", "--points", "1,2", "--json", "--seed", "3")
@@ -117,7 +127,8 @@ def test_unicity_prints_json(files):
             ("singling", "people.csv", "--columns", "town", "--register", "sales.csv"),
             "no column 'town'",
         ),
-        (("unicity", "people.csv"), "no column 'user'"),
+        (("unicity", "people.csv"), "no column is plainly the user"),
+        (("unicity", "people.csv", "--item", "town"), "no column 'user'"),
         (
             ("unicity", "people.csv", "--user", "id", "--item", "town", "--coarsen", "day"),
             "name it with --epoch",

@@ -218,7 +218,9 @@ def test_named_columns_become_slots_with_tokens_of_their_own(tmp_path):
 
 def test_columns_are_named_by_what_they_are(tmp_path):
     (tmp_path / "k.csv").write_text("customer,product\n1,tea\n2,rye\n")
-    with pytest.raises(InvalidInput, match=r"which column holds the users.* user= and item="):
+    with pytest.raises(
+        InvalidInput, match=r'which column holds the users.* user="customer" and item="product"'
+    ):
         read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
     layout = Layout(user="customer", item="product")
     linked = read_linked(tmp_path / "k.csv", tmp_path / "k.csv", layout=layout)

@@ -137,6 +137,16 @@ def test_keys_beyond_64_bits_are_numbered_on_the_way(rows):
     assert small.k.tolist() == reference_sizes(rows)
 
 
+def test_no_two_rows_share_a_key_by_overflow():
+    """Nine columns of 512 values are 2^81 combinations; the rows differ in the first only."""
+    rows = np.arange(512)
+    table = {f"c{place}": np.concatenate([rows, rows]) for place in range(1, 9)}
+    first = {"c0": np.concatenate([rows, (rows + 4) % 512])}
+    found = singling({**first, **table}, columns=["c0", *table])
+    assert found.unique == 1024
+    assert found.parts[0].unique_without == 0
+
+
 @settings(deadline=None)
 @given(tables(columns=2), tables(columns=2))
 def test_a_register_counts_who_shares_a_record(rows, others):
@@ -222,7 +232,12 @@ def test_equal_rows_of_a_user_are_one_person():
     table = {"who": ["x", "y", "x", "z"], "town": ["A", "A", "A", "B"]}
     found = singling(table, columns=["town"], user="who")
     assert (found.people, found.merged, found.unique) == (3, 1, 1)
-    assert found.k.tolist() == [2, 2, 1]
+    assert found.k.tolist() == [2, 2, 2, 1], "of every row, also of those left out"
+    alone = singling({"town": ["A", "A", "B"]}, columns=["town"])
+    assert (found.sizes, found.parts, found.values) == (alone.sizes, alone.parts, alone.values)
+    registered = singling(table, columns=["town"], user="who", register={"town": ["A", "B", "A"]})
+    assert registered.crowd.tolist() == [2, 2, 2, 1]
+    assert registered.register.found == 3
 
 
 @pytest.mark.parametrize(
@@ -235,17 +250,26 @@ def test_equal_rows_of_a_user_are_one_person():
         ),
         ({"who": ["x", None], "a": [1, 2]}, {"user": "who"}, "row 2: 'who' is empty"),
         ({"a": []}, {}, "no rows"),
-        ({"b": [1]}, {}, "no column 'a', only b"),
+        ({"b": [1]}, {}, "no column 'a', there is only b"),
         ({"a": [1]}, {"columns": ()}, "an attacker must know something"),
         ({"a": [1]}, {"columns": ("a", "a")}, "each once"),
         ({"a": [[1], [2]]}, {}, "'a' holds list"),
         ({"a": [1]}, {"least": 0}, "least is a whole number of at least 1"),
-        ({"a": [1]}, {"register": {"b": [1]}}, "no column 'a', only b"),
+        ({"a": [1]}, {"register": {"b": [1]}}, "no column 'a', there is only b"),
     ],
 )
 def test_what_makes_no_sense_is_refused(table, how, message):
     with pytest.raises(InvalidInput, match=message):
         singling(table, **{"columns": ["a"], **how})
+
+
+def test_text_that_is_not_utf_8_is_refused(tmp_path):
+    bad = pa.array([b"fine", b"\xff"], pa.binary())
+    with pytest.raises(InvalidInput, match="row 2: 'a' is not UTF-8"):
+        singling({"a": bad}, columns=["a"])
+    text = pa.Array.from_buffers(pa.string(), 2, bad.buffers())
+    with pytest.raises(InvalidInput, match="row 2: 'a' is not UTF-8"):
+        singling({"a": text}, columns=["a"])
 
 
 def test_no_message_names_a_user():

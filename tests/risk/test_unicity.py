@@ -17,7 +17,7 @@ from reidrisk.randomness import reference_uniforms
 from reidrisk.risk.known_points import unicity
 from reidrisk.risk.known_points.kernels import intersect
 from reidrisk.risk.known_points.parts import rounded, seconds_of, within
-from reidrisk.risk.known_points.points import Points, reference_crowds
+from reidrisk.risk.known_points.points import Points, reference_crowds, reference_points
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=40)
 MOST = 4
@@ -31,15 +31,14 @@ def by_user(rows):
 
 
 def reference(rows, known, seed=0):
-    """Crowds of everybody, by sets."""
+    """What is known of everybody, and their crowds, by sets."""
     having = by_user(rows)
-    draws = {
-        user: None
-        if known == "rarest"
-        else reference_uniforms(seed=seed, purpose="unicity/points", user=user, count=MOST)
-        for user in having
-    }
-    return {user: reference_crowds(having, user, MOST, draws=draws[user]) for user in having}
+    found = {}
+    for user in having:
+        draws = reference_uniforms(seed=seed, purpose="unicity/points", user=user, count=MOST)
+        points = reference_points(having, user, MOST, None if known == "rarest" else draws)
+        found[user] = points, reference_crowds(having, points)
+    return found
 
 
 def measured(rows, **how):
@@ -54,17 +53,20 @@ def test_crowds_are_those_of_sets(rows, known, seed):
     ids, codes = np.unique(users, return_inverse=True)
     held = Points.of(ids, codes, items)
     everyone = np.arange(len(ids))
-    crowds = held.crowds(held.chosen(everyone, MOST, known=known, seed=seed))
+    chosen = held.chosen(everyone, MOST, known=known, seed=seed)
+    crowds = held.crowds(chosen)
     expected = reference(rows, known, seed)
-    for user, sizes in zip(ids.tolist(), crowds.tolist(), strict=True):
-        assert sizes == expected[user] + [0] * (MOST - len(expected[user]))
+    for user, known_of, sizes in zip(ids.tolist(), chosen.tolist(), crowds.tolist(), strict=True):
+        points, many = expected[user]
+        assert known_of == points + [-1] * (MOST - len(points))
+        assert sizes == many + [0] * (MOST - len(points))
 
 
 @settings(deadline=None)
 @given(ROWS, st.sampled_from(["random", "rarest"]))
 def test_figures_are_means_over_those_with_so_many_points(rows, known):
     found = measured(rows, known=known)
-    crowds = reference(rows, known)
+    crowds = {user: many for user, (_, many) in reference(rows, known).items()}
     for one in found:
         sizes = [have[one.points - 1] for have in crowds.values() if len(have) >= one.points]
         assert (one.assessed, one.not_assessed) == (len(sizes), len(crowds) - len(sizes))
@@ -148,9 +150,13 @@ def test_times_and_amounts_can_be_known_less_exactly():
 
 
 @settings(deadline=None)
-@given(st.lists(st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1)), min_size=1, max_size=9))  # noqa: DTZ001  the zone is added below
-def test_spans_are_those_of_the_calendar(times):
-    moments = [time.replace(microsecond=0, tzinfo=UTC) for time in times]
+@given(
+    st.datetimes(datetime(1900, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)),  # noqa: DTZ001  as asked
+    st.lists(st.integers(0, 60 * 24 * 40), min_size=1, max_size=9),
+)
+def test_spans_are_those_of_the_calendar(first, minutes):
+    first = first.replace(microsecond=0)
+    moments = [first + timedelta(minutes=many) for many in minutes]
     start = datetime(1970, 1, 1, tzinfo=UTC)
     seconds = np.array([(time - start) // timedelta(seconds=1) for time in moments])
     column = pa.chunked_array([pa.array(moments, pa.timestamp("us", tz="UTC"))])
@@ -210,7 +216,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         (BAG, {"known": "some"}, "known is one of random, rarest"),
         (BAG, {"coarsen": ("day",)}, "no column of times is part of a point"),
         (BAG, {"rounding": (10,)}, "no column of amounts is part of a point"),
-        (BAG, {"item": "sang"}, "no column 'sang', only user, item"),
+        (BAG, {"item": "sang"}, "no column 'sang'"),
         ({"user": [], "item": []}, {}, "there are no rows"),
         ({"user": ["a", None], "item": ["x", "y"]}, {}, "row 2: 'user' is empty"),
         ({"user": ["a", "b"], "item": ["x", None]}, {}, "row 2: 'item' is empty"),
@@ -222,7 +228,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         ({"user": ["a"], "t": [10**13]}, {"epoch": "t", "coarsen": ["day"]}, "milliseconds"),
         ({"user": ["a"], "n": [1e300]}, {"count": "n", "rounding": [1]}, "row 1: the amount"),
     ],
-)  # fmt: skip
+)
 def test_what_makes_no_sense_is_refused_without_naming_anybody(table, how, message):
     with pytest.raises(InvalidInput, match=message) as refused:
         unicity(table, **how)

@@ -30,6 +30,10 @@ _COMMANDS = {
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
+        "inspect": (
+            "reidrisk.cli.inspecting:inspect",
+            "Show what a file looks like, and the command to run next.",
+        ),
         "plays": (
             "reidrisk.cli.plays:plays",
             "Measure what two sites learn that each see some items of a person.",

@@ -51,9 +51,13 @@ def plays(
       reidrisk plays triplets.txt.gz --samples 1,2,4,8 --targets 10k -o run/
       reidrisk plays baskets.csv --user household_id --item category --count items --by-count
     """  # fmt: skip
+    from reidrisk.inputs.plays import plays_layout
     from reidrisk.study.defaults import usual_attacks
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
+    layout = plays_layout(file, layout)
+    if not (quiet or as_json):
+        show.say(_taken(layout))
     with show.Progress(quiet=quiet) as progress:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
@@ -71,3 +75,11 @@ def plays(
              "replacement": again}  # fmt: skip
     where = {"kind": "plays", "path": str(Path(file).resolve()), **said(layout)}
     answer(Question(study, people, where, (Path(file),), shown), wishes)
+
+
+def _taken(layout: "Layout") -> str:
+    """Which column is taken for what."""
+    parts = {"Users": layout.user, "items": layout.item, "counts": layout.count,
+             "epochs": layout.epoch}  # fmt: skip
+    named = [f"{what} are column {name}" for what, name in parts.items() if name is not None]
+    return f"{', '.join(named)}."

@@ -22,7 +22,7 @@ from reidrisk.parallel import kernel, over_blocks
 
 Numbers = NDArray[Any]
 
-MINUS, ZERO, NINE = 45, 48, 57
+TAB, SPACE, MINUS, ZERO, NINE = 9, 32, 45, 48, 57
 ONE, TEN = np.uint64(1), np.uint64(10)
 # Any number of 19 digits fits into 64 bits without sign.
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
@@ -132,7 +132,7 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        row = next(row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
+        row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
         raise InvalidInput(not_utf8(source.place(row), name)) from None
 
 
@@ -243,6 +243,18 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
         # The lowest number has no positive twin.
         numbers[row] = -np.int64(value - ONE) - 1 if negative else np.int64(value)
     return True
+
+
+@kernel
+def padded(offsets: Numbers, data: Numbers) -> bool:
+    """Whether a text begins or ends with a space or a tab."""
+    for row in range(offsets.size - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        if start < stop:
+            first, last = data[start], data[stop - 1]
+            if first in (SPACE, TAB) or last in (SPACE, TAB):
+                return True
+    return False
 
 
 @kernel

@@ -41,9 +41,14 @@ class Layout:
                 )
             object.__setattr__(self, "separator", sign)
         object.__setattr__(self, "columns", tuple(self.columns))
-        named = [one for one in (self.user, self.item, self.count, self.epoch) if one is not None]
-        for name in (*named, *self.columns):
-            if (*named, *self.columns).count(name) > 1:
+        for name in self.named:
+            if self.named.count(name) > 1:
                 raise InvalidInput(
                     f"the column {name!r} is named for two things; a column is one of them"
                 )
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """All columns that are named."""
+        parts = (self.user, self.item, self.count, self.epoch)
+        return (*(one for one in parts if one is not None), *self.columns)

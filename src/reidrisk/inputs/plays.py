@@ -5,6 +5,7 @@ users and items stay, each once.
 """
 
 import operator
+import shlex
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -72,7 +73,7 @@ def read_plays(
         with unchanged(file):
             opened = open_table(file, layout)
             refuse_mixed_cases(opened, len(files))
-            taken = _take(file, opened, layout)
+            taken = take_columns(file, opened, layout)
             first = first or taken
             if taken.keys() != first.keys():
                 raise InvalidInput(
@@ -97,7 +98,7 @@ def plays_layout(path: AnyPath, layout: Layout = LAYOUT) -> Layout:
     """
     file = files_of(path, TYPES)[0]
     opened = open_table(file, layout)
-    taken = _take(file, opened, layout)
+    taken = take_columns(file, opened, layout)
     if isinstance(opened, DelimitedTable):
         layout = replace(layout, header=opened.cut.header, separator=opened.cut.separator)
     return replace(
@@ -178,7 +179,7 @@ def _long_rows(columns: dict[str, Any], rows: int, source: Source) -> LongRows:
     return LongRows(users, epochs, items, np.concatenate(columns["count"]))
 
 
-def _take(file: Path, opened: TableFile, layout: Layout) -> dict[str, str]:
+def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str]:
     """Which column is what, by role."""
     names, said = list(opened.names), _said(layout)
     check_columns(file, names, said.values(), f"name the right one with {_settings()}")
@@ -214,7 +215,7 @@ def _unclear(file: Path, names: list[str], role: str, fitting: list[str]) -> str
     )
     return (
         f"{file}: {what} (the columns are {some}); name it with {setting(role)}, or look at the "
-        f"file with `reidrisk inspect {file}`"
+        f"file with `reidrisk inspect {shlex.quote(str(file))}`"
     )
 
 

@@ -77,12 +77,12 @@ def find_cut(
     rows = [tuple(split(line, separator)) for line in lines]
     header = layout.header
     if header is None:
-        said = (layout.user, layout.item, layout.count, layout.epoch, *layout.columns)
-        header = _has_header(file, suffix, rows, {*wanted, *said})
-    names = rows[0] if header else tuple(str(place + 1) for place in range(len(rows[0])))
+        header = _has_header(file, suffix, rows, {*wanted, *layout.named})
+    names = map(str.strip, rows[0]) if header else map(str, range(1, len(rows[0]) + 1))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
-    return Cut(separator, header, names, skip, len(skipped), line_end, tuple(rows[header:]))
+    sample = tuple(rows[header:])
+    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample)
 
 
 def split(line: str, separator: str) -> list[str]:

@@ -20,6 +20,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import holds_text, lists, refuse_nulls, without_blanks
 from reidrisk.inputs.labels import Coded, as_text, encode, find, not_in_taxonomy, union
 from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.roles import of_role
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 from reidrisk.observations import MISSING
@@ -180,10 +181,11 @@ def _names(
         names.pop("tokens", None)
     if "user" not in names or not names.keys() & {"token", "tokens"}:
         what = "users" if "user" not in names else "items"
+        user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
         raise InvalidInput(
             f"{path}: nobody says which column holds the {what}; there are {', '.join(there)}. "
-            f"Name columns with {setting('user')} and {setting('item')}, or those that describe a "
-            f"person with {setting('columns')}"
+            f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
+            f"describe a person with {setting('columns')}"
         )
     return names
 

@@ -12,12 +12,7 @@ from reidrisk.attacks.attack import View, check_needs
 from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
-from reidrisk.attacks.learned_pairs.pairs import (
-    Pairs,
-    all_pairs,
-    most_combinations,
-    true_pairs,
-)
+from reidrisk.attacks.learned_pairs.pairs import Pairs, all_pairs, true_pairs
 from reidrisk.attacks.type_aware.latent_types import sample_of_rows
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
@@ -32,8 +27,8 @@ Score = TokenWeights | TokenTable
 MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
 
-MOST_PAIRS, MOST_GROUPS = 1 << 28, 1 << 24
-"""Pairs of rows to go through, and groups of alike pairs to keep: above, fewer targets are used."""
+MOST_PAIRS = 1 << 28
+"""Pairs of rows to go through: above, fewer targets are used."""
 
 MOST_ENTRIES = 250_000_000
 """Entries of all tables, 2 GB."""
@@ -50,8 +45,8 @@ class LearnedPairs:
     They are learned by EM without labels, from the rows that are to be named and everyone who
     may have left them: each anonymous row has one known user, all alike before anything is seen
     (Fellegi and Sunter's weights, estimated). At most 2,000 targets are used, drawn by what they
-    hold; fewer, down to 100, where there are more than 134,000 known rows or a great many ways
-    to agree. With a panel, from pairs of which it is known that they are one person.
+    hold; fewer, down to 100, where there are more than 134,000 known rows, and down to 50 where
+    rows agree in very many ways. With a panel, from pairs that are known to be one person.
 
     Args:
         panel: Other users, of whom both sides and who is who are known; that of the view, if None
@@ -115,9 +110,7 @@ class LearnedPairs:
             return columns, true_pairs(columns, known, shown)
         assert view.anonymous is not None
         columns = self._columns(view, view.anonymous)
-        users = view.known.users
-        groups = most_combinations(columns, users)
-        most = min(MOST_TARGETS, MOST_PAIRS // users, MOST_GROUPS // groups)
+        most = min(MOST_TARGETS, MOST_PAIRS // view.known.users)
         some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
         return columns, all_pairs(columns, view.known, some)
 

@@ -9,6 +9,9 @@ from reidrisk.parallel import kernel
 
 Array = NDArray[Any]
 
+NEGLIGIBLE = 1e-16
+"""A belief that no sum of counts would notice."""
+
 
 @kernel
 def add_beliefs(places: Array, counts: Array, starts: Array, nats: Array, expected: Array) -> float:
@@ -41,7 +44,7 @@ def add_beliefs(places: Array, counts: Array, starts: Array, nats: Array, expect
         total += peak + np.log(mass)
         for group in range(belief.size):
             share = belief[group] / mass
-            if share > 0:
+            if share > NEGLIGIBLE:
                 for slot in range(places.shape[1]):
                     expected[places[first + group, slot]] += share
     return total

@@ -22,8 +22,8 @@ Mask = NDArray[np.bool_]
 START = 0.5
 """Chance to be copied, in all slots, from which the fit begins."""
 
-TOLERANCE, STEPS = 1e-5, 500
-"""The fit ends when no chance moves further than this in a step, or after so many."""
+TOLERANCE, STEPS = 1e-3, 500
+"""The fit ends when a step changes the log-likelihood of all targets by less, or after so many."""
 
 PSEUDO = 0.5
 """Times that each outcome is taken to have been seen besides: no chance becomes 0 or 1."""
@@ -82,18 +82,18 @@ def started(compared: Mask) -> SlotChances:
 
 
 def climbed(pairs: Pairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
-    """Take steps until nothing moves; what is reached, and its log-likelihood but for a step.
+    """Take steps until they gain nothing; what is reached, and its log-likelihood.
 
     Args:
         pairs: Known rows beside targets.
         chances: Where to begin.
         alike: For each slot the first of those that have the same chances.
     """
-    reached = 0.0
+    expected, reached = counted(pairs, chances)
     for _ in range(STEPS):
+        chances, before = best(pairs, chances, expected, alike), reached
         expected, reached = counted(pairs, chances)
-        before, chances = chances, best(pairs, chances, expected, alike)
-        if _moved(before, chances) <= TOLERANCE:
+        if abs(reached - before) < TOLERANCE:
             break
     return chances, reached
 
@@ -145,8 +145,3 @@ def counted(pairs: Pairs, chances: SlotChances) -> tuple[Floats, float]:
 
     parts, reached = zip(*over_blocks(work, pairs.starts.size - 1, TARGETS_AT_A_TIME), strict=True)
     return np.sum(parts, axis=0), sum(reached)
-
-
-def _moved(one: SlotChances, other: SlotChances) -> float:
-    names = SlotChances.__slots__
-    return max(float(np.abs(getattr(one, name) - getattr(other, name)).max()) for name in names)

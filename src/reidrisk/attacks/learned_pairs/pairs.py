@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
 from reidrisk.attacks.learned_pairs.kernels import add_codes
+from reidrisk.errors import TooLarge
 from reidrisk.parallel import over_blocks
 from reidrisk.rows import MISSING, Rows, Tokens
 
@@ -24,7 +25,11 @@ DENSE = 4
 
 LARGEST_CODE = 1 << 62
 ROWS_AT_A_TIME = 1 << 18
-TARGETS_AT_A_TIME = 16
+TARGETS_AT_A_TIME = 5
+
+TARGETS_TOGETHER = 50
+ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
+"""Groups of all targets times slots: with enough of them no more targets are looked at."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -72,8 +77,27 @@ def true_pairs(columns: Sequence[Column], known: Tokens, shown: Tokens) -> Pairs
 
 
 def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
-    """Each target beside everybody."""
-    codes = Codes.of(columns)
+    """Each target beside everybody; only the first targets, if rows agree in very many ways."""
+    codes, found = Codes.of(columns), list[Counted]()
+    for first in range(0, len(shown), TARGETS_TOGETHER):
+        found += _beside(codes, known, shown[first : first + TARGETS_TOGETHER])
+        entries = len(columns) * sum(len(times) for _, times in found)
+        if entries > MOST_ENTRIES:
+            raise TooLarge(
+                f"{len(found)} anonymous rows agree with {known.users:,} known ones in so many "
+                f"ways that learning from them would take {entries * 4 / 1e9:.0f} GB; give a panel "
+                "of pairs that are known, or fewer slots"
+            )
+        if entries > ENOUGH_ENTRIES:
+            break
+    classes = np.concatenate([codes.classes(different) for different, _ in found])
+    counts = np.concatenate([times for _, times in found])
+    sizes = np.array([len(times) for _, times in found])
+    return _pairs(columns, shown[: len(found)], classes, counts, sizes)
+
+
+def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
+    """For each of some targets, everybody by the code of what is seen of the pair."""
     found: list[list[Counted]] = [[] for _ in shown]
     for start in range(0, known.users, ROWS_AT_A_TIME):
         block = known.block(start, min(start + ROWS_AT_A_TIME, known.users)).astype(np.int32)
@@ -83,11 +107,7 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
                 found[target].append(codes.counted(block, shown[target]))
 
         over_blocks(work, len(shown), TARGETS_AT_A_TIME)
-    merged = [_merged(parts) for parts in found]
-    classes = np.concatenate([codes.classes(different) for different, _ in merged])
-    counts = np.concatenate([times for _, times in merged])
-    sizes = np.array([len(times) for _, times in merged])
-    return _pairs(columns, shown, classes, counts, sizes)
+    return [_merged(parts) for parts in found]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -141,14 +161,6 @@ class Codes:
     def classes(self, codes: Ints) -> Ints:
         """The classes of each slot, codes x slots."""
         return np.asarray((codes[self.word] // self.unit[:, None] % self.sizes[:, None]).T)
-
-
-def most_combinations(columns: Sequence[Column], users: int) -> int:
-    """No target has more groups of known rows than this."""
-    most = 1
-    for column in columns:
-        most = min(most * column.classes, users)
-    return most
 
 
 def _merged(parts: Sequence[Counted]) -> Counted:

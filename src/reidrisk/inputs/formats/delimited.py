@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.formats.format import LONGEST, Head, too_long
-from reidrisk.inputs.labels import not_utf8
+from reidrisk.inputs.formats.format import LONGEST, TEXT, Head, too_long
+from reidrisk.inputs.labels import not_utf8, padded, text_buffers
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.signs import Cut, find_cut, split, spoken
 from reidrisk.inputs.streams import Progress, Stream
@@ -37,6 +38,16 @@ class _Block:
     rows: int
 
 
+def _trimmed(table: pa.Table) -> pa.Table:
+    """Text without the spaces around it, with which people line up columns."""
+    for place, column in enumerate(table.columns):
+        if column.type == TEXT and any(padded(*text_buffers(part)) for part in column.chunks):
+            table = table.set_column(
+                place, table.field(place), pc.ascii_trim(column, characters=" \t")
+            )
+    return table
+
+
 @dataclass(frozen=True)
 class DelimitedTable:
     """A text, and how it is cut."""
@@ -55,7 +66,7 @@ class DelimitedTable:
         return {
             "format": "text",
             "separator": spoken(self.cut.separator),
-            "header": "line 1" if self.cut.header else "none, columns are numbered",
+            "header": "yes" if self.cut.header else "no",
         }
 
     def batches(
@@ -72,7 +83,7 @@ class DelimitedTable:
             if not types.keys() >= set(places) and table.num_rows:
                 # As in Arrow, the first rows decide on types that nobody said.
                 types = {place: table.schema.field(n).type for n, place in enumerate(places)}
-            yield table.rename_columns(list(names))
+            yield _trimmed(table.rename_columns(list(names)))
 
     def _blocks(self, progress: Progress | None) -> Iterator[tuple[pa.Buffer, int]]:
         """Whole lines, and how many bytes came before; at least once.

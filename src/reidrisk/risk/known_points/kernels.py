@@ -112,7 +112,6 @@ def intersect(short: Array, long: Array, common: Array) -> int:
         if long[low] == wanted:
             common[found] = wanted
             found += 1
-            low += 1
     return found
 
 

@@ -2,7 +2,9 @@
 
 import itertools
 import math
+import os
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +16,10 @@ from reidrisk.estimates import Estimate, confidence, mean_of_credits
 from reidrisk.inputs.columns import one_of
 from reidrisk.inputs.labels import encode
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.tables import TEXT
+from reidrisk.inputs.plays import plays_layout
+from reidrisk.inputs.roles import of_role
+from reidrisk.inputs.tables import TEXT, column_names, files_of
+from reidrisk.inputs.tables import TYPES as FILES
 from reidrisk.randomness import uniforms
 from reidrisk.risk.given import given
 from reidrisk.risk.known_points.parts import Coarsening, checked_span, checked_step, points_of
@@ -23,6 +28,7 @@ from reidrisk.risk.known_points.result import KnownPoints, Unicity
 from reidrisk.speech import setting
 
 USER, ITEM = "user", "item"
+PARTS = ("item", "epoch", "count")
 # Times are left to the content of a file; whether amounts are numbers matters only if rounded.
 TYPES = {"user": TEXT, "item": TEXT, "epoch": None, "count": TEXT}
 
@@ -53,8 +59,9 @@ def unicity(
     Args:
         table: A file, or columns in memory: a dictionary, an Arrow table, a data frame.
         points: How many points the attacker knows.
-        user: The column of users; "user", if not given.
-        item: The column of items; if neither this nor a time or amount is given, "item".
+        user: The column of users; the one whose name says so, if not given.
+        item: The column of items; if neither this nor a time or amount is given, the one whose
+            name says so, as for `read_plays`.
         epoch: The column of times.
         count: The column of amounts.
         known: Points at random, or the rarest that a person has.
@@ -71,22 +78,18 @@ def unicity(
     wanted = sorted({whole_number("points", one, least=1) for one in points})
     if not wanted:
         raise InvalidInput(f"name how many points are known, such as {setting('points', '1,2,4')}")
-    names = {"item": item, "epoch": epoch, "count": count}
-    parts = {part: name for part, name in names.items() if name} or {"item": ITEM}
+    layout = _layout(
+        table,
+        Layout(user=user, item=item, epoch=epoch, count=count, header=header, separator=separator),
+    )
+    parts = {part: name for part in PARTS if (name := getattr(layout, part)) is not None}
     ways = _ways(parts, coarsen, rounding)
     level = confidence(level)
-    layout = Layout(
-        user=user, item=item, epoch=epoch, count=count, header=header, separator=separator
-    )
-    content, source = given(
-        table,
-        {name: TYPES[name] for name in ("user", *parts)},
-        {"user": user or USER, **parts},
-        layout,
-    )
+    names = {"user": layout.user or USER, **parts}
+    content, source = given(table, {name: TYPES[name] for name in names}, names, layout)
     if not content.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    users = encode(content["user"], user or USER, source)
+    users = encode(content["user"], names["user"], source)
     chosen = _targets(users.labels, targets, seed)
     figures = []
     for way in ways:
@@ -101,6 +104,21 @@ def unicity(
     return Unicity(
         len(users.labels), len(chosen), known, tuple(parts.values()), tuple(figures), seed
     )
+
+
+def _layout(table: Any, layout: Layout) -> Layout:
+    """What makes up a point, and whose it is; looked for in a file where nobody said so."""
+    said = any(getattr(layout, part) is not None for part in PARTS)
+    if not isinstance(table, str | os.PathLike):
+        return layout if said else replace(layout, item=ITEM)
+    if not said:
+        found = plays_layout(table, layout)
+        # A count is known to an attacker only if somebody says so.
+        return replace(found, count=None, epoch=None)
+    if layout.user is None:
+        likely = of_role("user", column_names(files_of(table, FILES)[0], layout))
+        return replace(layout, user=likely[0] if len(likely) == 1 else USER)
+    return layout
 
 
 def _ways(

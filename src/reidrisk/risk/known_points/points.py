@@ -80,10 +80,10 @@ def _starts(codes: Whole, number: int) -> Whole:
     return starts
 
 
-def reference_crowds(
-    having: dict[Any, set[Any]], user: Any, number: int, *, draws: list[float] | None
-) -> list[int]:
-    """How many people have the points known of a user, slowly: the definition.
+def reference_points(
+    having: dict[Any, set[Any]], user: Any, number: int, draws: list[float] | None
+) -> list[Any]:
+    """The points that an attacker knows of a user, slowly: the definition of `chosen`.
 
     Args:
         having: The points of each user.
@@ -93,16 +93,19 @@ def reference_crowds(
     """
     own = sorted(having[user])
     if draws is None:
-        own.sort(key=lambda point: sum(point in other for other in having.values()))
-        known = own[:number]
-    else:
-        known = []
-        for draw in draws[:number]:
-            if own:
-                at = int(draw * len(own))
-                # As a swap does it: the first of those left takes the place of the one drawn.
-                own[0], own[at] = own[at], own[0]
-                known.append(own.pop(0))
+        rarity = {point: sum(point in other for other in having.values()) for point in own}
+        return sorted(own, key=rarity.__getitem__)[:number]
+    known = []
+    for draw in draws[: min(number, len(own))]:
+        at = int(draw * len(own))
+        # As a swap does it: the first of those left takes the place of the one drawn.
+        own[0], own[at] = own[at], own[0]
+        known.append(own.pop(0))
+    return known
+
+
+def reference_crowds(having: dict[Any, set[Any]], known: list[Any]) -> list[int]:
+    """How many people have the first points, slowly: the definition of `crowds`."""
     return [
         sum(other.issuperset(known[:first]) for other in having.values())
         for first in range(1, len(known) + 1)

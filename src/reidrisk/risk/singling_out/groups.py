@@ -9,7 +9,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import one_piece, without_blanks
+from reidrisk.inputs.columns import holds_text, one_piece, without_blanks
+from reidrisk.inputs.labels import text_of
 from reidrisk.inputs.sources import Source
 
 Whole = NDArray[np.int64]
@@ -31,7 +32,7 @@ class Codes:
         """How many values there are."""
         return len(self.values)
 
-    def take(self, rows: NDArray[Any]) -> "Codes":
+    def take(self, rows: NDArray[Any] | slice) -> "Codes":
         """The same column for some rows."""
         return Codes(self.name, self.codes[rows], self.values)
 
@@ -41,6 +42,8 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
+    if holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        column = text_of(column, name, source)
     try:
         values = without_blanks(one_piece(column)).dictionary_encode(null_encoding="encode")
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):

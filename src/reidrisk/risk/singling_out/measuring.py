@@ -62,29 +62,27 @@ def singling(
         raise InvalidInput(f"{source}: there are no rows; at least one person is needed")
     known = [coded(content[name], name, source) for name in names]
     group, groups = numbered(keys(known))
-    merged = 0
-    if user:
-        first = _one_row_each(content[user], group, user, source)
-        merged, group = content.num_rows - len(first), group[first]
-        known = [column.take(first) for column in known]
-    size = np.bincount(group, minlength=groups)
+    # Persons are rows, or the first rows of users.
+    person = _first_rows(content[user], group, user, source) if user else slice(None)
+    size = np.bincount(group[person], minlength=groups)
     k = size[group]
     crowd, found = None, None
     if register is not None:
         others, place = _content(register, names, layout)
         crowd = crowds(known, [coded(others[name], name, place) for name in names])
-        found = register_crowds(k, crowd, others.num_rows)
-    values, rare = value_parts(known, k == 1, least)
+        found = register_crowds(k[person], crowd[person], others.num_rows)
+    people = [column.take(person) for column in known]
+    values, rare = value_parts(people, k[person] == 1, least)
     return Singling(
         columns=names,
-        people=len(k),
+        people=int(size.sum()),
         groups=groups,
         unique=int((size == 1).sum()),
         smallest=int(size.min()),
         sizes=by_size(np.bincount(size) * np.arange(size.max() + 1)),
-        empty=tuple(_empty(column) for column in known),
-        merged=merged,
-        parts=_parts(known, group, size, seed),
+        empty=tuple(_empty(column) for column in people),
+        merged=content.num_rows - int(size.sum()),
+        parts=contributions(_distinct(known, group, groups), size == 1, int(size.sum()), seed=seed),
         values=values,
         rare=rare,
         least=least,
@@ -98,7 +96,7 @@ def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table
     return given(table, dict.fromkeys(names, TEXT), dict(zip(names, names, strict=True)), layout)
 
 
-def _one_row_each(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
+def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
     """The first row of each user, if all rows of the user are alike."""
     refuse_nulls(users, name, source)
     user = coded(users, name, source)
@@ -115,12 +113,11 @@ def _one_row_each(users: pa.ChunkedArray, group: Whole, name: str, source: Sourc
     return np.sort(first)
 
 
-def _parts(known: Sequence[Codes], group: Whole, size: Whole, seed: int) -> Any:
-    """Contributions of columns, from one row of each group."""
-    first = np.empty(len(size), np.int64)
-    first[group[::-1]] = np.arange(len(group))[::-1]
-    distinct = [column.take(first) for column in known]
-    return contributions(distinct, size == 1, len(group), seed=seed)
+def _distinct(known: Sequence[Codes], group: Whole, groups: int) -> list[Codes]:
+    """One row of each group."""
+    row = np.empty(groups, np.int64)
+    row[group] = np.arange(len(group))
+    return [column.take(row) for column in known]
 
 
 def _empty(column: Codes) -> int:
