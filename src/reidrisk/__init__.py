@@ -24,8 +24,25 @@ if TYPE_CHECKING:
     from reidrisk.matches import Matches
     from reidrisk.observations import Observations
     from reidrisk.randomness import uniforms
-    from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, popularity
-    from reidrisk.risk import measure, measure_sizes, optimum, per_user, posterior, spectrum
+    from reidrisk.releases import (
+        Cohorts,
+        Generalised,
+        ItemSamples,
+        MinimumUsers,
+        RandomisedResponse,
+        TopicsApi,
+        popularity,
+    )
+    from reidrisk.risk import (
+        measure,
+        measure_sizes,
+        optimum,
+        per_user,
+        posterior,
+        singling,
+        spectrum,
+        unicity,
+    )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study
@@ -35,13 +52,16 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BagRows",
+    "Cohorts",
     "Estimate",
     "FullInformation",
+    "Generalised",
     "Hamming",
     "InvalidInput",
     "ItemSamples",
     "LocalEngine",
     "Matches",
+    "MinimumUsers",
     "MissingExtra",
     "Observations",
     "Overlap",
@@ -76,10 +96,12 @@ __all__ = [
     "posterior",
     "report",
     "risk",
+    "singling",
     "spectrum",
     "study",
     "testing",
     "theory",
+    "unicity",
     "uniforms",
 ]
 
@@ -100,8 +122,25 @@ _PARTS = {
     "matches": ("Matches",),
     "observations": ("Observations",),
     "randomness": ("uniforms",),
-    "releases": ("ItemSamples", "RandomisedResponse", "TopicsApi", "popularity"),
-    "risk": ("measure", "measure_sizes", "optimum", "per_user", "posterior", "spectrum"),
+    "risk": (
+        "measure",
+        "measure_sizes",
+        "optimum",
+        "per_user",
+        "posterior",
+        "singling",
+        "spectrum",
+        "unicity",
+    ),
+    "releases": (
+        "Cohorts",
+        "Generalised",
+        "ItemSamples",
+        "MinimumUsers",
+        "RandomisedResponse",
+        "TopicsApi",
+        "popularity",
+    ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
     "study": ("Result", "Study"),

@@ -17,7 +17,9 @@ from reidrisk.inputs.exports import (
     write_top_sets,
 )
 from reidrisk.inputs.histories import Epochs, read_histories
+from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.linked import Linked, read_linked, read_observations
+from reidrisk.inputs.plays import plays_layout, read_plays
 from reidrisk.inputs.tables import read_profiles, read_taxonomy
 from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
 from reidrisk.people.interests import Information, Interests
@@ -32,6 +34,7 @@ __all__ = [
     "Epochs",
     "Information",
     "Interests",
+    "Layout",
     "Linked",
     "People",
     "PopulationFit",
@@ -44,9 +47,11 @@ __all__ = [
     "TopicTree",
     "fit_population",
     "make_profiles",
+    "plays_layout",
     "read_histories",
     "read_linked",
     "read_observations",
+    "read_plays",
     "read_profiles",
     "read_taxonomy",
     "read_tfrecord_observations",

@@ -10,8 +10,14 @@ from reidrisk.errors import InvalidInput
 
 
 @contextmanager
-def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
-    """Give temporary files beside the wanted ones, and move them there when all are written."""
+def written_whole(*paths: str | os.PathLike[str], mode: int = 0o666) -> Iterator[tuple[Path, ...]]:
+    """Give temporary files beside the wanted ones, and move them there when all are written.
+
+    Args:
+        paths: The wanted files.
+        mode: Who may read and write them, less what the user's mask takes away. Before they are
+            moved, only the owner may.
+    """
     wanted = [Path(path) for path in paths]
     parts: list[Path] = []
     try:
@@ -21,7 +27,7 @@ def written_whole(*paths: str | os.PathLike[str]) -> Iterator[tuple[Path, ...]]:
             parts.append(Path(name))
         yield tuple(parts)
         for part, path in zip(parts, wanted, strict=True):
-            part.chmod(0o666 & ~_umask())
+            part.chmod(mode & ~_umask())
             part.replace(path)
     except OSError as wrong:
         raise InvalidInput(

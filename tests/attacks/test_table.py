@@ -19,6 +19,7 @@ NAMES = {
     "full-information",
     "gaps",
     "hamming",
+    "learned-pairs",
     "overlap",
     "rarity-overlap",
     "repetition",
@@ -26,7 +27,8 @@ NAMES = {
     "type-aware",
     "weighted-hamming",
 }
-OF_RELEASE = NAMES - {"gaps", "hamming", "overlap", "rarity-overlap", "repetition"}
+OF_RELEASE = NAMES - {"gaps", "hamming", "learned-pairs", "overlap", "rarity-overlap", "repetition"}
+OTHERS = {"learned-pairs": ("anonymous",)}
 
 
 def test_all_attacks_are_found_in_the_modules():
@@ -38,7 +40,7 @@ def test_all_attacks_are_found_in_the_modules():
 def test_an_attack_is_made_by_its_name(name):
     attack = attack_named(name)
     assert attack.name == name
-    assert attack.needs == (("release",) if name in OF_RELEASE else ())
+    assert attack.needs == (("release",) if name in OF_RELEASE else OTHERS.get(name, ()))
     if name in OF_RELEASE:
         assert type(attack)(API).needs == ()
 

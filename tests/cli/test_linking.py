@@ -99,8 +99,9 @@ def test_link_reads_any_tokens_and_names_nobody(own, tmp_path):
     done = call("link", *own, "--slots", "1,2", "-o", tmp_path / "result.json")
     assert done.returncode == 0, done.stderr
     assert "secret" not in done.stdout + done.stderr + (tmp_path / "result.json").read_text()
-    assert "Up to 1 targets could not be assessed" in done.stdout
-    first, second = Result.load(tmp_path / "result.json").risks
+    assert "Of up to 1 of the targets one side saw nothing" in done.stdout
+    result = Result.load(tmp_path / "result.json")
+    first, second = (risk for risk in result.risks if risk.attack == "hamming")
     assert (first.value, first.targets, first.not_assessed) == (1 / 4, 2, 1)
     assert second.value == (1 / 2 + 1) / 2
 
@@ -110,9 +111,9 @@ def test_link_in_a_folder_is_a_run_like_any_other(own, tmp_path, monkeypatch):
     words = ("link", own[0].name, own[1].name, "--slots", "1,2", "-o", "run")
     done = call(*words)
     assert done.returncode == 0, done.stderr
-    assert "reidrisk report run" in done.stdout
+    assert "The report: run/report.html" in done.stdout
     names = {one.name for one in (tmp_path / "run").iterdir()}
-    assert names == {"study.toml", "result.json", "run.json", "log.txt", "steps"}
+    assert names == {"study.toml", "result.json", "report.html", "run.json", "log.txt", "steps"}
     result = Result.load("run")
     assert set(result.inputs) == {"known.csv", "anonymous.csv"}
     assert call("report", "run", "-o", "report.html").returncode == 0
@@ -151,6 +152,50 @@ def test_link_is_quiet_on_request(own):
     assert call("link", *own, "-q").stdout == ""
 
 
+def risks(path):
+    return {risk.attack: risk.value for risk in Result.load(path).risks}
+
+
+def test_link_compares_baskets_and_counts_who_is_in_one_table_only(tmp_path):
+    one, other, file = (tmp_path / name for name in ("one.csv", "other.csv", "r.json"))
+    one.write_text("customer,product\na,rye\na,tea\nb,tea\nb,fig\nc,oil\n")
+    other.write_text("customer,product\na,tea\na,rye\na,jam\nb,tea\nz,oil\n")
+    done = call("link", one, other, "--user", "customer", "--item", "product", "-o", file)
+    assert done.returncode == 0, done.stderr
+    # Tea alone is held by a and b alike.
+    assert risks(file) == {"overlap": 3 / 4, "rarity-overlap": 3 / 4}
+    assert "baskets, without an order" in done.stdout
+    told = " ".join(done.stdout.split())
+    assert "1 of 3 known users have no anonymous row; 1 anonymous rows" in told
+    said = " ".join(Result.load(file).assumptions)
+    assert "1 anonymous rows are of users who are not known" in said
+
+
+def test_link_compares_columns(tmp_path):
+    one, other, run = (tmp_path / name for name in ("one.csv", "other.txt", "run"))
+    one.write_text("id,age,zip\n1,30,A\n2,40,B\n3,30,B\n")
+    other.write_text("zip,id,age\nA,1,30\nB,3,30\n")
+    words = ("link", one, other, "--user", "id", "--columns", "age, zip", "-o", run)
+    done = call(*words, "--attack", "hamming", "--slots", "1,2")
+    assert done.returncode == 0, done.stderr
+    first, second = Result.load(run).risks
+    assert (first.value, second.value) == (1 / 2, 1)
+    done = call("study", run / "study.toml", "-o", tmp_path / "again")
+    assert done.returncode == 0, done.stderr
+    assert Result.load(tmp_path / "again").risks == (first, second)
+
+
+def test_the_default_attacks_do_not_flatter(own, tmp_path):
+    def names(*words):
+        assert call("link", *words, "-o", tmp_path / "r.json").returncode == 0
+        return [risk.attack for risk in Result.load(tmp_path / "r.json").risks]
+
+    assert names(*own) == ["hamming", "overlap", "rarity-overlap"]
+    own[0].write_text(own[0].read_text().replace("x;x", "x;"))
+    assert names(*own) == ["hamming", "overlap", "rarity-overlap", "gaps"]
+    assert names(*own, "--noise", "5%", "--top", "1") == ["hamming", "weighted-hamming", "gaps"]
+
+
 @pytest.mark.parametrize("given", [(), ("--noise", "5%"), ("--top", "2")])
 def test_an_attack_that_weighs_tokens_needs_the_release(own, given):
     done = call("link", *own, "--attack", "weighted-hamming", *given)
@@ -173,9 +218,18 @@ def test_link_with_the_release_weighs_tokens(own):
         (("attack", "{}/empty", "--attack", "haming"), "there is no attack 'haming'"),
         (("attack", "{}/empty", "--slots", "1,x"), "whole number"),
         (("link", "{}/known.csv", "{}/empty"), "no file of type"),
-        (("link", "{}/known.csv", "{}/known.txt"), "unknown file type"),
+        (("link", "{}/known.csv", "{}/known.xyz"), "unknown file type"),
         (("link", "{}/known.csv", "{}/binary.csv"), "binary.csv"),
-        (("link", "{}/known.csv", "{}/stranger.csv"), "row 1: the user of this row"),
+        (("link", "{}/known.csv", "{}/stranger.csv"), "none of the 1 users is in"),
+        (("link", "{}/known.csv", "{}/some.csv", "--strangers", "refuse"),
+         "some.csv, row 2: the user of this row is not in"),
+        (("link", "{}/known.csv", "{}/some.csv", "--user", "usr"), "no column 'usr'"),
+        (("link", "{}/people.csv", "{}/people.csv", "--item", "token", "--epoch", "week"),
+         "no column 'week'"),
+        (("link", "{}/odd.csv", "{}/odd.csv"), "with --user customer and --item product"),
+        (("link", "{}/known.csv", "{}/known.csv", "--with-users"), "name the folder with -o"),
+        (("link", "{}/known.csv", "{}/known.csv", "--separator", ";;"), "separator is one sign"),
+        (("link", "{}/known.csv", "{}/known.csv", "--user", "a", "--item", "a"), "for two things"),
         (("link", "{}/known.csv", "{}/known.csv", "--slots", "9"), "numbers from 1 to 2"),
         (("link", "{}/known.csv", "{}/known.csv", "-o", "{}/absent/r.json"), "cannot be written"),
         (("link", "{}/known.csv", "{}/known.csv", "-o", "/proc/result.json"), "cannot be written"),
@@ -191,6 +245,8 @@ def test_link_with_the_release_weighs_tokens(own):
 def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
     (tmp_path / "known.csv").write_text("user,tokens\nsecret,x;y\n")
     (tmp_path / "stranger.csv").write_text("user,tokens\nsecret-2,x;y\n")
+    (tmp_path / "some.csv").write_text("user,tokens\nsecret,x;y\nsecret-2,x;y\n")
+    (tmp_path / "odd.csv").write_text("customer,product\nsecret,x\n")
     (tmp_path / "binary.csv").write_bytes(b"\x00\xff\xfe\x80user")
     (tmp_path / "people.csv").write_text(
         "user,epoch,token\na,1,x\nb,1,y\n" + "".join(f"b,1,{t}\n" for t in "stuv")
@@ -204,6 +260,7 @@ def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
     assert message in done.stderr
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
+    assert "=" not in done.stderr.replace("--", ""), "speaks of an argument on the command line"
 
 
 def test_information_gives_both_ends(seen):

@@ -54,13 +54,13 @@ def run(*arguments, **environment):
     )  # fmt: skip
 
 
-def call(*arguments, screen=False):
+def call(*arguments, screen=False, width=120):
     """The same in this process, which is quicker; progress is shown on a screen."""
     out, err = io.StringIO(), Screen() if screen else io.StringIO()
     code = 0
     with (
         mock.patch.object(sys, "argv", ["reidrisk", *map(str, arguments)]),
-        mock.patch.dict(os.environ, {"COLUMNS": "120", "TERM": "xterm"}),
+        mock.patch.dict(os.environ, {"COLUMNS": str(width), "TERM": "xterm"}),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

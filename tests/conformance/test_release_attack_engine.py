@@ -8,9 +8,12 @@ import pytest
 
 from reidrisk import (
     BagRows,
+    Cohorts,
+    Generalised,
     InvalidInput,
     ItemSamples,
     LocalEngine,
+    MinimumUsers,
     Observations,
     RandomisedResponse,
     ReferenceEngine,
@@ -20,19 +23,33 @@ from reidrisk.attacks import attack_named
 from reidrisk.attacks.attack import View
 from reidrisk.attacks.table import all_attacks
 from reidrisk.matches import Matches
-from reidrisk.releases import observe, reveal
+from reidrisk.releases import observe, prepared, reveal
 from reidrisk.scores import GRID
 from reidrisk.testing.releases import small_worlds
 
+_CALLS = TopicsApi(topics=6, top=2, noise=0.2, per_call=2, every=1, delay=2.0)
 RELEASES = {
     "topics": TopicsApi(topics=6, top=2, noise=0.2),
     "topics, absence": TopicsApi(topics=6, top=2, noise=0.2, absence=0.3),
     "topics, withheld": TopicsApi(topics=6, top=2, noise=0.2, blocked=0.3, presence=0.6),
-    "topics, calls": TopicsApi(topics=6, top=2, noise=0.2, per_call=2, every=1, delay=2.0),
+    "topics, calls": _CALLS,
     "randomised response": RandomisedResponse(epsilon=1.0),
     "item samples": ItemSamples(samples=3),
     "item samples, no replacement": ItemSamples(samples=3, by_count=False, replacement=False),
+    "generalised": Generalised(users=9, of=ItemSamples(samples=3)),
+    "generalised, calls": Generalised(rounding=2, of=_CALLS),
+    "minimum users": MinimumUsers(users=9, of=RandomisedResponse(epsilon=1.0)),
+    "cohorts": Cohorts(users=3),
 }
+NO_CHANCES = {
+    "item samples": "item-samples",
+    "item samples, no replacement": "item-samples",
+    "generalised": "generalised",
+    "generalised, calls": "generalised",
+    "minimum users": "minimum-users",
+    "cohorts": "cohorts",
+}
+"""Releases that do not say with which chances they show tokens, nor reveal what these are."""
 WORLDS = dict(zip(("all there", "away at times"), small_worlds(), strict=True))
 ENGINES = {
     "local": LocalEngine(),
@@ -43,19 +60,22 @@ _TOP = "needs a release that can say with which chances it shows tokens of a top
 _REVEAL = "needs a release that can reveal what its chances follow from (secrets and likelihood)"
 _SWITCHES = "leave these switches off to reveal it"
 _SINGLE = "looks at one known token of each slot"
+_COLUMNS = "learned-pairs compares rows column by column, and known rows hold a set of tokens"
 _TYPES = "types are told from what one site was shown"
 
 
 def refusal(release, attack):
     """The sentence with which a pair is refused; None if it makes sense."""
-    if release.startswith("item samples"):
+    if release in NO_CHANCES:
         weighing = {"weighted-hamming", "token-table", "type-aware", "denoised-overlap"}
         if attack in weighing:
-            return re.escape(f"{attack} {_TOP}; item-samples cannot")
+            return re.escape(f"{attack} {_TOP}; {NO_CHANCES[release]} cannot")
         if attack == "full-information":
-            return re.escape(f"full information {_REVEAL}; item-samples cannot")
+            return re.escape(f"full information {_REVEAL}; {NO_CHANCES[release]} cannot")
     if attack == "full-information" and release in {"topics, withheld", "topics, calls"}:
         return _SWITCHES
+    if release.endswith(", calls") and attack == "learned-pairs":
+        return _COLUMNS
     if release == "topics, calls":
         return {"token-table": _SINGLE, "type-aware": _TYPES}.get(attack)
     return None
@@ -65,7 +85,7 @@ def fitted(release, people, name):
     """What is seen, and the score of an attack on it."""
     show = reveal if name == "full-information" else observe
     seen = show(release, people, targets=9, seed=3)
-    score = attack_named(name).fit(View.of(seen, release=release))
+    score = attack_named(name).fit(View.of(seen, release=prepared(release, people)))
     score.check(seen)
     return seen, score
 
@@ -121,6 +141,10 @@ OF_BAGS = {
     "gaps": _NO_SLOTS,
     "hamming": _NO_SLOTS,
     "weighted-hamming": _NO_SLOTS,
+    "learned-pairs": (
+        "learned-pairs compares rows column by column, and known rows hold a bag of tokens, without "
+        "slots; give one token for each slot, or use an attack that counts tokens in common"
+    ),
     "repetition": (
         "known holds a bag of tokens, without slots; repetition counts the slots in which a token "
         "came again: use overlap or rarity-overlap, or give it rows with slots"

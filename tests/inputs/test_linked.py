@@ -14,6 +14,7 @@ from reidrisk.data import (
     write_observations,
     write_tfrecord_observations,
 )
+from reidrisk.inputs.layouts import Layout
 from reidrisk.observations import Observations
 
 
@@ -129,22 +130,108 @@ def test_lists_in_csv_have_semicolons(tmp_path):
     ("rows", "message"),
     [
         ("x,1\n8,2\n", r"a.csv, row 1: the user of this row is not in .*k\.csv; add users"),
-        ("8,1\nx,2\ny,2\n", r"row 2: .*k\.csv, nor are those of 1 more; .* a study file leave"),
+        ("8,1\nx,2\ny,2\n", r"row 2: .*k\.csv, nor are those of 1 more; .*strangers=\"keep\""),
     ],
 )
-def test_strangers_are_refused_with_the_first_and_how_many_more(tmp_path, rows, message):
+def test_strangers_can_be_refused_with_the_first_and_how_many_more(tmp_path, rows, message):
     (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n")
     (tmp_path / "a.csv").write_text(f"user,tokens\n{rows}")
     with pytest.raises(InvalidInput, match=message):
-        read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
+        read_observations(tmp_path / "k.csv", tmp_path / "a.csv", strangers="refuse")
 
 
-def test_strangers_can_be_left_out_and_are_counted(tmp_path):
-    (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n")
-    (tmp_path / "a.csv").write_text("user,tokens\nx,1\n8,2\n7,2\n")
-    linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv", strangers="drop")
+def test_strangers_are_counted_and_kept(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n9,1\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nx,1\n8,2\n7,2\ny,3\n")
+    linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.truth.tolist() == [1, 0]
-    assert linked.strangers == 1
+    assert linked.labels[linked.stranger_rows].tolist() == [[1], [3]]
+    assert (linked.strangers, linked.known_only) == (2, 1)
+
+
+def test_no_common_user_is_a_mistake_and_names_nobody(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\nann,1\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nAnn,1\n")
+    with pytest.raises(InvalidInput, match=r"none of the 1 users is in .*k.csv") as wrong:
+        read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert "nn," not in str(wrong.value)
+
+
+def bags_of(rows, labels):
+    return [sorted(labels[rows[row]].tolist()) for row in range(len(rows))]
+
+
+def test_a_row_for_each_item_makes_baskets(tmp_path):
+    (tmp_path / "k.csv").write_text("user,item\nbob,rye\nann,tea\nbob,tea\nbob,rye\n")
+    (tmp_path / "a.csv").write_text("user,item\nbob,rye\nzoe,jam\nzoe,tea\nbob,oil\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert (linked.bags, linked.slots, linked.ids.tolist()) == (True, 1, ["ann", "bob"])
+    assert bags_of(linked.known, linked.labels) == [["tea"], ["rye", "rye", "tea"]]
+    assert bags_of(linked.anonymous, linked.labels) == [["oil", "rye"]]
+    assert bags_of(linked.stranger_rows, linked.labels) == [["jam", "tea"]]
+    assert linked.truth.tolist() == [1]
+    assert linked.observations.known is linked.known
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_lists_of_unequal_length_are_baskets(tmp_path, suffix):
+    for name, rows in (("k", [["3", "7"], ["5"]]), ("a", [["7"], ["5"]])):
+        if suffix == ".csv":
+            lines = "".join(f"u{at},{';'.join(row)}\n" for at, row in enumerate(rows))
+            (tmp_path / f"{name}.csv").write_text(f"user,tokens\n{lines}")
+        else:
+            table = pa.table({"user": ["u0", "u1"], "tokens": rows})
+            parquet.write_table(table, tmp_path / f"{name}.parquet")
+    linked = read_linked(tmp_path / f"k{suffix}", tmp_path / f"a{suffix}")
+    assert bags_of(linked.known, linked.labels) == [[3, 7], [5]]
+    assert bags_of(linked.anonymous, linked.labels) == [[7], [5]]
+
+
+def test_baskets_come_back(tmp_path):
+    (tmp_path / "k.csv").write_text("user,item\nbob,rye\nann,tea\nbob,tea\n")
+    (tmp_path / "a.csv").write_text("user,item\nbob,rye\nann,oil\nann,tea\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    write_observations(linked, tmp_path / "again")
+    again = read_linked(tmp_path / "again/known.parquet", tmp_path / "again/anonymous.parquet")
+    for name in ("known", "anonymous"):
+        one, other = getattr(linked, name), getattr(again, name)
+        assert bags_of(one, linked.labels) == bags_of(other, again.labels)
+    assert linked.truth.tolist() == again.truth.tolist()
+
+
+def test_entries_that_are_empty_and_lists_that_differ_contradict_each_other(tmp_path):
+    (tmp_path / "k.csv").write_text("user,tokens\nann,3;7\nbob,3;;7\n")
+    with pytest.raises(InvalidInput, match=r"k\.csv, row 2: an entry is empty, as if .* slots"):
+        read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
+
+
+def test_named_columns_become_slots_with_tokens_of_their_own(tmp_path):
+    (tmp_path / "k.csv").write_text("id,age,sex,zip\n1,30,f,30\n2,,m,31\n")
+    (tmp_path / "b.csv").write_text("zip,age,sex,id\n30,30,f,1\n")
+    layout = Layout(user="id", columns=("zip", "age"))
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "b.csv", layout=layout)
+    assert linked.labels.tolist() == ["age=30", "zip=30", "zip=31"]
+    assert linked.known.tolist() == [[1, 0], [2, -1]]
+    assert linked.anonymous.tolist() == [[1, 0]]
+    assert (linked.slot_names, linked.by_column) == (("zip", "age"), True)
+
+
+def test_columns_are_named_by_what_they_are(tmp_path):
+    (tmp_path / "k.csv").write_text("customer,product\n1,tea\n2,rye\n")
+    with pytest.raises(
+        InvalidInput, match=r'which column holds the users.* user="customer" and item="product"'
+    ):
+        read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
+    layout = Layout(user="customer", item="product")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "k.csv", layout=layout)
+    assert bags_of(linked.known, linked.labels) == [["tea"], ["rye"]]
+
+
+def test_forms_are_not_mixed(tmp_path):
+    (tmp_path / "k.csv").write_text("user,epoch,token\n1,1,5\n")
+    (tmp_path / "a.csv").write_text("user,item\n1,5\n")
+    with pytest.raises(InvalidInput, match="one has one row per epoch and the other one row per i"):
+        read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
 
 
 def test_the_authors_layout_comes_back(tmp_path):

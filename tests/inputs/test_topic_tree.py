@@ -41,7 +41,7 @@ def test_topics_are_a_tree_with_utilities(files):
         ({"topics": TOPICS + "2\t/Cars\n"}, "row 5"),
         ({"topics": TOPICS + "2\tHome\n"}, "row 5"),
         ({"topics": TOPICS + "2\t\n"}, "row 5"),
-        ({"topics": TOPICS + "2\n"}, "row 5: Expected 2 columns, got 1; give each row"),
+        ({"topics": TOPICS + "2\n"}, "line 6: 1 entry"),
         ({"topics": "ID\tTopic\tNote\n1\t/Arts\t\n"}, "there are 3 columns, but two are needed"),
         ({"topics": TOPICS + "2\t/Home\n"}, "no bucket for the root /Home"),
         ({"buckets": BUCKETS + "/Home\tLow\n"}, "row 3: 'Low' is no utility bucket"),

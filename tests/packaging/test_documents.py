@@ -1,10 +1,13 @@
-"""Every Python block of the README and the docs runs, and prints what it says it prints."""
+"""Every block of Python and of commands in the docs runs, and prints what it says it prints."""
 
 import doctest
 import re
+import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from tests.cli.tools import call
 
 import reidrisk.theory.matching
 import reidrisk.theory.matrix
@@ -13,7 +16,7 @@ import reidrisk.theory.optimum
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 PAGES = [page for page in PAGES if "_build" not in page.parts]
-BLOCK = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 LONG = {ROOT / "docs/concepts/attacks.md"}
@@ -32,13 +35,32 @@ LONG = {ROOT / "docs/concepts/attacks.md"}
     ],
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
-    """A comment `# -> text` after a print says what must have been printed by then."""
+    """A comment `# -> text` after a print says what must have been printed by then.
+
+    A block that begins with `# needs name` is skipped, with all after it, where no such package is.
+    """
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if kind == "console":
+            type_in(block)
+            continue
+        if (needs := re.match(r"# needs (\S+)\n", block)) and not find_spec(needs[1]):
+            pytest.skip(f"{page.name} needs {needs[1]}: pip install --no-deps {needs[1]}")
         exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
         expected = re.findall(r"# -> (.*)$", block, re.MULTILINE)
         assert capsys.readouterr().out.splitlines() == expected or not expected
+
+
+def type_in(block):
+    """Run each `$ reidrisk ...` of a terminal, and compare what it prints; `...` is anything."""
+    for words, told in re.findall(r"^\$ reidrisk (.*)\n((?:[^$].*\n|\n)*)", block, re.MULTILINE):
+        done = call(*shlex.split(words), width=80)
+        assert done.returncode == 0, done.stderr
+        printed = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
+        wanted = [line.rstrip() for line in told.splitlines() if line.strip()]
+        pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in wanted)
+        assert re.fullmatch(pattern, "\n".join(printed), re.DOTALL), done.stdout
 
 
 def test_the_readme_has_an_example():

@@ -9,9 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.releases.worlds import Fixed
 
-from reidrisk import ItemSamples, Observations, RandomisedResponse, TopicsApi, theory
+from reidrisk import (
+    Cohorts,
+    Generalised,
+    InvalidInput,
+    ItemSamples,
+    MinimumUsers,
+    Observations,
+    RandomisedResponse,
+    TopicsApi,
+    theory,
+)
 from reidrisk.data import make_profiles
-from reidrisk.releases import observe
+from reidrisk.releases import observe, prepared
 from reidrisk.risk.bounds import Setting, bounds_in
 
 TOKENS = 4
@@ -49,6 +59,7 @@ def best_of_assessed(release, people, slots, seed, seen):
 
 def check(release, people, seed):
     """All uppers after every number of slots, with people and without; how many there were."""
+    release = prepared(release, people)
     seen = observe(release, people, seed=seed)
     if release.slots(people) == people.epochs:
         exact = theory.random_user_optimum(release.rows(people, site=2, seed=seed).chances)
@@ -111,6 +122,56 @@ def test_randomised_response(people, epsilon, seed):
 @given(crowds(top=2, epochs=(1, 2)), st.integers(1, 3), st.booleans(), st.integers(0, 9))
 def test_item_samples(people, samples, replacement, seed):
     check(ItemSamples(samples=samples, replacement=replacement), people, seed)
+
+
+OTHERS = st.sampled_from(
+    [
+        RandomisedResponse(epsilon=0.1),
+        RandomisedResponse(epsilon=2.0),
+        TopicsApi(topics=TOKENS, top=1, noise=0.95),
+        TopicsApi(topics=TOKENS, top=1, noise=0.5, per_call=2, every=1),
+        ItemSamples(samples=2),
+        Cohorts(users=2),
+    ]
+)
+PATHS = ("/a/b", "/a/c", "/d", "/d/e")
+
+
+@given(
+    people=crowds(top=1, epochs=(1, 2)),
+    of=OTHERS,
+    make=st.sampled_from(
+        [
+            lambda of: Generalised(users=2, of=of),
+            lambda of: Generalised(depth=1, taxonomy=PATHS, of=of),
+            lambda of: MinimumUsers(users=2, of=of),
+            lambda of: MinimumUsers(users=2, of=Generalised(depth=1, taxonomy=PATHS, of=of)),
+        ]
+    ),
+    seed=st.integers(0, 9),
+)
+def test_functions_of_other_releases(people, of, make, seed):
+    """What the other release promises holds, also among those of whom something is shown."""
+    try:
+        release = prepared(make(of), people)
+    except InvalidInput:
+        return  # nobody holds enough, or cohorts are no tokens
+    if release.slots(people):
+        check(release, people, seed)
+
+
+@given(crowds(top=2), st.integers(1, 4), st.integers(0, 9))
+def test_cohorts(people, users, seed):
+    if users <= people.users:
+        names = check(Cohorts(users=users), people, seed)
+        assert ("promised k-anonymity" in names) == (people.users // (people.users // users) > 1)
+
+
+def test_a_promise_holds_among_those_of_whom_something_is_left():
+    """Half of the users lose everything; for the others the promise still counts all of them."""
+    people = Fixed.of([[[0]], [[0]], [[1]], [[2]]], TOKENS)
+    release = MinimumUsers(users=2, of=RandomisedResponse(epsilon=0.5))
+    assert "local privacy" in check(release, people, 3)
 
 
 def test_every_upper_was_looked_at():

@@ -32,6 +32,8 @@ SMALL = data.synthetic_topics(users=60, topics=12, epochs=3, types=3, size=3, se
         attacks.TypeAware(API, types=3),
         attacks.Overlap(),
         attacks.DenoisedOverlap(API),
+        attacks.LearnedPairs(),
+        attacks.LearnedPairs(SEEN),
     ],
     ids=lambda attack: attack.name,
 )
@@ -106,7 +108,20 @@ class OwnScore(Own):
         return Evens()
 
 
-@pytest.mark.parametrize("kind", [Own, Learns, OwnScore])
+@dataclass(frozen=True)
+class LooksAtTargets(Own):
+    def fit(self, view):
+        return TokenWeights(1.0 + np.bincount(view.anonymous[:, 0], minlength=view.tokens))
+
+
+@dataclass(frozen=True)
+class Targets(LooksAtTargets):
+    """A plug-in that needs the rows it is to name."""
+
+    needs: ClassVar[tuple[str, ...]] = ("anonymous",)
+
+
+@pytest.mark.parametrize("kind", [Own, Learns, OwnScore, Targets])
 def test_a_plug_in_is_checked_without_a_world(kind):
     check_attack(kind())
 
@@ -130,6 +145,17 @@ class Forgetful(Own):
 class FallsForStrangers(Own):
     def fit(self, view):
         return TokenTable(np.full((view.tokens, view.tokens), -1.0))
+
+
+@dataclass(frozen=True)
+class GoesByPlace(Own):
+    """Takes users to stand in the same order on both sides."""
+
+    needs: ClassVar[tuple[str, ...]] = ("anonymous",)
+
+    def fit(self, view):
+        known = view.known.block(0, len(view.anonymous)).astype(int)
+        return TokenWeights(np.ones(view.tokens) * (1 + (known * view.anonymous).sum()))
 
 
 @dataclass(frozen=True)
@@ -206,6 +232,8 @@ class Unsure(Own):
     [
         (Peeks, "never at the truth"),
         (AsksForMore, "nothing but the known rows and what it needs"),
+        (LooksAtTargets, "nothing but the known rows and what it needs"),
+        (GoesByPlace, "in whatever order users stand"),
         (GoesByOrder, "in whatever order users stand"),
         (NeedsTheMoon, "to need nothing but"),
         (OnlyCounts, "can be normalised and drawn from"),

@@ -1,14 +1,23 @@
 """`check_release` passes what keeps its promises and catches what breaks them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from reidrisk import ItemSamples, RandomisedResponse, TopicsApi
+from reidrisk import (
+    Cohorts,
+    Generalised,
+    ItemSamples,
+    MinimumUsers,
+    RandomisedResponse,
+    TopicsApi,
+)
 from reidrisk.estimates import Bound, Estimate
 from reidrisk.randomness import uniforms
+from reidrisk.releases import ExactRows
 from reidrisk.testing import check_release
 
 SMALL = TopicsApi(topics=6, top=2, noise=0.3)
@@ -24,6 +33,13 @@ SMALL = TopicsApi(topics=6, top=2, noise=0.3)
         RandomisedResponse(epsilon=1.0),
         ItemSamples(samples=2),
         ItemSamples(samples=3, by_count=False, replacement=False),
+        Generalised(users=9, of=ItemSamples(samples=2)),
+        Generalised(users=9, of=RandomisedResponse(epsilon=0.5)),
+        Generalised(rounding=3, of=TopicsApi(topics=6, top=2, noise=0.2, per_call=2, every=1)),
+        MinimumUsers(users=9, of=ItemSamples(samples=2)),
+        MinimumUsers(users=9, of=RandomisedResponse(epsilon=0.5)),
+        MinimumUsers(users=8, of=Generalised(users=11, of=ItemSamples(samples=2))),
+        Cohorts(users=4),
     ],
     ids=str,
 )
@@ -163,6 +179,61 @@ class WrongSecrets(RandomisedResponse):
         return RandomisedResponse(epsilon=self.epsilon + 1).likelihood(tokens)
 
 
+@dataclass(frozen=True)
+class Cut:
+    """The cohorts of a release whose survey goes wrong."""
+
+    name: ClassVar[str] = "cut"
+    users: int = 3
+
+    def slots(self, people):
+        return 1
+
+    def surveyed(self, people):
+        return self.broken(people, Cohorts(self.users).surveyed(people))
+
+
+class InOrder(Cut):
+    """Cohorts by the order in which people stand in their file."""
+
+    name = "cohorts"
+
+    def broken(self, people, good):
+        order = np.argsort(people.ids)
+        return replace(good, cohorts=(np.arange(people.users) // 3)[order].astype(np.int32))
+
+
+class NeverEnough(Cut):
+    def broken(self, people, good):
+        return self
+
+
+class OtherName(Cut):
+    def broken(self, people, good):
+        return good
+
+
+class OfMostUsers(Good):
+    """Right on average, and wrong of the one user whom what is shown gives away."""
+
+    independent_sites = True
+
+    def slots(self, people):
+        return 1
+
+    def show(self, people, start, stop, **how):
+        return (people.ids[start:stop] == 0).astype(int)[:, None]
+
+    def rows(self, people, *, site=1, seed=0):
+        shown = self.show(people, 0, people.users)
+        return ExactRows(sp.csr_array(np.eye(2)[shown[:, 0]]), np.array([[0], [1]], np.int32))
+
+    def promises(self, people, slots):
+        if people.users < 12:
+            return ()
+        return (Bound("crowd", "upper", Estimate.computed(2 / people.users), "Trust me."),)
+
+
 def test_a_good_one_passes():
     check_release(Good())
 
@@ -184,6 +255,10 @@ def test_a_good_one_passes():
         (Plain(), "secrecy to hold for these people"),
         (WrongRows(), "as often as exact rows say"),
         (WrongSecrets(epsilon=1.0), "secrets that give the exact rows"),
+        (InOrder(), "the order of people changes no survey"),
+        (NeverEnough(), "one survey is enough"),
+        (OtherName(), "to keep its name"),
+        (OfMostUsers(), "crowd given whatever is shown"),
     ],
     ids=lambda part: type(part).__name__ if not isinstance(part, str) else "",
 )

@@ -9,6 +9,7 @@ from reidrisk.attacks.attack import Attack, View, check_needs
 from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.gaps import Gaps
 from reidrisk.attacks.hamming import Hamming
+from reidrisk.attacks.learned_pairs import Coarsened, Equal, LearnedPairs, Within
 from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
 from reidrisk.attacks.pair_table import TokenTable
 from reidrisk.attacks.rarity import RarityOverlap
@@ -21,11 +22,14 @@ from reidrisk.attacks.weighted_hamming import WeightedHamming
 __all__ = [
     "ATTACKS",
     "Attack",
+    "Coarsened",
     "DenoisedOverlap",
+    "Equal",
     "FullInformation",
     "Gaps",
     "Hamming",
     "LatentTypes",
+    "LearnedPairs",
     "Overlap",
     "RarityOverlap",
     "Repetition",
@@ -33,6 +37,7 @@ __all__ = [
     "TypeAware",
     "View",
     "WeightedHamming",
+    "Within",
     "attack_named",
     "check_needs",
     "fit_types",

@@ -1,18 +1,21 @@
 """What every attack promises, ours and those of others, and what it may look at."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
-from reidrisk.rows import Rows
+from reidrisk.rows import BagRows, Rows, Tokens, read_only
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
 
 NEEDS = {
+    "anonymous": "the anonymous rows: what is to be named, without the names",
     "release": "the release: what showed the rows",
     "panel": "a panel: other users, of whom both sides and who is who are known",
     "population": "the population: how interests are spread over people",
@@ -22,10 +25,12 @@ NEEDS = {
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View:
-    """What an attacker may use to fit: never the truth, nor the rows that are to be named.
+    """What an attacker may use to fit: never the truth.
 
     Attributes:
         known: Rows whose user the attacker knows.
+        anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
+            nothing about them.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
@@ -35,6 +40,7 @@ class View:
     release: Release | None = None
     panel: Observations | None = None
     population: Interests | None = None
+    anonymous: Any = None
 
     @classmethod
     def of(
@@ -45,8 +51,11 @@ class View:
         panel: Observations | None = None,
         population: Interests | None = None,
     ) -> Self:
-        """What an attacker who has seen this may use, and knows that besides."""
-        return cls(seen.known, release, panel, population)
+        """What an attacker who has seen this may use, and knows that besides.
+
+        Anonymous rows come in the order of what they hold: where they stood may tell who they are.
+        """
+        return cls(seen.known, release, panel, population, _in_order(seen.anonymous))
 
     @property
     def tokens(self) -> int:
@@ -59,6 +68,13 @@ class View:
         return self.known.slots
 
 
+def _in_order(rows: Tokens | BagRows) -> Tokens | BagRows:
+    """The same rows in the order of what they hold."""
+    if isinstance(rows, BagRows):
+        return rows.select(np.array(sorted(range(len(rows)), key=lambda row: rows[row].tobytes())))
+    return read_only(rows[np.lexsort(rows.T[::-1])])
+
+
 class Attack(Protocol):
     """How an attacker rates known users; fitted on what the attacker may see.
 
@@ -69,8 +85,8 @@ class Attack(Protocol):
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
             to what is the same for all users, gaps included. Only then does an attacker know how
             sure it is.
-        needs: What of the view must be there: "release", "panel", "population"; none of them if
-            the attack was given it. What is there besides, an attack may use.
+        needs: What of the view must be there: "anonymous", "release", "panel", "population"; none
+            of them if the attack was given it. What is there besides, an attack may use.
 
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
     can be made without arguments has a name in study files: `module:Class`.
@@ -121,9 +137,10 @@ def check_needs(attack: Attack, view: View) -> None:
         )
     for need in getattr(attack, "needs", ()):  # of plug-ins that need nothing
         if getattr(view, need) is None:
+            given = f"make the attack with it, as in {type(attack).__name__}({need}=...), or "
             raise InvalidInput(
-                f"{attack.name} needs to know {NEEDS[need]}; make the attack with it, as in "
-                f"{type(attack).__name__}({need}=...), or give {need}= to the view"
+                f"{attack.name} needs to know {NEEDS[need]}; "
+                f"{given if hasattr(attack, need) else ''}give {need}= to the view"
             )
 
 

@@ -11,7 +11,7 @@ from reidrisk.scores import TokenWeights
 
 @dataclass(frozen=True, slots=True)
 class Hamming:
-    """Guess the user who agrees in the most slots.
+    """Guess the user who agrees most often, slot by slot.
 
     Where several sites know a user, a slot agrees if any of them was shown the token. Gaps do not
     count: `Gaps` counts nothing else.
@@ -19,7 +19,9 @@ class Hamming:
 
     name: ClassVar[str] = "hamming"
     knows: ClassVar[str] = "nothing but the rows"
-    assumes: ClassVar[str] = "Best if all tokens are equally popular and weeks are independent."
+    assumes: ClassVar[str] = (
+        "Compares slot by slot; best if all tokens are equally popular and slots are independent."
+    )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 

@@ -9,6 +9,7 @@ from reidrisk import __version__
 from reidrisk.cli.lazy import LazyGroup
 from reidrisk.errors import ReidriskError
 from reidrisk.plugins import whose
+from reidrisk.speech import speaking
 
 _COMMANDS = {
     "Begin here": {
@@ -24,12 +25,22 @@ _COMMANDS = {
         "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
         "sweep": (
             "reidrisk.cli.studies:sweep",
-            "Run a study with several values of a parameter.",
+            "Run a study with several values of a parameter, or several releases.",
         ),
         "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
+        "inspect": (
+            "reidrisk.cli.inspecting:inspect",
+            "Show what a file looks like, and the command to run next.",
+        ),
+        "plays": (
+            "reidrisk.cli.plays:plays",
+            "Measure what two sites learn that each see some items of a person.",
+        ),
         "link": ("reidrisk.cli.linking:link", "Attack your own data."),
+        "singling": ("reidrisk.cli.singling:singling", "Show who is alone in a table of people."),
+        "unicity": ("reidrisk.cli.singling:unicity", "Show how many points single a person out."),
         "bounds": (
             "reidrisk.cli.theory:bounds",
             "Show what attackers can and cannot do with a release.",
@@ -76,8 +87,10 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and turn failures into messages and exit codes."""
     try:
-        # Click gives the code of whoever left early, and None otherwise.
-        sys.exit(cli(standalone_mode=False) or 0)
+        with speaking("options"):
+            # Click gives the code of whoever left early, and None otherwise.
+            code = cli(standalone_mode=False) or 0
+        sys.exit(code)
     except click.ClickException as wrong:
         wrong.show()
         sys.exit(wrong.exit_code)

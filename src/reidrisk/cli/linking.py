@@ -1,8 +1,7 @@
 """Attacks on what two sites saw."""
 
 import json
-import shlex
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,17 +9,16 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import options, show
-from reidrisk.cli.running import run_file
+from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
     from reidrisk.data import Linked
-    from reidrisk.study import Result
+    from reidrisk.inputs.layouts import Layout
+    from reidrisk.inputs.linked import Strangers
 
 Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
-
-_OUTPUT = "A folder for the run, as `study` makes it; or result.json alone, if it ends in .json."
 
 
 @click.command()
@@ -28,7 +26,8 @@ _OUTPUT = "A folder for the run, as `study` makes it; or result.json alone, if i
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
-@options.output("PATH", help=_OUTPUT)
+@options.output("PATH", help=OUTPUT)
+@options.with_users()
 @options.as_json()
 @options.quiet()
 def attack(
@@ -39,6 +38,7 @@ def attack(
     top: int | None,
     output: str | None,
     *,
+    with_users: bool,
     as_json: bool,
     quiet: bool,
 ) -> None:
@@ -51,72 +51,70 @@ def attack(
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
       reidrisk attack seen/ --attack type-aware -o run/
     """
+    wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = _folder(seen)
     note = _note(folder / "release.json")
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
-    result = _measured(
-        (folder / "known.parquet", folder / "anonymous.parquet"),
-        attacks,
-        slots,
-        {"kind": note.get("release", "topics"), **shown} if shown else {},
-        seed=note.get("seed", 0),
-        output=output,
-        command=("attack", seen),
-        quiet=quiet,
-    )
-    _tell(result, output, as_json=as_json, quiet=quiet)
+    paths = (folder / "known.parquet", folder / "anonymous.parquet")
+    linked = rr.data.read_linked(*paths)
+    shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
+    question = _question(paths, linked, {}, attacks, slots, shown, seed=note.get("seed", 0))
+    answer(question, wishes)
 
 
 @click.command()
 @click.argument("known", type=click.Path())
 @click.argument("anonymous", type=click.Path())
+@options.layout("user", "item", "epoch", "columns")
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
-@options.output("PATH", help=_OUTPUT)
+@click.option("--strangers", type=click.Choice(["keep", "refuse"]), default="keep",
+              show_default=True, help="Rows of users who are not known: count them and hold them "
+              "apart, or take them for a mistake.")  # fmt: skip
+@options.output("PATH", help=OUTPUT)
+@options.with_users()
 @options.as_json()
 @options.quiet()
 def link(
-    known: str,
-    anonymous: str,
-    attacks: tuple[str, ...],
-    slots: tuple[int, ...] | None,
-    noise: float | None,
-    top: int | None,
-    output: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+    known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
+    noise: float | None, top: int | None, strangers: "Strangers", output: str | None,
+    layout: "Layout", *, with_users: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Attack your own data.
 
-    Finds the users of ANONYMOUS rows among KNOWN ones.
+    Finds the users of ANONYMOUS rows among KNOWN ones. In ANONYMOUS the users are the truth, which
+    only the evaluation sees. Rows of users who are in one table only are counted.
 
-    Both are .csv or .parquet with the columns user and tokens (a list, empty where nothing was
-    seen; in .csv text such as 3;;7), or user, epoch and token. In ANONYMOUS the column user holds
-    the truth, which only the evaluation sees. Tokens are numbers or text.
+    \b
+    Both tables have one of these forms; other names of columns are said with options:
+      user, item            a row for each item: baskets of any size, without an order
+      user, epoch, token    a row for each week, visit, ...: one token in each slot
+      user, tokens          lists, with an entry for each slot, empty where nothing was seen (in
+                            .csv text such as 3;;7); lists of unequal length are baskets
+      --columns age,zip     a row for each person: a slot for each of these columns
 
     Attacks that weigh tokens need to know what showed them: --noise and --top. Empty slots are then
     taken to be chance.
 
     \b
     Examples:
-      reidrisk link known.parquet anonymous.parquet --attack hamming --slots 1,2,4,8 -o run/
+      reidrisk link known.parquet anonymous.parquet --slots 1,2,4,8 -o run/
+      reidrisk link shop-a.csv shop-b.csv --user customer --item product -o run/
+      reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
-    """
+    """  # fmt: skip
+    wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     shown = _given(noise, top, noted=False)
-    result = _measured(
-        (Path(known), Path(anonymous)),
-        attacks,
-        slots,
-        {"kind": "topics", **shown} if shown else {},
-        seed=0,
-        output=output,
-        command=("link", known, anonymous),
-        quiet=quiet,
-    )
-    _tell(result, output, as_json=as_json, quiet=quiet)
+    shown = {"kind": "topics", **shown} if shown else {}
+    paths = (Path(known), Path(anonymous))
+    linked = rr.data.read_linked(*paths, layout=layout, strangers=strangers)
+    keys = {**said(layout), "strangers": strangers}
+    question = _question(paths, linked, keys, attacks, slots, shown, seed=0)
+    if not (quiet or as_json):
+        show.say(_kept_apart(linked))
+    answer(question, wishes)
 
 
 @click.command()
@@ -189,39 +187,45 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
     return said
 
 
-def _measured(
+def _question(
     paths: Paths,
+    linked: "Linked",
+    keys: dict[str, Any],
     names: tuple[str, ...],
     slots: tuple[int, ...] | None,
     shown: dict[str, Any],
     *,
     seed: int,
-    output: str | None,
-    command: tuple[str, ...],
-    quiet: bool,
-) -> "Result":
-    """Run a study of two tables: in a folder if there is one, else here and now."""
-    from reidrisk.study.describe import hash_of_file
-    from reidrisk.study.toml import StudyFile
+) -> Question:
+    """A study of two tables."""
+    from reidrisk.study.defaults import usual_attacks
 
-    attacks = tuple(rr.attacks.attack_named(name) for name in names)
+    release = _release(shown, linked)
+    attacks = tuple(
+        rr.attacks.attack_named(name) for name in names or usual_attacks(linked, release)
+    )
     if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
         raise InvalidInput(
             f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
             "and the noise (--noise); `reidrisk attacks` tells which attacks need not"
         )
-    linked = rr.data.read_linked(*paths)
-    release = _release(shown, linked)
-    study = rr.Study(release=release, attacks=attacks, slots=slots, targets=None, seed=seed)
-    inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
-    if output is not None and not _is_file(output):
-        words = _words(command, names, slots, shown, output)
-        file = StudyFile(_text(study, names, paths, shown, words), study, linked, inputs)
-        result, _ = run_file(file, output, command=words, quiet=quiet)
-        return result
-    with show.Progress(quiet=quiet) as progress:
-        result = study.run(linked, engine=rr.LocalEngine(progress=progress.pairs))
-    return replace(result, inputs=inputs)
+    study = rr.Study(
+        release=release, attacks=attacks, slots=slots, targets=None, seed=seed,
+        unit="columns" if linked.by_column else "baskets" if linked.bags else "slots",
+    )  # fmt: skip
+    known, anonymous = (str(path.resolve()) for path in paths)
+    where = {"kind": "linked", "known": known, "anonymous": anonymous, **keys}
+    return Question(study, linked, where, paths, shown)
+
+
+def _kept_apart(linked: "Linked") -> str:
+    """Who is in one table only, and what rows are taken for."""
+    rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
+    return (
+        f"Rows are {rows}. {linked.known_only:,} of {linked.users:,} known users have no anonymous "
+        f"row; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
+        "targets."
+    )
 
 
 def _release(shown: dict[str, Any], linked: "Linked") -> Any:
@@ -231,60 +235,3 @@ def _release(shown: dict[str, Any], linked: "Linked") -> Any:
         return None
     kind = release_kind(shown["kind"])
     return make_release(kind, {name: shown[name] for name in shown if name != "kind"}, linked)
-
-
-def _is_file(output: str) -> bool:
-    return output.lower().endswith(".json")
-
-
-def _words(
-    command: tuple[str, ...],
-    names: tuple[str, ...],
-    slots: tuple[int, ...] | None,
-    shown: dict[str, Any],
-    output: str,
-) -> tuple[str, ...]:
-    """The command that goes on with this very run."""
-    words = [*command]
-    for name in names:
-        words += ["--attack", name]
-    if slots is not None:
-        words += ["--slots", ",".join(map(str, slots))]
-    for name in ("noise", "top"):
-        if name in shown:
-            words += [f"--{name}", str(shown[name])]
-    return (*words, "-o", output)
-
-
-def _text(
-    study: Any, names: tuple[str, ...], paths: Paths, shown: dict[str, Any], words: tuple[str, ...]
-) -> str:
-    """The same study as a file."""
-    # JSON is TOML for text, numbers and lists of them.
-    parts = {"seed": study.seed, "targets": "all", "attacks": list(names), "slots": study.slots}
-    tables = {"kind": "linked", "known": str(paths[0].resolve())}
-    tables["anonymous"] = str(paths[1].resolve())
-    lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
-    lines += ["", "[people]", *_lines(tables)]
-    if shown:
-        lines += ["", "[release]", *_lines(shown)]
-    return "\n".join(lines) + "\n"
-
-
-def _lines(values: dict[str, Any]) -> list[str]:
-    return [f"{name} = {json.dumps(one)}" for name, one in values.items() if one is not None]
-
-
-def _tell(found: "Result", output: str | None, *, as_json: bool, quiet: bool) -> None:
-    if output is not None and _is_file(output):
-        from reidrisk.files import written_whole
-
-        with written_whole(output) as (part,):
-            part.write_text(found.to_json(), encoding="utf-8")
-    if as_json:
-        click.echo(found.to_json(), nl=False)
-    elif not quiet:
-        show.say(f"{found.users:,} known users, {found.targets:,} targets")
-        show.risks(found.risks)
-        if output is not None:
-            click.echo(f"All figures: {output}. A page: reidrisk report {output}")

@@ -1,5 +1,6 @@
 """Arguments and options that several commands share."""
 
+import functools
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -58,6 +59,15 @@ def output(kind: str, **more: Any) -> "Callable[..., Any]":
     return click.option("-o", "--output", type=click.Path(), metavar=kind, **more)
 
 
+def with_users() -> "Callable[..., Any]":
+    """Names, only for who asks."""
+    return click.option(
+        "--with-users", is_flag=True,
+        help="Also write users.parquet: each target with its user, credit, ties and the users who "
+        "score best. Only you may read it. Nothing else names users.",
+    )  # fmt: skip
+
+
 def seed() -> "Callable[..., Any]":
     """Of chance."""
     return click.option(
@@ -74,10 +84,9 @@ def chosen_attacks() -> "Callable[..., Any]":
         type=attack,
         metavar="NAME",
         multiple=True,
-        default=("hamming",),
-        show_default=True,
         shell_complete=_attacks,
-        help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class.",
+        help="May be repeated; `reidrisk attacks` lists all. One of your own is module:Class. If "
+        "none is named: those that need not know what showed the rows.",
     )
 
 
@@ -86,6 +95,45 @@ def slots() -> "Callable[..., Any]":
     return click.option(
         "--slots", type=SIZES, metavar="1,2,4", help="After how many slots; all, if not given."
     )  # fmt: skip
+
+
+_LAYOUT = {
+    "user": "The column of users.",
+    "item": "The column of items: songs, products, pages.",
+    "count": "The column of how often, or how much.",
+    "epoch": "The column of epochs: weeks, visits.",
+    "columns": "Columns that become slots, in this order: age,postcode,genre.",
+}
+
+
+def layout(*parts: str) -> "Callable[..., Any]":
+    """Which column is what, and how the file is cut: the command gets one `layout`."""
+
+    def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
+        @functools.wraps(command)
+        def with_layout(*arguments: Any, **given: Any) -> Any:
+            from reidrisk.inputs.layouts import Layout
+
+            said = {name: given.pop(name) for name in (*parts, "header", "separator")}
+            if "columns" in said:
+                said["columns"] = tuple(
+                    one.strip() for one in (said["columns"] or "").split(",") if one.strip()
+                )
+            return command(*arguments, layout=Layout(**said), **given)
+
+        offered = [
+            click.option("--separator", metavar="SIGN", help="Between columns, if not guessed."),
+            click.option("--header/--no-header", default=None,
+                         help="Whether the first line names the columns, if not guessed. Without "
+                         "names, columns are 1, 2, 3."),
+            *(click.option(f"--{part}", metavar="NAME,NAME" if part == "columns" else "COLUMN",
+                           help=_LAYOUT[part]) for part in reversed(parts)),
+        ]  # fmt: skip
+        for option in offered:
+            with_layout = option(with_layout)
+        return with_layout
+
+    return decorate
 
 
 def shown_with() -> "Callable[..., Any]":

@@ -55,9 +55,11 @@ def run_file(
     command: tuple[str, ...],
     fresh: bool = False,
     quiet: bool = False,
-    sweep: Mapping[str, Any] | None = None,
+    changes: Mapping[str, Any] | None = None,
 ) -> "tuple[Result, bool]":
     """Run a study file in a folder; `command` is how to go on if it is stopped.
+
+    `changes` are fields of the study that the command says otherwise than the file.
 
     Returns:
         The result, and whether anything had to be run for it.
@@ -66,8 +68,8 @@ def run_file(
     from reidrisk.study import run_in
 
     study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
-    if sweep is not None:
-        study, text = replace(study, sweep=sweep), f"# as run: {again}\n{text}"
+    if changes:
+        study, text = replace(study, **changes), f"# as run: {again}\n{text}"
     with show.Progress(quiet=quiet) as progress:
         journal = Journal(Path(folder), text, progress)
         try:

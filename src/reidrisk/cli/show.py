@@ -42,14 +42,14 @@ def risks(found: Sequence["Risk"]) -> None:
         ("attack", "slots", "right", "interval", "guessing"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.2g}")
+             f"{risk.guessing:.3%}")
             for risk in found
         ],
     )  # fmt: skip
     if missed := max((risk.not_assessed for risk in found), default=0):
         say(
-            f"Up to {missed:,} targets could not be assessed, because one side saw nothing of "
-            "them. They are in no figure, which does not make them safe."
+            f"Of up to {missed:,} of the targets one side saw nothing, so they could not be "
+            "assessed. They are in no figure, which does not make them safe."
         )
 
 
@@ -96,6 +96,10 @@ class Progress:
     def made(self, done: int, total: int) -> None:
         """Some of all people were made."""
         self._update("people", "people", done, total, "users")
+
+    def read(self, done: int, total: int) -> None:
+        """Some bytes of a file were read."""
+        self._update("bytes", "reading", done, total, "B")
 
     def _update(self, kind: str, text: str, done: int, total: int, unit: str) -> None:
         if self._bars is None:

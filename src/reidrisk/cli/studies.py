@@ -11,7 +11,9 @@ from reidrisk.cli.running import run_file
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from reidrisk.releases import AnyRelease
     from reidrisk.study import Result, Study
+    from reidrisk.study.setup import Source
 
 
 class _RunsByDefault(click.Group):
@@ -97,40 +99,67 @@ def study_run(
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--vary", "varied", multiple=True, required=True, metavar="NAME=A,B,C",
+@click.option("--vary", "varied", multiple=True, metavar="NAME=A,B,C",
               help="Values of a number of the release, or of users.")  # fmt: skip
+@click.option("--release", "releases", multiple=True, metavar="RELEASE",
+              help="A release to put beside the study's own, in words: its kind and its "
+              "parameters.")  # fmt: skip
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @options.as_json()
 @options.quiet()
 def sweep(
-    file: str, varied: tuple[str, ...], output: str, *, fresh: bool, as_json: bool, quiet: bool
-) -> None:
-    """Run a study with several values of a parameter.
+    file: str, varied: tuple[str, ...], releases: tuple[str, ...], output: str,
+    *, fresh: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Run a study with several values of a parameter, or several releases.
 
-    Each value is measured with all else as in FILE. These values take the place of the sweep in
-    the file.
+    Each is measured with all else as in FILE, on the same people: how often attacks are right, what
+    is promised, and for releases also how useful what they show is. What is named here takes the
+    place of what the file says of it.
 
     \b
     Examples:
       reidrisk sweep study.toml --vary noise=1%,5%,10% -o run/
       reidrisk sweep study.toml --vary noise=0.05,0.1 --vary users=10k,100k -o run/
-    """
+      reidrisk sweep study.toml --release "cohorts users=50" --release "item-samples samples=4" \\
+          -o run/
+    """  # fmt: skip
     from reidrisk.study.toml import read_study
 
+    if not varied and not releases:
+        raise InvalidInput(
+            "there is nothing to compare; give --vary with a parameter and its values, such as "
+            '--vary noise=1%,5%, or --release with another release, such as "cohorts users=50"'
+        )
     command = ["sweep", file]
-    for one in varied:
-        command += ["--vary", one]
-    given = read_study(file)
+    for name, given in (("--vary", varied), ("--release", releases)):
+        command += [word for one in given for word in (name, one)]
+    read = read_study(file)
+    changes: dict[str, Any] = {}
+    if varied:
+        changes["sweep"] = dict(_values(one, read.study) for one in varied)
+    if releases:
+        changes["beside"] = tuple(_release(one, read.source) for one in releases)
     result, ran = run_file(
-        given,
+        read,
         output,
         command=(*command, "-o", output),
         fresh=fresh,
         quiet=quiet,
-        sweep=dict(_values(one, given.study) for one in varied),
+        changes=changes,
     )
     _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
+
+
+def _release(text: str, source: "Source") -> "AnyRelease":
+    """A release in words."""
+    from reidrisk.study.parameters import release_in_words
+
+    try:
+        return release_in_words(text, source)
+    except InvalidInput as wrong:
+        raise InvalidInput(f"--release {text!r}: {wrong}") from wrong
 
 
 def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
@@ -154,6 +183,32 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
         show.say(report.text(result))
         if swept := [risk for risk in result.risks if risk.setting]:
             show.risks(swept)
+        if result.releases:
+            _tell_releases(result)
         if not ran:
             click.echo(f"Nothing had to be run: {folder} held the finished run of this study.")
         click.echo(f"All figures: {Path(folder) / 'result.json'}. A page: reidrisk report {folder}")
+
+
+def _tell_releases(result: "Result") -> None:
+    """A line for each release: its risk, its ceiling, its utility."""
+    from reidrisk.report.numbers import at_most, share, share_with_interval
+    from reidrisk.report.releases import strongest
+
+    rows = []
+    for one in result.releases:
+        risk = strongest(one)
+        right = "-" if risk is None else share_with_interval(risk)
+        ceiling = "none" if one.ceiling is None else at_most(one.ceiling.high)
+        uses = [one.real, one.variation, one.withheld]
+        said = ["-" if use is None else share(use) for use in uses]
+        rows.append((right, ceiling, *said, one.release))
+    show.table(("right", "ceiling", "real", "off by", "withheld", "release"), rows)
+    for one in result.releases:
+        if one.cannot:
+            show.say(f"{one.release} was left out: {one.cannot}.")
+    show.say(
+        "Right is how often the strongest attack is that applies, real the share of shown tokens "
+        "that the user has, off by how far token frequencies are from the true ones. Each release "
+        "is measured after its own number of slots."
+    )

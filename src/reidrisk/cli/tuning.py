@@ -19,8 +19,9 @@ NOT_ENOUGH = 3
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--vary", default="noise", show_default=True, metavar="NAME",
-              help="What to search: a number of the release, or users.")  # fmt: skip
+@click.option("--vary", metavar="NAME",
+              help="What to search: a number of the release, or users. If not given, the one that "
+              "the release has; noise, if several.")  # fmt: skip
 @click.option("--max-risk", type=options.SHARE, required=True,
               help="The most that the upper end of the risk may be: 1%.")  # fmt: skip
 @click.option("--low", help="Start of the range; if not given, the release says.")
@@ -28,7 +29,7 @@ NOT_ENOUGH = 3
 @options.as_json()
 @options.quiet()
 def calibrate(
-    file: str, vary: str, max_risk: float, low: str | None, high: str | None,
+    file: str, vary: str | None, max_risk: float, low: str | None, high: str | None,
     *, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find how much noise is enough.
@@ -41,7 +42,7 @@ def calibrate(
 
     \b
     Examples:
-      reidrisk calibrate study.toml --vary noise --max-risk 1%
+      reidrisk calibrate study.toml --max-risk 1%
       reidrisk calibrate study.toml --vary users --max-risk 1% --low 10k --high 10M --json
     """  # fmt: skip
     from reidrisk.engines import LocalEngine
@@ -49,7 +50,8 @@ def calibrate(
     from reidrisk.study.toml import read_study
 
     given = read_study(file)
-    parameter = search.searched(given.study, vary)
+    name = search.usual_parameter(given.study) if vary is None else vary
+    parameter = search.searched(given.study, name)
     values = search.values_of(parameter, low, high)
     most = search.evaluations(values)
     level = search.each_level(given.study.level, most)
@@ -57,16 +59,16 @@ def calibrate(
         engine, done = LocalEngine(progress=progress.pairs), iter(range(most))
 
         def measure(value: float) -> "Estimate":
-            progress(f"{vary} {value:g}", next(done), most, found=False)
+            progress(f"{name} {value:g}", next(done), most, found=False)
             return search.risk_at(
-                given.study, given.source, vary, value, engine=engine, level=level
+                given.study, given.source, name, value, engine=engine, level=level
             )
 
         found = search.calibrate(measure, values, max_risk=max_risk)
     if as_json:
-        click.echo(json.dumps({"parameter": vary, **asdict(found)}, indent=1))
+        click.echo(json.dumps({"parameter": name, **asdict(found)}, indent=1))
     elif not quiet:
-        _tell(found, vary, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
+        _tell(found, name, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
     if found.enough is None:
         click.get_current_context().exit(NOT_ENOUGH)
 

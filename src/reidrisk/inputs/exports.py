@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.files import made_folder, written_whole
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
-from reidrisk.inputs.linked import TAXONOMY, Linked
+from reidrisk.inputs.linked import BAGS, FORM, TAXONOMY, Linked
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
-from reidrisk.rows import Kind, TokenRows
+from reidrisk.rows import Kind, Rows, TokenRows
 
 # Users per piece of a file.
 CHUNK = 1 << 17
@@ -46,12 +46,14 @@ def write_observations(
     names, words = _ids(seen, ids), _labels(seen, labels)
     place = Path(folder)
     made_folder(place)
-    note = {TAXONOMY: json.dumps(words.tolist())}
+    note = {TAXONOMY: json.dumps(words.tolist()).encode()}
     shown = _observations(seen)
-    parts = (
-        (names, shown.known),
-        (names[shown.truth], TokenRows(shown.anonymous, tokens=len(words))),
-    )
+    anonymous = shown.anonymous
+    if shown.known.kind is Kind.BAGS:
+        note[FORM] = BAGS
+    else:
+        anonymous = TokenRows(anonymous, tokens=len(words))
+    parts = ((names, shown.known), (names[shown.truth], anonymous))
     with written_whole(place / "known.parquet", place / "anonymous.parquet") as files:
         for file, (users, rows) in zip(files, parts, strict=True):
             schema = pa.schema(
@@ -60,7 +62,7 @@ def write_observations(
             )
             _write(file, schema, (
                 [pa.array(users[start : start + CHUNK]),
-                 _lists(rows.block(start, min(start + CHUNK, len(rows))), words)]
+                 _lists(rows.part(start, min(start + CHUNK, len(rows))), words)]
                 for start in range(0, len(rows), CHUNK)
             ))  # fmt: skip
 
@@ -96,7 +98,12 @@ def write_tfrecord_observations(
             "attack draws targets from all records; observe with all users as targets"
         )
     known = _observations(seen).known
-    if not known.complete or seen.anonymous.min() < 0:
+    if known.kind is not Kind.TOKENS:
+        raise InvalidInput(
+            "known holds bags of tokens, and the authors' attack compares slot by slot; keep one "
+            "token per slot"
+        )
+    if not known.complete or np.asarray(seen.anonymous).min() < 0:
         raise InvalidInput(
             "some slots were not seen, and the authors' attack would count them as equal; "
             'observe people without gaps: absent="pad" or "drop"'
@@ -163,7 +170,7 @@ def _observations(seen: Seen) -> Observations:
 
 
 def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
-    if _observations(seen).known.kind is not Kind.TOKENS:
+    if _observations(seen).known.kind is Kind.SETS:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )
@@ -186,11 +193,15 @@ def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
     return words.astype(object) if words.dtype.kind == "U" else words
 
 
-def _lists(rows: NDArray[Any], words: NDArray[Any]) -> pa.Array:
+def _lists(rows: Rows, words: NDArray[Any]) -> pa.Array:
     """Rows as lists of labels, null where nothing was seen."""
-    missing = (rows == MISSING).ravel()
-    values = pa.array(words[rows.ravel()], mask=missing)
-    ends = np.arange(0, rows.size + 1, rows.shape[1], dtype=np.int32)
+    block = rows.block(0, rows.users)
+    missing = block == MISSING
+    if rows.kind is Kind.BAGS:
+        ends = np.concatenate([[0], np.cumsum((~missing).sum(axis=1))])
+        return pa.ListArray.from_arrays(ends.astype(np.int32), pa.array(words[block[~missing]]))
+    values = pa.array(words[block.ravel()], mask=missing.ravel())
+    ends = np.arange(0, block.size + 1, block.shape[1], dtype=np.int32)
     return pa.ListArray.from_arrays(ends, values)
 
 

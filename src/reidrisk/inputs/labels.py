@@ -6,6 +6,7 @@ the same user in CSV, Parquet and TFRecord. "007" is not plain, and keeps its co
 any number beyond 64 bits. Truth values are the texts true and false, as CSV files have them.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +22,7 @@ from reidrisk.parallel import kernel, over_blocks
 
 Numbers = NDArray[Any]
 
-MINUS, ZERO, NINE = 45, 48, 57
+TAB, SPACE, MINUS, ZERO, NINE = 9, 32, 45, 48, 57
 ONE, TEN = np.uint64(1), np.uint64(10)
 # Any number of 19 digits fits into 64 bits without sign.
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
@@ -45,12 +46,7 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     refuse_nulls(column, name, source)
     if pa.types.is_integer(kind) and (whole := _whole(column)) is not None:
         return encode_numbers(whole)
-    if not (holds_text(kind) or _holds_bytes(kind) or kind == pa.bool_() or kind == pa.uint64()):
-        raise InvalidInput(
-            f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
-            "write the column as one of the two"
-        )
-    return _encode_text(_text(column, name, source), name, source)
+    return _encode_text(text_of(column, name, source), name, source)
 
 
 def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
@@ -122,15 +118,21 @@ def _whole(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
         return None
 
 
-def _text(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
     """A column as text; Arrow promises that strings are UTF-8, damaged files do not keep it."""
-    if not (holds_text(column.type) or _holds_bytes(column.type)):
+    kind = column.type
+    if not (holds_text(kind) or _holds_bytes(kind)):
+        if not (kind == pa.bool_() or pa.types.is_integer(kind)):
+            raise InvalidInput(
+                f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
+                "write the column as one of the two"
+            )
         return column.cast(pa.large_string())
     raw = column.cast(pa.large_binary())
     try:
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
-        row = next(row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
+        row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
         raise InvalidInput(not_utf8(source.place(row), name)) from None
 
 
@@ -157,10 +159,8 @@ def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     if numbers is not None:
         return encode_numbers(numbers)
     whole = one_piece(column)
+    refuse_blanks([whole], name, source)
     offsets, data = text_buffers(whole)
-    if not (lengths := np.diff(offsets)).all():
-        row = int(np.flatnonzero(lengths == 0)[0])
-        raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
     run_of_row = np.empty(len(whole), dtype=np.int32)
     heads = mark_runs(data, offsets, run_of_row)
     if 2 * len(heads) > len(whole):
@@ -206,6 +206,16 @@ def _encode_any(column: pa.Array) -> Coded:
     return Coded(number[coded.indices.to_numpy()], labels)
 
 
+def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Source) -> None:
+    """Name the first row in which a column of text holds nothing."""
+    before = 0
+    for piece in pieces:
+        if not (lengths := np.diff(text_buffers(piece)[0])).all():
+            row = before + int(np.flatnonzero(lengths == 0)[0])
+            raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+        before += len(piece)
+
+
 def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """Offsets and bytes of a column of large strings."""
     _, offsets, data = column.buffers()
@@ -233,6 +243,18 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
         # The lowest number has no positive twin.
         numbers[row] = -np.int64(value - ONE) - 1 if negative else np.int64(value)
     return True
+
+
+@kernel
+def padded(offsets: Numbers, data: Numbers) -> bool:
+    """Whether a text begins or ends with a space or a tab."""
+    for row in range(offsets.size - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        if start < stop:
+            first, last = data[start], data[stop - 1]
+            if first in (SPACE, TAB) or last in (SPACE, TAB):
+                return True
+    return False
 
 
 @kernel

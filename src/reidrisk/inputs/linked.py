@@ -8,35 +8,24 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import lists, one_of, refuse_nulls, without_blanks
-from reidrisk.inputs.labels import (
-    Coded,
-    encode,
-    find,
-    label_array,
-    not_in_taxonomy,
-    refuse_twins,
-    union,
-)
-from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import (
-    TEXT,
-    TYPES,
-    AnyPath,
-    column_names,
-    files_of,
-    parquet_file,
-    read_table,
-)
+from reidrisk.inputs.columns import one_of
+from reidrisk.inputs.labels import find, label_array, refuse_twins, union
+from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.sites import SiteRows, pieces, read_site, rows_of_site, same_form
+from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file
 from reidrisk.observations import MISSING, Observations
+from reidrisk.rows import BagRows, Rows, Tokens, rows_of
+from reidrisk.speech import setting
 
-Strangers = Literal["refuse", "drop"]
+Strangers = Literal["keep", "refuse"]
 
-TAXONOMY = b"reidrisk:taxonomy"
+TAXONOMY, FORM = b"reidrisk:taxonomy", b"reidrisk:form"
+"""Notes in Parquet files: all tokens there are, and what rows are if they are bags."""
+BAGS = b"bags"
+RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,22 +35,30 @@ class Linked:
     A release that already happened: a study takes it in place of people and release.
 
     Args:
-        known: Users x slots, tokens from 0 on, -1 where nothing was seen.
-        anonymous: Targets x slots.
+        known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
+        anonymous: One row per target, alike.
         truth: The row of `known` of each target.
         ids: The user of each row of `known`.
         labels: `labels[token]` is the name of a token in the files.
-        strangers: Anonymous rows that were left out because their user is not known.
+        stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
+            among the known users cannot be right about them.
+        slot_names: What the slots are called, if they have names: epochs, columns.
+        by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
     """
 
-    known: NDArray[np.int32]
-    anonymous: NDArray[np.int32]
+    known: Rows
+    anonymous: Tokens | BagRows
     truth: NDArray[np.int64]
     ids: NDArray[Any]
     labels: NDArray[Any]
-    strangers: int = 0
+    stranger_rows: Tokens | BagRows | None = None
+    slot_names: tuple[str, ...] = ()
+    by_column: bool = False
     top_sets: NDArray[np.int32] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
 
     @property
     def users(self) -> int:
@@ -71,12 +68,27 @@ class Linked:
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
-        return int(self.known.shape[1])
+        return self.known.slots
 
     @property
     def tokens(self) -> int:
         """Size of the alphabet."""
         return len(self.labels)
+
+    @property
+    def bags(self) -> bool:
+        """Whether rows are bags of tokens, without slots."""
+        return isinstance(self.known, BagRows)
+
+    @property
+    def strangers(self) -> int:
+        """Number of anonymous rows whose user is not known."""
+        return 0 if self.stranger_rows is None else len(self.stranger_rows)
+
+    @property
+    def known_only(self) -> int:
+        """Number of known users of whom there is no anonymous row."""
+        return self.users - len(np.unique(self.truth))
 
     @cached_property
     def observations(self) -> Observations:
@@ -84,43 +96,42 @@ class Linked:
         return Observations(self.known, self.anonymous, self.truth, tokens=self.tokens)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class SiteRows:
-    """The rows of one file: a user and a list of tokens each, as codes into labels."""
-
-    users: Coded
-    tokens: NDArray[np.int32]
-    labels: NDArray[Any]
-    epochs: NDArray[Any]
-    source: Source
-
-
 def read_linked(
     known: AnyPath,
     anonymous: AnyPath,
     *,
+    layout: Layout | None = None,
     columns: Mapping[str, str] | None = None,
     taxonomy: Any = None,
-    strangers: Strangers = "refuse",
+    strangers: Strangers = "keep",
 ) -> Linked:
-    """Read what two sites saw: `user` with `tokens`, or long `user, epoch, token`.
+    """Read what two sites saw: lists, one row per epoch, one row per item, or columns.
 
     Args:
         known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder.
         anonymous: Rows whose user the attacker wants; the column `user` holds the truth.
-        columns: Names of columns that are called otherwise in the files.
+        layout: Which column is what in both files, and how they are cut.
+        columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
+            shorter to say only that.
         taxonomy: All tokens there are. By default what `write_observations` noted, else those seen.
-        strangers: Whether anonymous rows of users who are not known are refused, the default, or
-            left out and counted.
+        strangers: What becomes of anonymous rows of users who are not known: "keep" counts them and
+            holds them apart, "refuse" takes them for a mistake.
 
     Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
-    In long form a slot without a row was not seen, and a slot is an epoch of either file.
+    Lists of different lengths are bags, without an order. In long form a slot is an epoch of either
+    file, and one without a row was not seen; items without epochs are bags.
     """
     one_of("strangers", strangers, get_args(Strangers))
-    here, there = _read_rows(known, columns), _read_rows(anonymous, columns)
+    if unknown := set(columns or {}) - set(RENAMED):
+        raise InvalidInput(
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}"
+        )
+    said = Layout() if layout is None else layout
+    here, there = (read_site(path, said, columns or {}) for path in (known, anonymous))
+    notes = _notes(files_of(known, TYPES)[0])
     if taxonomy is None:
-        taxonomy = _noted_taxonomy(files_of(known, TYPES)[0])
-    here, there = _same_slots(here, there)
+        taxonomy = _noted_taxonomy(known, notes)
+    here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
     return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
 
@@ -131,142 +142,57 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     """Bring the tokens and users of two files together."""
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
-    known, anonymous = _numbered(here, labels), _numbered(there, labels)
+    known, anonymous = (rows_of_site(rows.numbered(labels), len(labels)) for rows in (here, there))
     refuse_twins(here.users, here.source)
-    ids = here.users.labels
-    place = np.empty(len(ids), dtype=np.int64)
-    place[here.users.codes] = np.arange(len(here.users.codes))
-    found = find(there.users.labels, ids)
-    truth = np.where(found < 0, MISSING, place[found])[there.users.codes]
-    strange = truth < 0
-    if strange.any() and (strangers == "refuse" or strange.all()):
-        first, *others = np.flatnonzero(strange).tolist()
+    truth = _truth(here, there)
+    found = truth != MISSING
+    if not found.any():
+        raise InvalidInput(
+            f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
+            "so nobody can be found; check that both name users alike: the same column, no blanks, "
+            "7 or 007 in both"
+        )
+    if strangers == "refuse" and not found.all():
+        first, *others = np.flatnonzero(~found).tolist()
         more = f", nor are those of {len(others):,} more" if others else ""
         raise InvalidInput(
             f"{there.source.place(first)}: the user of this row is not in {here.source}{more}; add "
-            "users there, take such rows out, or let Python or a study file leave them out with "
-            'strangers = "drop"'
+            f"users there, take such rows out, or keep them apart with "
+            f"{setting('strangers', 'keep')}"
         )
+    targets, strange = pieces(anonymous, found)
     return Linked(
-        known, anonymous[~strange], truth[~strange], ids[here.users.codes], labels,
-        strangers=int(strange.sum()),
+        known, targets, truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
+        stranger_rows=None if found.all() else strange,
+        slot_names=tuple(map(str, here.slots)),
+        by_column=here.form == "columns",
     )  # fmt: skip
 
 
-def _read_rows(path: AnyPath, columns: Mapping[str, str] | None) -> SiteRows:
-    renamed = columns or {}
-    if renamed.get("tokens", "tokens") in column_names(files_of(path, TYPES)[0]):
-        names = {name: renamed[name] for name in ("user", "tokens") if name in renamed}
-        table, source = read_table(path, {"user": TEXT, "tokens": TEXT}, names)
-        read = _wide
-    else:
-        names = {name: renamed[name] for name in ("user", "epoch", "token") if name in renamed}
-        table, source = read_table(path, dict.fromkeys(("user", "epoch", "token"), TEXT), names)
-        read = _long
-    if not table.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    return read(table, source)
+def _truth(here: SiteRows, there: SiteRows) -> NDArray[np.int64]:
+    """The known row of each anonymous one, -1 where there is none."""
+    place = np.empty(len(here.users.labels), dtype=np.int64)
+    place[here.users.codes] = np.arange(len(here.users.codes))
+    found = find(there.users.labels, here.users.labels)
+    return np.where(found < 0, MISSING, place[found])[there.users.codes]
 
 
-def _wide(table: pa.Table, source: Source) -> SiteRows:
-    users = encode(table["user"], "user", source)
-    column = table["tokens"]
-    refuse_nulls(column, "tokens", source)
-    rows = lists(column, "tokens", source)
-    sizes = rows.value_lengths().to_numpy()
-    if (wrong := sizes != sizes[0]).any() or not sizes[0]:
-        row = int(wrong.argmax())
-        raise InvalidInput(
-            f"{source.place(row)}: 'tokens' has {sizes[row]} entries and the first row {sizes[0]}; "
-            "give each row one entry per slot, and at least one, with null where nothing was seen"
-        )
-    tokens, labels = _entries(rows.flatten(), int(sizes[0]), source)
-    return SiteRows(users, tokens, labels, np.empty(0), source)
-
-
-def _entries(
-    values: pa.Array, slots: int, source: Source
-) -> tuple[NDArray[np.int32], NDArray[Any]]:
-    """Number the entries of all lists, with -1 for null and for empty text."""
-    values = without_blanks(values)
-    seen = values.is_valid().to_numpy(zero_copy_only=False)
-    tokens = np.full(len(values), MISSING, dtype=np.int32)
-    if not seen.any():
-        return tokens.reshape(-1, slots), np.empty(0, dtype=np.int64)
-    rows = np.flatnonzero(seen) // slots
-    origin = Source(source.files, source.rows, record=lambda entry: int(rows[entry]))
-    coded = encode(pa.chunked_array([values.drop_null()]), "tokens", origin)
-    tokens[seen] = coded.codes
-    return tokens.reshape(-1, slots), coded.labels
-
-
-def _long(table: pa.Table, source: Source) -> SiteRows:
-    users, epochs, tokens = (
-        encode(table[name], name, source) for name in ("user", "epoch", "token")
-    )
-    slots = len(epochs.labels)
-    cell = users.codes.astype(np.int64) * slots + epochs.codes
-    order = np.argsort(cell, kind="stable")
-    if (again := np.diff(cell[order]) == 0).any():
-        at = int(again.argmax())
-        raise InvalidInput(
-            f"{source.place(int(order[at + 1]))}: the same user and epoch as in "
-            f"{source.place(int(order[at]))}; a site sees one token per user and epoch: remove one"
-        )
-    rows = np.full((len(users.labels), slots), MISSING, dtype=np.int32)
-    rows[users.codes, epochs.codes] = tokens.codes
-    every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
-    first = order[np.searchsorted(users.codes[order], every.codes)]
-    origin = Source(source.files, source.rows, record=lambda row: int(first[row]))
-    return SiteRows(every, rows, tokens.labels, epochs.labels, origin)
-
-
-def _same_slots(here: SiteRows, there: SiteRows) -> tuple[SiteRows, SiteRows]:
-    """Give both files the same slots: those of either, if they are named."""
-    if bool(len(here.epochs)) != bool(len(there.epochs)):
-        raise InvalidInput(
-            f"{here.source} and {there.source}: one has lists of tokens and the other one row per "
-            "epoch, so slots cannot be compared; write both in the same form"
-        )
-    if not len(here.epochs):
-        if here.tokens.shape[1] != there.tokens.shape[1]:
-            raise InvalidInput(
-                f"{here.source} has {here.tokens.shape[1]} slots and {there.source} has "
-                f"{there.tokens.shape[1]}; give both the same slots, null where nothing was seen"
-            )
-        return here, there
-    epochs = union(here.epochs, there.epochs)
-    return _spread(here, epochs), _spread(there, epochs)
-
-
-def _spread(rows: SiteRows, epochs: NDArray[Any]) -> SiteRows:
-    tokens = np.full((len(rows.tokens), len(epochs)), MISSING, dtype=np.int32)
-    tokens[:, find(rows.epochs, epochs)] = rows.tokens
-    return SiteRows(rows.users, tokens, rows.labels, epochs, rows.source)
-
-
-def _numbered(rows: SiteRows, labels: NDArray[Any]) -> NDArray[np.int32]:
-    """The tokens as places in these labels."""
-    place = np.append(find(rows.labels, labels), MISSING).astype(np.int32)
-    if (place[:-1] < 0).any():
-        row, slot = np.argwhere((rows.tokens >= 0) & (place[rows.tokens] < 0))[0]
-        token = f"token {rows.labels[rows.tokens[row, slot]]}"
-        raise InvalidInput(not_in_taxonomy(rows.source.place(int(row)), token, labels))
-    return place[rows.tokens]
-
-
-def _noted_taxonomy(file: Path) -> list[Any] | None:
-    """The labels that `write_observations` noted in a Parquet file."""
+def _notes(file: Path) -> dict[bytes, bytes]:
+    """What `write_observations` noted in a Parquet file."""
     if file.suffix.lower() != ".parquet":
-        return None
-    noted = (parquet_file(file).schema_arrow.metadata or {}).get(TAXONOMY)
+        return {}
+    return parquet_file(file).schema_arrow.metadata or {}
+
+
+def _noted_taxonomy(path: AnyPath, notes: Mapping[bytes, bytes]) -> list[Any] | None:
+    """All labels, if they were noted."""
     try:
-        labels = json.loads(noted) if noted else None
+        labels = json.loads(notes[TAXONOMY]) if TAXONOMY in notes else None
     except ValueError:
         labels = ()
     if labels is not None and not isinstance(labels, list):
         raise InvalidInput(
-            f"{file}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
+            f"{path}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
             "taxonomy"
         )
     return labels

@@ -1,15 +1,11 @@
-"""CSV and Parquet files, read whole, checked, with the row of whatever is wrong.
+"""Tables in files of any format, checked, with the row of whatever is wrong.
 
-Columns of labels are read from CSV as text and numbered afterwards (see `labels`), so nothing is
+Columns of labels are read from text as text and numbered afterwards (see `labels`), so nothing is
 guessed from the first rows of a file.
 """
 
-import csv as python_csv
-import gzip
 import os
-import re
-import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,46 +15,85 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
-from reidrisk.inputs.labels import label_array, not_utf8
+from reidrisk.inputs.formats import open_table
+from reidrisk.inputs.formats.cases import CasesTable
+from reidrisk.inputs.formats.format import TEXT, TableFile
+from reidrisk.inputs.formats.parquet import parquet_file
+from reidrisk.inputs.labels import label_array
+from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.roles import nearest
 from reidrisk.inputs.sources import Source
+from reidrisk.inputs.streams import unchanged
 from reidrisk.people.profiles import Profiles
+from reidrisk.speech import setting
+
+__all__ = [
+    "TEXT",
+    "TYPES",
+    "AnyPath",
+    "check_columns",
+    "column_names",
+    "files_of",
+    "joined",
+    "parquet_file",
+    "read_profiles",
+    "read_table",
+    "read_taxonomy",
+]
 
 AnyPath = str | os.PathLike[str]
 
-TEXT = pa.large_string()
-TYPES = (".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet")
-# Names of columns that are not UTF-8 raise a ValueError.
-DAMAGED = (OSError, ValueError, pa.ArrowException)
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+LAYOUT = Layout()
+# What the settings are called that name columns of people.
+SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
+            "count": "count"}  # fmt: skip
+_PACKED = ("", ".gz", ".zip")
+_USUAL = (".csv", ".tsv")
+_OTHER = (".txt", ".dat", ".data", ".test")
+# What a folder of tables is made of; beside them there may be notes in files of other types.
+PARTS = (*(kind + packed for packed in _PACKED for kind in _USUAL), ".parquet")
+TYPES = (*PARTS, *(kind + packed for packed in _PACKED for kind in _OTHER), ".zip")
 
 
 def read_profiles(
     path: AnyPath,
     *,
     columns: Mapping[str, str] | None = None,
+    layout: Layout = LAYOUT,
     **choices: Any,
 ) -> Profiles:
     """Read people from a long table of `user`, `epoch`, `token` and perhaps `weight`.
 
     Args:
-        path: A `.csv`, `.tsv` (both also `.gz`) or `.parquet` file, or a folder of them.
+        path: A file of text (`.csv`, `.tsv`, `.txt`, `.dat`, `.data`, also packed as `.gz` or
+            `.zip`) or `.parquet`, or a folder of them.
         columns: The names in the file of the columns that are called otherwise there, such as
             `{"user": "household_id"}`.
+        layout: The same in other words, `Layout(user="household_id", item="cat_id",
+            count="items", epoch="week")`, and how the file is cut.
         choices: `taxonomy`, `epochs`, `absent` and `duplicates`, as explained at `Choices`.
 
     Without a column of weights every row weighs 1. Other columns are not read.
     """
     chosen = Choices(**choices)
     types = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
-    table, source = read_table(path, types, columns, optional=("weight",))
+    named = _named(layout) | dict(columns or {})
+    table, source = read_table(path, types, named, optional=("weight",), layout=layout)
     return from_table(table, source, chosen)
 
 
+def _named(layout: Layout) -> dict[str, str]:
+    """The columns of people that a layout names."""
+    said = {"user": layout.user, "epoch": layout.epoch, "token": layout.item,
+            "weight": layout.count}  # fmt: skip
+    return {name: column for name, column in said.items() if column is not None}
+
+
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
-    """Labels of all tokens from a column of a table, by default its first."""
-    files = files_of(path, TYPES)
-    name = column or column_names(files[0])[0]
-    table, source = read_table(path, {"token": TEXT}, {"token": name})
+    """Labels of all tokens from a column of a table with a header, by default its first."""
+    layout = Layout(header=True)
+    name = column or column_names(files_of(path, TYPES)[0], layout)[0]
+    table, source = read_table(path, {"token": TEXT}, {"token": name}, layout=layout)
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; a taxonomy names at least one token")
     return label_array(f"{source}: the taxonomy", table["token"].combine_chunks())
@@ -70,33 +105,39 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     *,
     optional: tuple[str, ...] = (),
+    layout: Layout = LAYOUT,
 ) -> tuple[pa.Table, Source]:
     """Read some columns of one file, or of all files of a folder.
 
     Args:
         path: The file or folder.
-        types: The columns, with their types in CSV files; None leaves the type to the content.
+        types: The columns, with their types in text; None leaves the type to the content.
         columns: The names of columns that are called otherwise in the file.
-        optional: Columns that may be absent.
+        optional: Columns that may be absent, unless `columns` names them.
+        layout: Whether there is a header, and what separates columns, if somebody said so.
 
     Returns:
         The columns under the names of `types`, and where their rows came from.
     """
-    names = {name: (columns or {}).get(name, name) for name in types}
     if unknown := set(columns or {}) - set(types):
         raise InvalidInput(
             f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}"
         )
     files = files_of(path, TYPES)
-    tables = [_read(file, types, names, optional) for file in files]
+    tables = [_read(file, types, columns or {}, optional, layout, len(files)) for file in files]
     source = Source(tuple(map(str, files)), tuple(table.num_rows for table in tables))
     if len({tuple(table.column_names) for table in tables}) > 1:
         raise InvalidInput(
             f"{source}: some of the files have a column {', '.join(optional)} and some have not; "
             "write all of them with the same columns"
         )
+    return joined(tables, source), source
+
+
+def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
+    """Tables one after the other, if their columns have types that go together."""
     try:
-        return pa.concat_tables(tables, promote_options="permissive"), source
+        return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
         raise InvalidInput(
             f"{source}: the columns of the files have different types; write them alike: {wrong}"
@@ -108,7 +149,10 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
     place = Path(path)
     known = ", ".join(types)
     if place.is_dir():
-        found = sorted(file for file in place.iterdir() if _has_type(file, types))
+        inside = sorted(place.iterdir())
+        usual = tuple(kind for kind in types if kind in PARTS)
+        found = [file for file in inside if _has_type(file, usual)]
+        found = found or [file for file in inside if _has_type(file, types)]
         if not found:
             raise InvalidInput(
                 f"{place}: the folder has no file of type {known}; give one that has"
@@ -129,117 +173,65 @@ def _has_type(file: Path, types: tuple[str, ...]) -> bool:
 def _read(
     file: Path,
     types: Mapping[str, pa.DataType | None],
-    names: Mapping[str, str],
+    columns: Mapping[str, str],
     optional: tuple[str, ...],
+    layout: Layout,
+    files: int,
 ) -> pa.Table:
     """The columns of one file under our names."""
-    there = column_names(file)
-    taken = {name: names[name] for name in types if name not in optional or names[name] in there}
-    check_columns(
-        file, there, taken.values(), "name it so in the file, or give its name there with columns="
-    )
-    if file.suffix.lower() == ".parquet":
-        table = _read_parquet(file, list(taken.values()))
-    else:
+    names = {name: columns.get(name, name) for name in types}
+    with unchanged(file):
+        opened = open_table(file, layout, names.values())
+        refuse_mixed_cases(opened, files)
+        taken = {
+            name: names[name]
+            for name in types
+            if name not in optional or name in columns or names[name] in opened.names
+        }
+        check_columns(file, opened.names, taken.values(), _advice(taken))
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
-        table = _read_csv(file, list(taken.values()), kinds)
-    return table.rename_columns(list(taken))
+        parts = list(opened.batches(list(taken.values()), kinds, None))
+    return joined(parts, Source((str(file),), (0,))).rename_columns(list(taken))
 
 
-def check_columns(place: object, there: list[str], wanted: Iterable[str], advice: str) -> None:
+def refuse_mixed_cases(opened: TableFile, files: int) -> None:
+    """Users of several files that number them anew would become one."""
+    if files > 1 and isinstance(opened, CasesTable):
+        raise InvalidInput(
+            f"{opened.file}: every file of this format numbers its users from the beginning, so "
+            "that they cannot be told apart in a folder; read the files one by one"
+        )
+
+
+def _advice(taken: Mapping[str, str]) -> str:
+    """How to name a column where the user is."""
+    settings = ", ".join(setting(SETTINGS[name]) for name in taken if name in SETTINGS)
+    other = f", or say what it is called there with {settings}" if settings else ""
+    return f"name it so in the file{other}"
+
+
+def check_columns(
+    place: object, there: Collection[str], wanted: Iterable[str], advice: str
+) -> None:
     """Refuse a table in which a column is not there, or is there twice."""
+    names = list(there)
     for name in wanted:
-        if name not in there:
+        if name not in names:
+            near = nearest(name, names)
+            known = f"the nearest is {' or '.join(map(repr, near))}" if near else "there is only"
+            all_names = "" if near else f" {_some(names)}"
             raise InvalidInput(
-                f"{place}: there is no column {name!r}, only {', '.join(there) or 'none'}; {advice}"
+                f"{place}: there is no column {name!r}, {known}{all_names}; {advice}"
             )
-        if there.count(name) > 1:
+        if names.count(name) > 1:
             raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
 
 
-def column_names(file: Path) -> list[str]:
-    """The names of the columns of a file."""
-    if file.suffix.lower() == ".parquet":
-        return list(parquet_file(file).schema_arrow.names)
-    try:
-        with gzip.open(file) if _is_packed(file) else file.open("rb") as stream:
-            line = stream.readline()
-    except (OSError, EOFError, zlib.error) as wrong:
-        raise InvalidInput(f"{file}: the file cannot be read; copy it again: {wrong}") from wrong
-    if line.startswith(UTF_16):
-        raise InvalidInput(f"{file}: the file is UTF-16, not UTF-8; convert it to UTF-8")
-    try:
-        text = line.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(not_utf8(f"{file}, header", "header")) from None
-    return next(python_csv.reader([text], delimiter=_separator(file)), [])
+def _some(names: Sequence[str], most: int = 12) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more if names else "none"
 
 
-def _is_packed(file: Path) -> bool:
-    return file.name.lower().endswith(".gz")
-
-
-def _separator(file: Path) -> str:
-    return "\t" if ".tsv" in file.name.lower()[-len(".tsv.gz") :] else ","
-
-
-def parquet_file(file: Path) -> Any:
-    """An open Parquet file."""
-    from pyarrow import parquet
-
-    try:
-        return parquet.ParquetFile(file)
-    except DAMAGED as wrong:
-        raise InvalidInput(
-            f"{file}: this is no whole Parquet file; write it again: {wrong}"
-        ) from wrong
-
-
-def _read_parquet(file: Path, columns: list[str]) -> pa.Table:
-    try:
-        return parquet_file(file).read(columns=columns).select(columns)
-    except DAMAGED as wrong:
-        raise InvalidInput(f"{file}: the file is damaged; write it again: {wrong}") from wrong
-
-
-def _read_csv(file: Path, columns: list[str], kinds: Mapping[str, pa.DataType]) -> pa.Table:
-    try:
-        return _parse_csv(file, columns, kinds, threads=True)
-    except (OSError, pa.ArrowException):
-        pass
-    # Only one thread knows the number of a row.
-    try:
-        return _parse_csv(file, columns, kinds, threads=False)
-    except (OSError, pa.ArrowException) as wrong:
-        raise InvalidInput(_explain(file, columns, str(wrong))) from wrong
-
-
-def _parse_csv(
-    file: Path, columns: list[str], kinds: Mapping[str, pa.DataType], *, threads: bool
-) -> pa.Table:
-    from pyarrow import csv
-
-    return csv.read_csv(
-        pa.input_stream(file, compression="gzip" if _is_packed(file) else None),
-        read_options=csv.ReadOptions(use_threads=threads, block_size=1 << 22),
-        parse_options=csv.ParseOptions(delimiter=_separator(file), newlines_in_values=False),
-        convert_options=csv.ConvertOptions(
-            include_columns=columns, column_types=dict(kinds), null_values=[""]
-        ),
-    )
-
-
-def _explain(file: Path, columns: list[str], wrong: str) -> str:
-    """Arrow's complaint in our words; its rows count the header."""
-    said = re.search(r"(?:In CSV column #(\d+): )?Row #(\d+): (.*)", wrong)
-    if not said:
-        return f"{file}: the file cannot be read as a table; write it again: {wrong}"
-    column, row, reason = said.groups()
-    place = f"{file}, row {int(row) - 1}"
-    if column is None:
-        # Behind the colon Arrow quotes the row, and with it the user.
-        return f"{place}: {reason.partition(':')[0]}; give each row as many entries as the header"
-    name = columns[int(column)] if int(column) < len(columns) else f"column {column}"
-    if "UTF8" in reason:
-        return not_utf8(place, name)
-    return f"{place}: {name!r} must be a number ({reason}); correct the entry or remove the row"
+def column_names(file: Path, layout: Layout = LAYOUT) -> list[str]:
+    """The names of the columns of a file; without a header their numbers, from 1 on."""
+    return list(open_table(file, layout).names)

@@ -1,43 +1,62 @@
 """Mechanisms that turn people into what sites see."""
 
+from reidrisk.releases.cohorts import Cohorts
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.generalised import Generalised
 from reidrisk.releases.item_samples import ItemSamples
+from reidrisk.releases.minimum_users import MinimumUsers
 from reidrisk.releases.observing import observe, repeat, reveal
 from reidrisk.releases.parameters import Parameter, parameter, parameters_of
 from reidrisk.releases.randomised_response import RandomisedResponse
 from reidrisk.releases.release import (
+    AnyRelease,
     Bits,
     Exact,
     Informs,
+    KnowsWhoIsThere,
     OneOfTop,
+    Recodes,
     Release,
     Reveals,
     SaysGaps,
     ShowsOneOfTop,
+    Surveys,
+    prepared,
 )
 from reidrisk.releases.topics import Popularity, TopicsApi, popularity
+from reidrisk.releases.utilities import Utility, utility
 
 __all__ = [
+    "AnyRelease",
     "Bits",
+    "Cohorts",
     "Exact",
     "ExactRows",
     "GapChances",
+    "Generalised",
     "Informs",
     "ItemSamples",
+    "KnowsWhoIsThere",
+    "MinimumUsers",
     "OneOfTop",
     "Parameter",
     "Popularity",
     "RandomisedResponse",
+    "Recodes",
     "Release",
     "Reveals",
     "SaysGaps",
     "ShowsOneOfTop",
+    "Surveys",
     "TopicsApi",
+    "Utility",
     "observe",
     "parameter",
     "parameters_of",
     "popularity",
+    "prepared",
     "repeat",
     "reveal",
+    "utility",
 ]

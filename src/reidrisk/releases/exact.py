@@ -1,5 +1,6 @@
 """The exact distribution of what a site is shown, for worlds small enough to go through."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ MOST_SEQUENCES = 2_000_000
 MOST_CHANCES = 50_000_000
 
 Tokens = NDArray[np.int32]
+Shares = dict[tuple[int, ...], float]
+"""Chances of rows of one user."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -73,6 +76,34 @@ def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
     outcomes[outcomes == symbols - 1] = MISSING
     possible = np.flatnonzero(rows.sum(axis=0) > 0)
     return ExactRows(sp.csr_array(rows[:, possible]), outcomes[possible])
+
+
+def rows_of_users(users: Sequence[Shares], slots: int) -> ExactRows:
+    """Rows from the chances of each user."""
+    outcomes = sorted({row for one in users for row in one})
+    place = {row: column for column, row in enumerate(outcomes)}
+    entries = [
+        (chance, user, place[row]) for user, one in enumerate(users) for row, chance in one.items()
+    ]
+    chances, rows, columns = (np.array(part) for part in zip(*entries, strict=True))
+    shape = (len(users), len(outcomes))
+    return ExactRows(
+        sp.coo_array((chances, (rows, columns)), shape=shape).tocsr(),
+        np.array(outcomes, np.int32).reshape(len(outcomes), slots),
+    )
+
+
+def merged_rows(rows: ExactRows, outcomes: Tokens) -> ExactRows:
+    """What becomes of rows if something else is shown in place of each.
+
+    Args:
+        rows: What would be shown.
+        outcomes: What is shown in place of each of its outcomes; equal ones become one.
+    """
+    different, place = np.unique(outcomes, axis=0, return_inverse=True)
+    ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
+    merge = sp.csr_array(ones, shape=(len(place), len(different)))
+    return ExactRows(sp.csr_array(rows.chances @ merge), different.astype(np.int32))
 
 
 def check_size(symbols: int, slots: int, users: int) -> None:

@@ -1,10 +1,10 @@
 """Some items of a user: purchases, plays, visits.  Paper: section 8.5, the Million Song study."""
 
+import itertools
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from reidrisk.checks import whole_number
@@ -13,13 +13,11 @@ from reidrisk.observations import MISSING
 from reidrisk.parallel import kernel
 from reidrisk.people.people import People
 from reidrisk.randomness import uniforms
-from reidrisk.releases.exact import ExactRows, check_size
+from reidrisk.releases.exact import ExactRows, Shares, check_size, rows_of_users
 from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.items import Items, items_of
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.release import Crowd, Floats, Rows
-
-Shares = dict[tuple[int, ...], float]
-"""Chances of what was drawn so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,9 @@ class ItemSamples:
 
     name: ClassVar[str] = "item-samples"
 
-    samples: int = parameter(help="Items that a site is shown", least=1)
+    samples: int = parameter(
+        help="Items that a site is shown", least=1, safer_as_it_grows=False, search=(1, 100)
+    )
     by_count: bool = parameter(
         default=True, help="Whether items are drawn in proportion to their weights"
     )
@@ -59,8 +59,15 @@ class ItemSamples:
         coins = uniforms(seed=seed, purpose=purpose, users=ids, count=self.samples)
         items = self._items(people, start, stop)
         rows = np.full((stop - start, self.samples), MISSING, np.int32)
-        draw(items.indptr, items.indices, items.data, coins, self.replacement, rows)
+        draw = draw_again if self.replacement else draw_others
+        draw(items.starts, items.members, items.weights, coins, rows)
         return rows
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether there is an item left to draw."""
+        sizes = items_of(people, start, stop).sizes[:, None]
+        drawn = np.zeros(self.samples, np.int64) if self.replacement else np.arange(self.samples)
+        return sizes > drawn
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """None: an item that only one user has names that user."""
@@ -79,24 +86,14 @@ class ItemSamples:
         """Exactly what a site is shown of each user; all sites are alike."""
         check_size(people.tokens + 1, self.samples, people.users)
         items = self._items(people, 0, people.users)
-        found = [self._chances(items[[user]]) for user in range(people.users)]
-        outcomes = sorted({row for one in found for row in one})
-        place = {row: column for column, row in enumerate(outcomes)}
-        entries = [
-            (chance, user, place[row])
-            for user, one in enumerate(found)
-            for row, chance in one.items()
-        ]
-        chances, users, columns = (np.array(part) for part in zip(*entries, strict=True))
-        shape = (people.users, len(outcomes))
-        return ExactRows(
-            sp.coo_array((chances, (users, columns)), shape=shape).tocsr(),
-            np.array(outcomes, np.int32).reshape(len(outcomes), self.samples),
+        cuts = [slice(*ends) for ends in itertools.pairwise(items.starts.tolist())]
+        return rows_of_users(
+            [self._chances(items.members[mine], items.weights[mine]) for mine in cuts], self.samples
         )
 
-    def _chances(self, items: sp.csr_array) -> Shares:
+    def _chances(self, members: NDArray[Any], weights: Floats) -> Shares:
         """Chance of each row of one user, draw by draw."""
-        weight = dict(zip(items.indices.tolist(), items.data.tolist(), strict=True))
+        weight = dict(zip(members.tolist(), weights.tolist(), strict=True))
         rows: Shares = {(): 1.0}
         for _ in range(self.samples):
             longer: Shares = {}
@@ -110,36 +107,49 @@ class ItemSamples:
             rows = longer
         return rows
 
-    def _items(self, people: People, start: int, stop: int) -> sp.csr_array:
-        """Weights of items, users x tokens, all epochs together."""
-        cells = people.cells(start, stop)
-        users = np.repeat(np.arange(stop - start), people.epochs).repeat(np.diff(cells.starts))
-        weights = np.asarray(cells.weights, np.float64)
-        shape = (stop - start, people.tokens)
-        items = sp.coo_array((weights, (users, cells.members)), shape=shape).tocsr()
-        items.sort_indices()
-        if not self.by_count:
-            items.data[:] = 1.0
-        return items
+    def _items(self, people: People, start: int, stop: int) -> Items:
+        """What users have, each item with the weight that it is drawn by."""
+        items = items_of(people, start, stop)
+        if self.by_count:
+            return items
+        return Items(items.starts, items.members, np.ones_like(items.weights))
 
 
 @kernel
-def draw(
+def draw_again(
     starts: NDArray[np.int64],
-    members: NDArray[np.int32],
+    members: NDArray[Any],
     weights: Floats,
     coins: Floats,
-    replacement: bool,
     rows: NDArray[np.int32],
 ) -> None:
-    """Draw items of each user by weight, one coin for each draw."""
+    """Draw items of each user by weight, each time from all: sums once, a search for each draw."""
+    for user in range(rows.shape[0]):
+        first, size = starts[user], starts[user + 1] - starts[user]
+        if size == 0:
+            continue
+        sums = np.cumsum(weights[first : first + size])
+        for slot in range(rows.shape[1]):
+            goal = coins[user, slot] * sums[size - 1]
+            # The first place whose sum is above the goal; rounding may leave none.
+            place = np.searchsorted(sums, goal, side="right")
+            rows[user, slot] = members[first + min(place, size - 1)]
+
+
+@kernel
+def draw_others(
+    starts: NDArray[np.int64],
+    members: NDArray[Any],
+    weights: Floats,
+    coins: Floats,
+    rows: NDArray[np.int32],
+) -> None:
+    """Draw items of each user by weight, each from those that are left."""
     for user in range(rows.shape[0]):
         items = members[starts[user] : starts[user + 1]]
         left = weights[starts[user] : starts[user + 1]].copy()
-        for slot in range(rows.shape[1]):
+        for slot in range(min(rows.shape[1], items.size)):
             total = left.sum()
-            if total <= 0:
-                break
             goal, reached, last = coins[user, slot] * total, 0.0, -1
             for place in range(items.size):
                 if left[place] > 0:
@@ -148,5 +158,4 @@ def draw(
                     if reached > goal:
                         break
             rows[user, slot] = items[last]
-            if not replacement:
-                left[last] = 0.0
+            left[last] = 0.0

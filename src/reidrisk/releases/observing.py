@@ -17,7 +17,16 @@ from reidrisk.parallel import over_blocks
 from reidrisk.people.people import People
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
-from reidrisk.releases.release import OwnAlphabet, Release, Reveals, Rows, Unordered, asked
+from reidrisk.releases.release import (
+    AnyRelease,
+    OwnAlphabet,
+    Release,
+    Reveals,
+    Rows,
+    Unordered,
+    asked,
+    prepared,
+)
 
 CHUNK = 1024
 """Users who are made, shown and forgotten at a time."""
@@ -30,7 +39,7 @@ Fill = Callable[[Some, NDArray[Any]], None]
 
 
 def observe(
-    release: Release, people: People, *, targets: int | None = None, sites: int = 2, seed: int
+    release: AnyRelease, people: People, *, targets: int | None = None, sites: int = 2, seed: int
 ) -> Observations:
     """What sites see of people: some sites know who visits them, one does not.
 
@@ -47,40 +56,42 @@ def observe(
         seed: Same seed, same draws, whatever the chunks, the order and the threads.
     """
     known_sites = (1, *range(3, whole_number("sites", sites, least=2) + 1))
-    together = release.together if isinstance(release, Unordered) else 1
+    shows = prepared(release, people)
+    together = shows.together if isinstance(shows, Unordered) else 1
     size = together * len(known_sites)
 
     def fill(some: Some, known: NDArray[Any]) -> None:
         for place, site in enumerate(known_sites):
-            seen = _shown(release, some, site=site, seed=seed)
+            seen = _shown(shows, some, site=site, seed=seed)
             if size == 1:
                 known[:] = seen
             else:
                 places = slice(place * together, (place + 1) * together)
                 known[:, :, places] = _spread(seen, together)
 
-    return _observed(release, people, targets, seed, (size,) if size > 1 else (), fill)
+    return _observed(shows, people, targets, seed, (size,) if size > 1 else (), fill)
 
 
 def reveal(
-    release: Release, people: People, *, targets: int | None = None, seed: int
+    release: AnyRelease, people: People, *, targets: int | None = None, seed: int
 ) -> Observations:
     """What a full-information attacker has: everyone's secrets, and what site 2 was shown.
 
     The targets and what is shown of them are those of `observe` with the same seed.
     """
-    able = asked(release, Reveals, "full information")
+    shows = prepared(release, people)
+    able = asked(shows, Reveals, "full information")
     first = Some.of(people, np.arange(1))
     places = able.secrets(first, 0, 1, seed=seed).shape[2:]
 
     def fill(some: Some, known: NDArray[Any]) -> None:
         known[:] = able.secrets(some, 0, some.users, seed=seed)
 
-    return _observed(release, people, targets, seed, places, fill)
+    return _observed(shows, people, targets, seed, places, fill)
 
 
 def repeat(
-    release: Release, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
+    release: AnyRelease, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
 ) -> Rows:
     """What else site 2 might have been shown of some users: users x repeats x slots.
 
@@ -101,16 +112,17 @@ def repeat(
             f"rows are a list of users between 0 and {people.users - 1}, at least one"
         )
     some, place = np.unique(rows, return_inverse=True)
-    held = Some.of(people, some)
+    held, shows = Some.of(people, some), prepared(release, people)
     again = [
-        _shown(release, held, site=ANONYMOUS, seed=seed, again=time) for time in range(1, count + 1)
+        _shown(shows, held, site=ANONYMOUS, seed=seed, again=time) for time in range(1, count + 1)
     ]
-    return np.stack(again, axis=1)[place].astype(smallest_type(alphabet(release, people)))
+    return np.stack(again, axis=1)[place].astype(smallest_type(alphabet(shows, people)))
 
 
-def alphabet(release: Release, people: People) -> int:
+def alphabet(release: AnyRelease, people: People) -> int:
     """Size of the alphabet of what a release shows."""
-    return release.tokens(people) if isinstance(release, OwnAlphabet) else people.tokens
+    shows = prepared(release, people)
+    return shows.tokens(people) if isinstance(shows, OwnAlphabet) else people.tokens
 
 
 def _shown(release: Release, some: Some, **how: int) -> Rows:

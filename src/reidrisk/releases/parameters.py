@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidrisk.errors import InvalidInput
+from reidrisk.releases.release import Release, Surveys
 
 _KEY = "reidrisk"
 
@@ -25,22 +26,34 @@ class Parameter:
         help: What it is, part of a sentence.
         whole: Whether it takes whole numbers only.
         number: Whether a single number may stand for it; else it takes lists or text.
+        flag: Whether it is true or false.
+        text: Whether text may stand for it.
+        choices: What it may be, if it is one of a few words.
+        release: Whether it is a release itself.
         least: The least it may be; minus infinity if there is none.
         most: The most.
         safer_as_it_grows: Whether people become safer as it grows; None if it depends.
         search: From where to where `calibrate` looks, unless told; None if it does not.
         needed: Whether it has no default.
+        default: What it is if nothing is said.
+        of_people: Whether it is the size of people's alphabet, and theirs unless told.
     """
 
     name: str
     help: str
     whole: bool
     number: bool
+    flag: bool = False
+    text: bool = False
+    choices: tuple[str, ...] = ()
+    release: bool = False
     least: float = -math.inf
     most: float = math.inf
     safer_as_it_grows: bool | None = None
     search: tuple[float, float] | None = None
     needed: bool = False
+    default: Any = None
+    of_people: bool = False
 
     @property
     def share(self) -> bool:
@@ -50,6 +63,12 @@ class Parameter:
     @property
     def range(self) -> str:
         """What it may be, in words."""
+        if self.flag:
+            return "true or false"
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        if self.release:
+            return "a release"
         kind = "a whole number" if self.whole else "a share" if self.share else "a number"
         if math.isinf(self.most):
             return kind if math.isinf(self.least) else f"{kind} of at least {self.least:g}"
@@ -98,14 +117,20 @@ def known_parameter(release: Any, name: str, *, others: tuple[str, ...] = ()) ->
 
 def _parameter(one: "dataclasses.Field[Any]", hint: Any) -> Parameter:
     kinds = set(typing.get_args(hint)) if _is_union(hint) else {hint}
+    words = [kind for kind in kinds if typing.get_origin(kind) is typing.Literal]
     facts = {
         "help": "",
         "whole": int in kinds and float not in kinds,
         "number": bool(kinds & {int, float}),
+        "flag": bool in kinds,
+        "text": str in kinds,
+        "choices": tuple(word for kind in words for word in typing.get_args(kind)),
+        "release": bool(kinds & {Release, Surveys}),
         **one.metadata.get(_KEY, {}),
     }
     required = one.default is dataclasses.MISSING and one.default_factory is dataclasses.MISSING
-    return Parameter(name=one.name, needed=required, **facts)
+    default = None if one.default is dataclasses.MISSING else one.default
+    return Parameter(name=one.name, needed=required, default=default, **facts)
 
 
 def _is_union(hint: Any) -> bool:

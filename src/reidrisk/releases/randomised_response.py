@@ -75,6 +75,12 @@ class RandomisedResponse:
         other += other >= true
         return np.where((coins < lies) & (true != MISSING), other, true)
 
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether a user was there in an epoch; those who show a random set count as there."""
+        if people.complete:
+            return np.ones((stop - start, people.epochs), bool)
+        return np.asarray(people.top_sets(start, stop, top=1, seed=0)[:, :, 0] != MISSING)
+
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """Local differential privacy of all slots; nothing if people may be away."""
         return local_privacy(slots * self.epsilon, people.users) if people.complete else ()

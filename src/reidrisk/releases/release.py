@@ -3,11 +3,12 @@
 A release is a frozen dataclass whose fields are its parameters. It says how many slots people show,
 shows them, and promises what is proved for its very parameters and for the people at hand. What
 else it can do is a protocol each, `asked` for when a study is made and refused with a sentence.
-`reidrisk.testing.check_release` tests one.
+One that must look at everybody first `Surveys` people; `prepared` is the one way to use it.
+`reidrisk.testing.check_release` tests both.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from reidrisk.scores import Score
 
 Rows = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
+Tokens = NDArray[np.int32]
 Capability = TypeVar("Capability")
 
 
@@ -40,13 +42,12 @@ class Crowd(Protocol):
 
 @runtime_checkable
 class Release(Protocol):
-    """A mechanism that turns people into what a site sees.
+    """A mechanism that turns people into what a site sees."""
 
-    Attributes:
-        name: In study files and on the command line, lower case.
-    """
-
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """In study files and on the command line, lower case."""
+        ...
 
     def slots(self, people: People) -> int:
         """Number of slots of what a site is shown of these people."""
@@ -70,10 +71,64 @@ class Release(Protocol):
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """What no attacker exceeds after so many slots, proved for these parameters and people.
 
-        It holds for a random user, for whoever has seen other sites too, and also among those of
-        whom something is shown, since figures of attacks leave out the others.
+        It holds for a random user, for whoever has seen other sites too, and given whatever is
+        shown: so also among those of whom something is shown, since figures of attacks leave out
+        the others, and for every function of what is shown.
         """
         ...
+
+
+@runtime_checkable
+class Surveys(Protocol):
+    """A release that must look at everybody before it shows anybody.
+
+    It shows nothing itself: `surveyed` gives the release that does, with what was learned of the
+    people held fixed. Whoever shows people goes through `prepared`.
+    """
+
+    @property
+    def name(self) -> str:
+        """In study files and on the command line, lower case."""
+        ...
+
+    def slots(self, people: People) -> int:
+        """Number of slots of what a site is shown of these people."""
+        ...
+
+    def surveyed(self, people: People) -> Release:
+        """The release that shows these people, some of them, or others like them.
+
+        Neither chunks nor order of the people change it.
+
+        Raises:
+            InvalidInput: These people cannot be shown in this way.
+        """
+        ...
+
+
+AnyRelease: TypeAlias = Release | Surveys
+"""What a study names: a release that shows people as it is, or one that surveys them first."""
+
+
+def prepared(release: AnyRelease, people: People) -> Release:
+    """The release that shows these people: itself, or what it is once it has surveyed them.
+
+    A survey takes a pass over all people, so keep what this gives: preparing it again, for the same
+    people or for some of them, changes nothing.
+    """
+    return release.surveyed(people) if isinstance(release, Surveys) else release
+
+
+def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
+    """What is known of how rows came about: the prepared release; None if nobody surveyed people.
+
+    Rows that were shown before do not tell what a survey of their people found.
+    """
+    if release is None:
+        return None
+    if people is not None:
+        return prepared(release, people)
+    return None if isinstance(release, Surveys) else release
 
 
 @runtime_checkable
@@ -82,6 +137,25 @@ class OwnAlphabet(Protocol):
 
     def tokens(self, people: People) -> int:
         """Size of the alphabet of what is shown."""
+        ...
+
+
+@runtime_checkable
+class Recodes(Protocol):
+    """A release that shows something else in place of tokens that people have."""
+
+    @property
+    def recoded(self) -> Tokens | None:
+        """What each token of people is shown as, -1 if never; None if tokens are not shown."""
+        ...
+
+
+@runtime_checkable
+class KnowsWhoIsThere(Protocol):
+    """A release that knows in which slots a user has something to show."""
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether users `start` to `stop` have something to show: users x slots."""
         ...
 
 

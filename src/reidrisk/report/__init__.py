@@ -1,7 +1,18 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
+from reidrisk.report import singling, unicity
 from reidrisk.report.outputs import files, html, text
 from reidrisk.report.parts import Column, Exhibit, Section
 from reidrisk.report.sections import section_at
 
-__all__ = ["Column", "Exhibit", "Section", "files", "html", "section_at", "text"]
+__all__ = [
+    "Column",
+    "Exhibit",
+    "Section",
+    "files",
+    "html",
+    "section_at",
+    "singling",
+    "text",
+    "unicity",
+]

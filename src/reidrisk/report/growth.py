@@ -27,6 +27,8 @@ from reidrisk.report.parts import (
 from reidrisk.report.words import opening, unit, units
 from reidrisk.study.result import Result, Risk
 
+_TOLD = "share of people correctly identified"
+
 
 def section(result: Result) -> Section | None:
     """One curve for each attack, of the study itself."""
@@ -48,7 +50,7 @@ def section(result: Result) -> Section | None:
             count_column("Assessed", "targets"),
             count_column("Not assessed", "not_assessed"),
         ),
-        draw=lambda rows, look: _draw(rows, look, attacks, unit(result)),
+        draw=lambda rows, look: curves(rows, look, attacks, unit(result)),
         keys=attack_keys(attacks),
     )
     return Section("slots", f"How does risk grow with more {unit(result)}?", exhibits=(exhibit,))
@@ -67,7 +69,10 @@ def _rise(result: Result, risks: list[Risk]) -> str:
     )
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
+def curves(
+    rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str, *, told: str = _TOLD
+) -> Any:
+    """A line with its interval for each attack, over slots; `told` says what is shown of each."""
     alt = guest("altair")
     data = [{**row, "said": share_with_interval(span(row))} for row in rows]
     ticks = sorted({int(row["slots"] or 0) for row in rows})
@@ -77,9 +82,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
         .encode(x=alt.X("slots:Q", title=name, axis=alt.Axis(values=ticks, format="d", grid=False)))
     )
     style = by_attack(attacks, look, dashed=True)
-    share_axis = alt.Axis(
-        title="share of people correctly identified", labelExpr=PERCENT, tickCount=6
-    )
+    share_axis = alt.Axis(title=told, labelExpr=PERCENT, tickCount=6)
     value = alt.Y("value:Q", axis=share_axis)
     tips = [
         alt.Tooltip("attack:N"),

@@ -3,16 +3,22 @@
 import base64
 import hashlib
 import json
-from collections.abc import Sequence
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
+from reidrisk.files import written_whole
 from reidrisk.guests import guest
 from reidrisk.report import charts
 from reidrisk.report.drawing import PAGE
-from reidrisk.report.numbers import interval, share
+from reidrisk.report.numbers import Interval, interval, share
+from reidrisk.report.parts import Section
 from reidrisk.report.sections import SectionOf, sections
-from reidrisk.report.verdict import basis, strongest, verdict
+from reidrisk.report.verdict import Statement, basis, strongest, verdict
+from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
 
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -20,26 +26,78 @@ _SPACE = "\N{NO-BREAK SPACE}"
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
+@dataclass(frozen=True)
+class Sheet:
+    """What a page says around its sections.
+
+    Attributes:
+        title: Of the page.
+        statements: The verdict.
+        basis: What it rests on.
+        figure: The number that stands large, if there is one.
+        study: What was asked.
+        command: That gives the page again.
+        seed: Of all chance; None if there was none.
+        assumptions: A sentence each.
+        not_covered: A sentence each.
+        inputs: Names and hashes of files read.
+        versions: Of the package and its libraries.
+    """
+
+    title: str
+    statements: tuple[Statement, ...]
+    basis: str
+    figure: Interval | None
+    study: Mapping[str, Any]
+    command: str
+    seed: int | None = None
+    assumptions: Sequence[str] = ()
+    not_covered: Sequence[str] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+
+
 def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
     """The page as text: same result, same text; `more` are sections of others."""
+    sheet = Sheet(
+        result.title,
+        verdict(result),
+        basis(result),
+        strongest(result),
+        result.study,
+        str(result.study.get("command") or "reidrisk study study.toml -o run/"),
+        result.seed,
+        result.assumptions,
+        result.not_covered,
+        result.inputs,
+        result.versions,
+    )
+    return written(sheet, sections(result, more))
+
+
+def written(sheet: Sheet, parts: Sequence[Section]) -> str:
+    """A page of any content as text."""
     style, script, library = _resource("page.css"), _resource("page.js"), charts.library()
-    best = strongest(result)
-    parts = sections(result, more)
     page: str = _template().render(
-        result=result,
+        sheet=sheet,
         policy=_policy(style, (library, script)),
         style=_trusted(style),
         scripts=[_trusted(library), _trusted(script)],
-        statements=verdict(result),
-        basis=basis(result),
-        share=share(best) if best else "",
-        interval=interval(best) if best else "",
+        share=share(sheet.figure) if sheet.figure else "",
+        interval=interval(sheet.figure) if sheet.figure else "",
         sections=parts,
         drawings=_drawings(parts),
-        study=json.dumps(result.study, indent=2, ensure_ascii=False),
-        command=str(result.study.get("command") or "reidrisk study study.toml -o run/"),
+        study=json.dumps(sheet.study, indent=2, ensure_ascii=False),
     )
     return page
+
+
+def save(sheet: Sheet, parts: Sequence[Section], path: str | os.PathLike[str]) -> Path:
+    """Write a page of any content: one file that needs no network and no other file."""
+    file, body = Path(path), written(cleaned(sheet), parts)
+    with written_whole(file) as (part,):
+        part.write_text(body, encoding="utf-8", newline="\n")
+    return file
 
 
 def _drawings(parts: Any) -> dict[str, dict[str, Any]]:

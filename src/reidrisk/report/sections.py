@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, information, people, sizes, spectrum, sweeps
+from reidrisk.report import growth, information, people, releases, sizes, spectrum, sweeps
 from reidrisk.report.parts import Section
 from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
@@ -23,6 +23,7 @@ _ORDER: tuple[SectionOf, ...] = (
     sizes.section,
     people.section,
     sweeps.section,
+    releases.section,
     information.section,
 )
 _WANTED = "a section of the report: a function of a result that gives a Section or None"

@@ -3,23 +3,29 @@
 from reidrisk.risk.crowds import measure_sizes
 from reidrisk.risk.curves import RiskCurve, SizeCurve
 from reidrisk.risk.fitting import Fitted, fitted
+from reidrisk.risk.known_points import Unicity, unicity
 from reidrisk.risk.measuring import measure
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
+from reidrisk.risk.singling_out import Singling, singling
 from reidrisk.risk.spectra import Spectrum, spectrum
 
 __all__ = [
     "Fitted",
     "Posterior",
     "RiskCurve",
+    "Singling",
     "SizeCurve",
     "Spectrum",
+    "Unicity",
     "fitted",
     "measure",
     "measure_sizes",
     "optimum",
     "per_user",
     "posterior",
+    "singling",
     "spectrum",
+    "unicity",
 ]

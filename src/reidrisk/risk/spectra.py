@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
-from reidrisk.releases.release import Bits, Release
+from reidrisk.releases.release import AnyRelease, Bits, known_release
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
@@ -70,7 +70,7 @@ def spectrum(
     seen: Observations,
     attacks: Sequence[Subject],
     *,
-    release: Release | None = None,
+    release: AnyRelease | None = None,
     people: People | None = None,
     seed: int | None = None,
     models: Sequence[Subject] = (),
@@ -105,8 +105,9 @@ def spectrum(
         check_likelihood(attack_of(model))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
+    shows = known_release(release, people)
     setting = Setting(
-        seen, length, level, engine, release, people, seed, revealed, _as_bits(shared_bits)
+        seen, length, level, engine, shows, people, seed, revealed, _as_bits(shared_bits)
     )
     found = measured(seen, attacks, view=view, slots=length, engine=engine, level=level)
     figures = [attack_bound(one.fitted.attack, one.curve[length]) for one in found]

@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from reidrisk import data
 from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.people import People
 from reidrisk.risk.bounds import bound_named
@@ -58,6 +59,22 @@ class _Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class _Laid(_Section):
+    """What is said of a table: which column is what, and how it is cut."""
+
+    user: str | None = None
+    item: str | None = None
+    count: str | None = None
+    epoch: str | None = None
+    header: bool | None = None
+    separator: str | None = None
+
+    def layout(self, slots: tuple[str, ...] = ()) -> Layout:
+        """The layout that these keys say."""
+        said = {name: getattr(self, name) for name in _Laid.model_fields}
+        return Layout(columns=slots, **said)
+
+
 class Synthetic(_Section):
     """The embedded population."""
 
@@ -97,6 +114,17 @@ class Table(_Section):
         )
 
 
+class Plays(_Laid):
+    """A table of user, item and perhaps count: plays, purchases, visits."""
+
+    kind: Literal["plays"]
+    path: str
+
+    def read(self, folder: Path) -> People:
+        """Read the people."""
+        return data.read_plays(folder / self.path, layout=self.layout())
+
+
 class History(_Section):
     """Visits of user, timestamp and domain, and a table of domain and token."""
 
@@ -125,21 +153,24 @@ class TfRecord(_Section):
         return data.read_tfrecord_profiles(folder / self.path, absent=self.absent)
 
 
-class TwoTables(_Section):
+class TwoTables(_Laid):
     """What two sites saw: rows of known users, and rows whose user is wanted."""
 
     kind: Literal["linked"]
     known: str
     anonymous: str
-    columns: dict[str, str] = Field(default_factory=dict)
-    strangers: Literal["refuse", "drop"] = "refuse"
+    columns: list[str] | dict[str, str] = Field(default_factory=list)
+    strangers: Literal["keep", "refuse"] = "keep"
 
     def read(self, folder: Path) -> Linked:
         """Read the tables."""
+        renamed = self.columns if isinstance(self.columns, dict) else {}
+        slots = () if isinstance(self.columns, dict) else tuple(self.columns)
         return data.read_linked(
             folder / self.known,
             folder / self.anonymous,
-            columns=self.columns,
+            layout=self.layout(slots),
+            columns=renamed,
             strangers=self.strangers,
         )
 
@@ -147,6 +178,7 @@ class TwoTables(_Section):
 PEOPLE = {
     "synthetic": Synthetic,
     "table": Table,
+    "plays": Plays,
     "history": History,
     "tfrecord": TfRecord,
     "linked": TwoTables,
@@ -194,7 +226,8 @@ class StudyModel(_Section):
     beyond: list[Size] = Field(default_factory=list)
     per_user: PerUser | None = None
     people: Annotated[
-        Synthetic | Table | History | TfRecord | TwoTables, Field(discriminator="kind")
+        Synthetic | Table | Plays | History | TfRecord | TwoTables, Field(discriminator="kind")
     ]
     release: ReleaseSection | None = None
+    beside: list[ReleaseSection] = []
     sweep: dict[str, list[Any]] = Field(default_factory=dict)

@@ -6,19 +6,21 @@ is safer, the release alone says.
 
 import difflib
 import math
-import typing
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 import reidrisk.releases as package
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
 from reidrisk.plugins import is_path, part_at, parts_of
-from reidrisk.releases import Parameter, Release, parameters_of
+from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
 from reidrisk.study.quantities import share, size
+from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
 
 USERS = Parameter(
@@ -33,15 +35,18 @@ USERS = Parameter(
 """The one parameter of a study that is not the release's."""
 
 
-def parameter_of(release: Release | None, name: str, what: str = "") -> Parameter:
+def parameter_of(release: AnyRelease | None, name: str, what: str = "") -> Parameter:
     """A parameter that may be changed: a number of the release, or the number of users.
+
+    A release that has `users` of its own, such as those that each cohort has, means these.
 
     Args:
         release: Whose.
         name: Of the parameter.
         what: Who asks, for messages: "sweep: ".
     """
-    if name == USERS.name:
+    own = release is not None and name in parameters_of(release)
+    if name == USERS.name and not own:
         return USERS
     if release is None:
         raise InvalidInput(
@@ -63,8 +68,14 @@ def read_value(parameter: Parameter, value: Any) -> Any:
     """A value as people write it, `5%` or `10k`; lists become tuples, the rest is left as it is."""
     if isinstance(value, list):
         return tuple(read_value(parameter, one) for one in value)
-    if not parameter.number:
-        return value
+    if parameter.flag and not isinstance(value, bool):
+        raise InvalidInput(f"{parameter.name} is {parameter.range}, got {value!r}")
+    if parameter.choices and value not in parameter.choices:
+        raise InvalidInput(f"{parameter.name} is {parameter.range}; got {value!r}")
+    return _number(parameter, value) if parameter.number else value
+
+
+def _number(parameter: Parameter, value: Any) -> Any:
     name, number = parameter.name, value
     if isinstance(value, bool):
         number = math.nan
@@ -84,19 +95,19 @@ def read_value(parameter: Parameter, value: Any) -> Any:
 
 
 @cache
-def release_kinds() -> dict[str, type[Release]]:
+def release_kinds() -> dict[str, type[AnyRelease]]:
     """All releases of this package by name."""
     return parts_of(package, _is_release)
 
 
-def release_kind(name: str) -> type[Release]:
+def release_kind(name: str) -> type[AnyRelease]:
     """The release of this name: one of this package, or `module:Class` of someone else."""
     if is_path(name):
         found = part_at(name, "a release")
         if not _is_release(found):
             raise InvalidInput(
                 f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
-                "slots, show and promises; reidrisk.testing.check_release tests one"
+                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
             )
         parameters_of(found)
         return found  # type: ignore[no-any-return]
@@ -109,9 +120,12 @@ def release_kind(name: str) -> type[Release]:
     return kinds[name]
 
 
-def faults(kind: type[Release], given: Mapping[str, Any]) -> dict[str, str]:
-    """What is wrong with parameters of a release, by name; nothing if all is well."""
-    known, kinds = parameters_of(kind), typing.get_type_hints(kind)
+def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
+    """What is wrong with parameters of a release, by name; nothing if all is well.
+
+    Those of a release inside it have both names: `of.samples`.
+    """
+    known = parameters_of(kind)
     found = {}
     for name, value in given.items():
         if name not in known:
@@ -119,29 +133,35 @@ def faults(kind: type[Release], given: Mapping[str, Any]) -> dict[str, str]:
                 f"there is no such key{meant(name, known)} There are {', '.join(sorted(known))}"
             )
             continue
-        if kinds[name] is bool and not isinstance(value, bool):
-            found[name] = f"{name} is true or false, got {value!r}"
-            continue
         try:
-            read_value(known[name], value)
+            if known[name].release:
+                inner, parts = _inner(name, value)
+                found |= {f"{name}.{key}": why for key, why in faults(inner, parts).items()}
+            else:
+                read_value(known[name], value)
         except InvalidInput as wrong:
             found[name] = _in_range(known[name], str(wrong))
     for one in known.values():
-        if one.needed and one.name not in given and one.name not in _USUAL:
+        if one.needed and one.name not in given and not one.of_people:
             found[one.name] = f"this key is needed: {one.help or one.name}, {one.range}"
     return found
 
 
-def make_release(kind: type[Release], given: Mapping[str, Any], source: Source) -> Release:
+def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Source) -> AnyRelease:
     """A release with these parameters; the alphabet and gaps are those of the source, unless told.
 
     Nobody knows where the gaps of a table come from. They are taken to be chance, the same for all.
     """
     known = parameters_of(kind)
-    values = {name: read_value(known[name], value) for name, value in given.items()}
-    for name, usual in _USUAL.items():
-        if name in known and name not in values and (value := usual(source)) is not None:
-            values[name] = value
+    values = {
+        name: make_release(*_inner(name, value), source)
+        if known[name].release
+        else read_value(known[name], value)
+        for name, value in given.items()
+    }
+    for one in known.values():
+        if one.name not in values and (value := _usual(one, source)) is not None:
+            values[one.name] = value
     try:
         return kind(**values)
     except InvalidInput:
@@ -150,28 +170,46 @@ def make_release(kind: type[Release], given: Mapping[str, Any], source: Source) 
         raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
 
 
+def release_in_words(text: str, source: Source) -> AnyRelease:
+    """The release that one line of words describes: `cohorts users=50`."""
+    kind, given = _inner("it", text)
+    if wrong := faults(kind, given):
+        raise InvalidInput("; ".join(f"{name}: {why}" for name, why in wrong.items()))
+    return make_release(kind, given, source)
+
+
+def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
+    """The kind and the parameters of a release that is a parameter: a table, or words."""
+    table = dict(in_words(value)) if isinstance(value, str) else value
+    if not isinstance(table, Mapping) or not isinstance(table.get("kind"), str):
+        raise InvalidInput(
+            f"{name} is a release: a table with its kind, such as item-samples, and its parameters;"
+            f" got {value!r}"
+        )
+    return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
+
+
 def meant(name: str, known: Iterable[str]) -> str:
     """What someone may have meant, as part of a sentence that says there is no such thing."""
     close = difflib.get_close_matches(name, list(known), 1)
     return f": did you mean {close[0]}?" if close else "."
 
 
-def _alphabet(source: Source) -> int:
-    return source.tokens
-
-
-def _absence(source: Source) -> float | None:
-    return float((source.known == MISSING).mean()) if isinstance(source, Linked) else None
-
-
-_USUAL = {"topics": _alphabet, "absence": _absence}
-"""What a source says of parameters that are not given."""
+def _usual(parameter: Parameter, source: Source) -> float | int | None:
+    """What a source says of a parameter that is not given, if anything."""
+    if parameter.of_people:
+        return source.tokens
+    if parameter.name == "absence" and isinstance(source, Linked) and not source.bags:
+        return float((np.asarray(source.known) == MISSING).mean())
+    return None
 
 
 def _is_release(part: object) -> bool:
-    said = ("slots", "show", "promises")
     named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
-    return named and all(callable(getattr(part, one, None)) for one in said)
+    return named and any(
+        all(callable(getattr(part, one, None)) for one in said)
+        for said in (("slots", "show", "promises"), ("slots", "surveyed"))
+    )
 
 
 def _in_range(parameter: Parameter, wrong: str) -> str:

@@ -164,6 +164,42 @@ class Extrapolation:
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """An attack that does not apply to a release, and why."""
+
+    attack: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A release among others, on the same people: how risky and how useful it is.
+
+    Attributes:
+        release: In words, as on the command line; the study's own comes first.
+        slots: After how many slots: the study's most, or all that the release shows if fewer.
+        risks: Of each attack that applies.
+        refused: Those that do not.
+        ceiling: The lowest of what is proved that no attacker exceeds, if anything is.
+        real: Share of shown tokens that are real; None if what is shown are no tokens of people.
+        variation: Total variation between what is shown and what people have; None likewise.
+        withheld: Share of slots with nothing although the user had something to show.
+        cannot: Why these people cannot be shown in this way, if they cannot: then nothing else is
+            known.
+    """
+
+    release: str
+    slots: int
+    risks: tuple[Risk, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    ceiling: Bound | None = None
+    real: Estimate | None = None
+    variation: Estimate | None = None
+    withheld: Estimate | None = None
+    cannot: str = ""
+
+
+@dataclass(frozen=True)
 class Result:
     """Everything a study found.
 
@@ -183,6 +219,7 @@ class Result:
         claims: Calibration of attackers.
         per_user: Spread over users.
         information: Bits.
+        releases: The study's release and others beside it.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         inputs: Names and hashes of files read.
@@ -206,6 +243,7 @@ class Result:
     claims: tuple[Claims, ...] = ()
     per_user: tuple[UserRisk, ...] = ()
     information: tuple[Bits, ...] = ()
+    releases: tuple[Compared, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)

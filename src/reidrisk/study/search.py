@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
-from reidrisk.releases import Parameter
+from reidrisk.releases import Parameter, parameters_of
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import risks, sweeps
 from reidrisk.study.parameters import parameter_of, read_value
@@ -21,6 +21,8 @@ from reidrisk.study.study import Study
 
 Measure = Callable[[float], Estimate]
 """The risk at a value."""
+
+NOISE = "noise"
 
 _DIGITS = 100
 """Values of two digits are searched: nobody needs a noise of 0.2317."""
@@ -103,6 +105,30 @@ def searched(study: Study, name: str) -> Parameter:
     return parameter
 
 
+def usual_parameter(study: Study) -> str:
+    """What is searched if nothing is said: the one parameter of the release that can be.
+
+    Where several can be, it is noise, if that is one of them.
+    """
+    able = (
+        [
+            name
+            for name, one in parameters_of(study.release).items()
+            if one.search is not None and getattr(study.release, name) is not None
+        ]
+        if study.release is not None
+        else []
+    )
+    if len(able) == 1:
+        return able[0]
+    if NOISE in able:
+        return NOISE
+    several = f"several can be searched, {', '.join(able)}" if able else "none can be searched"
+    raise InvalidInput(
+        f"calibrate: of the parameters of the release {several}; say which, or users"
+    )
+
+
 def values_of(
     parameter: Parameter, low: str | float | None = None, high: str | float | None = None
 ) -> tuple[float, ...]:
@@ -151,6 +177,11 @@ def risk_at(
     changed = replace(study, sweep={name: (value,)}, level=level)
     for analysis in (risks, sweeps):
         analysis.check(changed, source)
-    found = sweeps.at(changed.scene(source, engine), name, value)["risks"]
+    try:
+        found = sweeps.at(changed.scene(source, engine), name, value)["risks"]
+    except InvalidInput as wrong:
+        raise InvalidInput(
+            f"calibrate: {name} {value:g} cannot be tried: {wrong}; give another range"
+        ) from wrong
     highest: Estimate = max(found, key=lambda risk: risk.high).estimate
     return highest

@@ -7,7 +7,7 @@ searching them found. So analyses share it without knowing of each other.
 from collections.abc import Hashable
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
-from reidrisk.releases import Release, observe, reveal
+from reidrisk.releases import AnyRelease, Release, observe, reveal
+from reidrisk.releases.release import known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.measuring import Measured, measured
@@ -30,6 +31,8 @@ from reidrisk.study.result import Setting
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+Named = TypeVar("Named", bound=AnyRelease)
 
 Source: TypeAlias = People | Linked
 """Of whom a study is: people whom a release shows, or two tables of what was shown."""
@@ -43,18 +46,18 @@ class Scene:
         study: What is measured.
         source: Of whom.
         engine: Where it runs.
-        release: What shows people; None for tables of unknown origin.
+        release: What shows people, as the study names it; None for tables of unknown origin.
         setting: In what it differs from the study itself.
     """
 
     study: "Study"
     source: Source
     engine: Engine
-    release: Release | None
+    release: AnyRelease | None
     setting: Setting = field(default_factory=dict)
     _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
-    def with_release(self, release: Release, setting: Setting) -> "Scene":
+    def with_release(self, release: AnyRelease, setting: Setting) -> "Scene":
         """The same people, shown otherwise."""
         return replace(self, release=release, setting=setting)
 
@@ -66,7 +69,10 @@ class Scene:
     def slots(self) -> tuple[int, ...]:
         """Numbers of slots, ascending; the last is the headline."""
         most = slots_of(self.source, self.release)
-        return (most,) if self.study.slots is None else tuple(sorted(set(self.study.slots)))
+        wanted = {most} if self.study.slots is None else set(self.study.slots)
+        if self.setting:  # another release may show less than the study's own
+            wanted = {min(slots, most) for slots in wanted}
+        return tuple(sorted(wanted))
 
     @property
     def headline(self) -> int:
@@ -79,6 +85,14 @@ class Scene:
         if isinstance(self.source, Linked):
             raise InvalidInput("two tables hold what was shown, and not of whom")
         return self.source
+
+    @cached_property
+    def shows(self) -> Release | None:
+        """The release once it has surveyed the people, if it must; None if nothing is known of it.
+
+        Everybody is surveyed, training users too, and once in a scene.
+        """
+        return known_release(self.release, None if isinstance(self.source, Linked) else self.source)
 
     @cached_property
     def attacked_people(self) -> People:
@@ -94,7 +108,7 @@ class Scene:
             return self._split[1]
         if isinstance(self.source, Linked):
             return _some(self.source.observations, self.study.targets, self.study.seed)
-        release = shown_by(self.release)
+        release = shown_by(self.shows)
         return observe(release, self.source, targets=self._targets, seed=self.study.seed)
 
     @property
@@ -106,16 +120,22 @@ class Scene:
     def view(self) -> View:
         """What attackers may use to fit."""
         known = self.source.interests if isinstance(self.source, SyntheticTopics) else None
-        return View.of(self.seen, release=self.release, panel=self.panel, population=known)
+        return View.of(self.seen, release=self.shows, panel=self.panel, population=known)
 
     @cached_property
     def revealed(self) -> Observations:
         """What a full-information attacker has of the same users."""
-        release, seed = shown_by(self.release), self.study.seed
+        release, seed = shown_by(self.shows), self.study.seed
         if self.study.training:
             everyone = reveal(release, self.people, seed=seed)
             return _part_of(everyone, ~self._training, self.study.targets)
         return reveal(release, self.people, targets=self._targets, seed=seed)
+
+    @property
+    def known_ids(self) -> NDArray[Any]:
+        """The users of the known rows, in their order."""
+        ids = self.source.ids
+        return ids[~self._training] if self.study.training else ids
 
     def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of known users as rows of the people they come from."""
@@ -125,7 +145,7 @@ class Scene:
         """The same attack; one that was given the study's release goes by that of the scene."""
         given = getattr(attack, "release", None)
         if given is not None and self.setting and given == self.study.release:
-            return replace(attack, release=self.release)  # type: ignore[type-var]
+            return replace(attack, release=self.shows)  # type: ignore[type-var]
         return attack
 
     def fitted(self, attack: Attack) -> Fitted:
@@ -191,17 +211,17 @@ class Scene:
             rows = self.source.observations
             everyone = rows.only(_order(len(rows.anonymous), seed))
         else:
-            everyone = observe(shown_by(self.release), self.source, seed=seed)
+            everyone = observe(shown_by(self.shows), self.source, seed=seed)
         others = _part_of(everyone, ~self._training, self.study.targets)
         return _part_of(everyone, self._training, None), others
 
 
-def slots_of(source: Source, release: Release | None) -> int:
+def slots_of(source: Source, release: AnyRelease | None) -> int:
     """How many slots there are to be seen."""
     return source.slots if isinstance(source, Linked) else shown_by(release).slots(source)
 
 
-def shown_by(release: Release | None) -> Release:
+def shown_by(release: Named | None) -> Named:
     """The release that shows people; a sentence if there is none."""
     if release is None:
         raise InvalidInput(

@@ -72,12 +72,17 @@ def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
 def line_of(text: str, path: list[Any]) -> int:
     """The line of a key, or of the nearest thing around it that has one."""
     table: list[str] = []
+    counts: dict[str, int] = {}
     best, depth = 1, -1
     for number, line in enumerate(text.splitlines(), start=1):
         header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$", line)
         key = re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line)
         if header:
             table = [part.strip(" \"'") for part in header[1].split(".")]
+            if line.lstrip().startswith("[["):  # one of several tables of this name
+                counts[table[0]] = counts.get(table[0], -1) + 1
+            if table[0] in counts:
+                table.insert(1, str(counts[table[0]]))
             here = table
         elif key:
             here = table + [part.strip(" \"'") for part in key[1].split(".")]

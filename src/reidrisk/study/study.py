@@ -9,7 +9,7 @@ from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
-from reidrisk.releases import Release
+from reidrisk.releases import AnyRelease
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.analysis import Part, Step
@@ -55,12 +55,13 @@ class Study:
         sizes: Smaller crowds to measure in.
         beyond: Larger crowds to extrapolate to; needs `sizes`.
         per_user: Whether, and how, to repeat the release of single users.
+        beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
     """
 
     attacks: tuple[Attack, ...]
-    release: Release | None = None
+    release: AnyRelease | None = None
     slots: tuple[int, ...] | None = None
     targets: int | None = 10_000
     precision: float | None = None
@@ -75,10 +76,11 @@ class Study:
     sizes: tuple[int, ...] = ()
     beyond: tuple[int, ...] = ()
     per_user: Repeats | None = None
+    beside: tuple[AnyRelease, ...] = ()
     sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("attacks", "slots", "models", "bounds", "sizes", "beyond"):
+        for name in ("attacks", "slots", "models", "bounds", "sizes", "beyond", "beside"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:

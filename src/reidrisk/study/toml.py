@@ -1,7 +1,7 @@
 """Study files: `study.toml`, checked with the line of whatever is wrong."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +10,11 @@ from pydantic import ValidationError
 from reidrisk.attacks import attack_named
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
-from reidrisk.releases import Release, ShowsOneOfTop
-from reidrisk.study.describe import hash_of_file
-from reidrisk.study.keys import PATHS, StudyModel
+from reidrisk.releases import AnyRelease
+from reidrisk.speech import speaking
+from reidrisk.study.defaults import usual_attacks
+from reidrisk.study.describe import hashes_of
+from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
 from reidrisk.study.setup import Source
 from reidrisk.study.slips import attack_about, explained, key_about, with_line
@@ -48,17 +50,20 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     model = parse(text, name)
     source = _source(model, folder, text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
-    paths = [folder / part for part in names if part]
-    inputs = {one.name: hash_of_file(one) for one in paths if one.is_file()}
-    try:
-        release = _release(model, source)
-    except InvalidInput as wrong:
-        given = {} if model.release is None else model.release.parameters
-        place = ["release", *key_about(wrong, given)]
-        raise InvalidInput(with_line(text, name, place, str(wrong))) from wrong
+    inputs = hashes_of([folder / part for part in names if part])
+    releases = {}
+    for place, section in _sections(model):
+        try:
+            releases[tuple(place)] = make_release(section.kind, section.parameters, source)
+        except InvalidInput as wrong:
+            where = [*place, *key_about(wrong, section.parameters)]
+            raise InvalidInput(with_line(text, name, where, str(wrong))) from wrong
+    release = releases.pop(("release",), None)
+    if release is None and not isinstance(source, Linked):
+        release = make_release(release_kind("topics"), {}, source)
     sweep = _sweep(model, release, text, name)
     try:
-        study = _study(model, release, sweep)
+        study = replace(_study(model, source, release, sweep), beside=tuple(releases.values()))
         study.check(source)
     except InvalidInput as wrong:
         place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)
@@ -78,18 +83,27 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
     except ValidationError as wrong:
         lines = [explained(one, text, name) for one in wrong.errors()]
         raise InvalidInput("\n".join(lines)) from None
-    if model.release is not None:
-        wrongs = faults(model.release.kind, model.release.parameters)
-        if wrongs:
-            lines = [with_line(text, name, ["release", key], why) for key, why in wrongs.items()]
-            raise InvalidInput("\n".join(lines))
+    wrongs = [
+        with_line(text, name, [*place, *key.split(".")], why)
+        for place, section in _sections(model)
+        for key, why in faults(section.kind, section.parameters).items()
+    ]
+    if wrongs:
+        raise InvalidInput("\n".join(wrongs))
     return model
+
+
+def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:
+    """All releases that a file names, and where."""
+    own = [] if model.release is None else [(["release"], model.release)]
+    return [*own, *((["beside", place], one) for place, one in enumerate(model.beside))]
 
 
 def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
     """Read the people or tables; what is wrong with a file is said beside the key that names it."""
     try:
-        return model.people.read(folder)
+        with speaking("keys"):
+            return model.people.read(folder)
     except InvalidInput as wrong:
         for part in PATHS:
             path = getattr(model.people, part, None)
@@ -98,15 +112,8 @@ def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
         raise
 
 
-def _release(model: StudyModel, source: Source) -> Release | None:
-    """The release that a file names; for people the Topics API, if it names none."""
-    if model.release is not None:
-        return make_release(model.release.kind, model.release.parameters, source)
-    return None if isinstance(source, Linked) else make_release(release_kind("topics"), {}, source)
-
-
 def _sweep(
-    model: StudyModel, release: Release | None, text: str, name: str
+    model: StudyModel, release: AnyRelease | None, text: str, name: str
 ) -> dict[str, tuple[Any, ...]]:
     """Values of parameters; all that is wrong with them at once."""
     found, wrongs = {}, []
@@ -121,14 +128,12 @@ def _sweep(
     return found
 
 
-def _study(model: StudyModel, release: Release | None, sweep: dict[str, tuple[Any, ...]]) -> Study:
+def _study(
+    model: StudyModel, source: Source, release: AnyRelease | None, sweep: dict[str, tuple[Any, ...]]
+) -> Study:
     attacks = model.attacks
     if attacks is None:
-        shows: object = release
-        names = (
-            ("hamming", "weighted-hamming") if isinstance(shows, ShowsOneOfTop) else ("hamming",)
-        )
-        attacks = [attack_named(name) for name in names]
+        attacks = [attack_named(name) for name in usual_attacks(source, release, seed=model.seed)]
     return Study(
         release=release,
         attacks=tuple(attacks),

@@ -41,7 +41,29 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "The rows are those of two tables. How they came about is not known beyond what the "
             "study says, and targets stand for people only as far as the tables do."
         )
+        sentences += _of_tables(source)
     return tuple(sentences)
+
+
+def _of_tables(tables: Linked) -> list[str]:
+    """What rows are taken for, and who is in one table only."""
+    sentences = []
+    if tables.bags:
+        sentences.append("Rows are baskets of any size, without an order.")
+    elif tables.slot_names:
+        what = "column" if tables.by_column else "epoch"
+        sentences.append(f"A slot is one {what}: {', '.join(tables.slot_names)}.")
+    if tables.strangers:
+        sentences.append(
+            f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "
+            "targets: every figure is of people whom the attacker knows."
+        )
+    if tables.known_only:
+        sentences.append(
+            f"{tables.known_only:,} of {tables.users:,} known users have no anonymous row. The "
+            "attacker chooses among them too."
+        )
+    return sentences
 
 
 def versions() -> dict[str, str]:

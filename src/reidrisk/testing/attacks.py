@@ -1,6 +1,6 @@
 """The promises of attacks, for plug-ins too: call this from your own tests."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,8 +33,9 @@ class World:
 
     def view(self, attack: Attack, seen: Observations | None = None) -> View:
         """What the attack says it needs, and nothing else."""
-        needed = {need: getattr(self, need) for need in attack.needs}
-        return View.of(self.seen if seen is None else seen, **needed)
+        besides = {need: getattr(self, need) for need in attack.needs if need != "anonymous"}
+        view = View.of(self.seen if seen is None else seen, **besides)
+        return view if "anonymous" in attack.needs else replace(view, anonymous=None)
 
 
 def check_attack(
@@ -49,10 +50,10 @@ def check_attack(
 
     It is a value: it can be hashed, and cannot be changed. It says what it knows, assumes and
     needs. Fitting it looks at nothing but what it needs, and so never at the truth; it gives the
-    same score each time and in whatever order users stand, and changes nothing. Its score works for
-    every number of slots, on every engine alike. A user of whom nothing is known is never rated
-    above one who was shown the very same tokens as the target. A likelihood says how likely gaps
-    are, and its chances sum to one.
+    same score each time and in whatever order users and targets stand, and changes nothing. Its
+    score works for every number of slots, on every engine alike. A user of whom nothing is known is
+    never rated above one who was shown the very same tokens as the target. A likelihood says how
+    likely gaps are, and its chances sum to one.
 
     Args:
         attack: The one to check.
@@ -123,7 +124,7 @@ def _small_world() -> World:
 def _fitted(attack: Attack, world: World) -> Score:
     try:
         return attack.fit(world.view(attack))
-    except (AttributeError, InvalidInput) as wrong:
+    except (AttributeError, TypeError, InvalidInput) as wrong:  # None where there is nothing
         raise AssertionError(
             "an attack promises to look at nothing but the known rows and what it needs "
             f"({', '.join(attack.needs) or 'nothing'}), never at the truth; this one asks for "
@@ -132,13 +133,16 @@ def _fitted(attack: Attack, world: World) -> Score:
 
 
 def _check_fits(attack: Attack, score: Score, world: World) -> None:
-    """The same score each time it is fitted, and in any order of users."""
+    """The same score each time it is fitted, and in any order of users and targets."""
     seen = world.seen
     again = attack.fit(world.view(attack))
     _promise(_rates_alike(score, again, seen), "the same score each time it is fitted")
-    order = np.random.default_rng(1).permutation(seen.known.users)
-    nobody = np.zeros_like(seen.truth)
-    shuffled = seen.changed(known=seen.known.select(order), truth=nobody)
+    random, nobody = np.random.default_rng(1), np.zeros_like(seen.truth)
+    shuffled = seen.changed(
+        known=seen.known.select(random.permutation(seen.known.users)),
+        anonymous=seen.anonymous[random.permutation(len(seen.anonymous))],
+        truth=nobody,
+    )
     other = attack.fit(world.view(attack, shuffled))
     _promise(_rates_alike(score, other, seen), "the same score in whatever order users stand")
 

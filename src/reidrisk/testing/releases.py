@@ -8,16 +8,21 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.inputs.assembly import make_profiles
-from reidrisk.people.people import People
+from reidrisk.people.people import Cells, People
 from reidrisk.people.some import Some
 from reidrisk.releases import (
+    AnyRelease,
     Exact,
     ExactRows,
+    KnowsWhoIsThere,
+    Recodes,
     Release,
     Reveals,
     SaysGaps,
+    Surveys,
     observe,
     parameters_of,
+    prepared,
 )
 from reidrisk.releases.observing import alphabet
 from reidrisk.risk.bounds import Setting, bounds_in
@@ -33,13 +38,42 @@ MOST_SQUARES = 60.0
 Rows = NDArray[np.integer[Any]]
 
 
-def check_release(release: Release, people: People | None = None, *, seed: int = 1) -> None:
+class Turned:
+    """The same people, the last first."""
+
+    def __init__(self, people: People) -> None:
+        self.people, self.ids = people, people.ids[::-1]
+        self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
+        self.complete, self.labels = people.complete, getattr(people, "labels", None)
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """Those of the people, in this order."""
+        parts = [self.people.cells(row, row + 1) for row in self._rows(start, stop)]
+        sizes = np.concatenate([np.zeros(1, np.int64), *(np.diff(part.starts) for part in parts)])
+        return Cells(
+            np.cumsum(sizes),
+            np.concatenate([part.members for part in parts]),
+            np.concatenate([part.weights for part in parts]),
+        )
+
+    def top_sets(self, start: int, stop: int, **how: Any) -> NDArray[np.int32]:
+        """Those of the people, in this order."""
+        rows = self._rows(start, stop)
+        return np.concatenate([self.people.top_sets(row, row + 1, **how) for row in rows])
+
+    def _rows(self, start: int, stop: int) -> list[int]:
+        return list(range(self.users - 1 - start, self.users - 1 - stop, -1))
+
+
+def check_release(release: AnyRelease, people: People | None = None, *, seed: int = 1) -> None:
     """Check that a release keeps the promises of `reidrisk.releases.Release`.
 
     It is a value, whose fields are its parameters. What it shows of a user depends on that user,
-    the site and the seed alone: not on chunks, order or company. It shows tokens of its alphabet,
-    or nothing. What it promises is not below what an attacker reaches who knows its chances. Where
-    it can do more, that agrees: exact rows with what is shown, secrets with exact rows.
+    the site and the seed alone: not on chunks, order or company. If it surveys people first, that
+    is true of what it is then, and surveying them again, or in another order, changes nothing. It
+    shows tokens of its alphabet, or nothing. What it promises is not below what an attacker reaches
+    who knows its chances, given whatever is shown. Where it can do more, that agrees: exact rows
+    with what is shown, secrets with exact rows.
 
     Args:
         release: The one to check.
@@ -55,9 +89,12 @@ def check_release(release: Release, people: People | None = None, *, seed: int =
     _keeps(isinstance(name, str) and name == name.lower(), "a name in lower case")
     parameters_of(release)
     for world in small_worlds() if people is None else (people,):
-        _check_rows(release, world, seed)
-        _check_promises(release, world, seed)
-        _check_capabilities(release, world, seed)
+        shows = prepared(release, world)
+        if isinstance(release, Surveys):
+            _check_survey(release, shows, world, seed)
+        _check_rows(shows, world, seed)
+        _check_promises(shows, world, seed)
+        _check_capabilities(shows, world, seed)
 
 
 def small_worlds() -> tuple[People, ...]:
@@ -75,6 +112,18 @@ def small_worlds() -> tuple[People, ...]:
         users[kept], epochs[kept], tokens[kept], weights[kept], taxonomy=np.arange(TOKENS)
     )
     return everyone, away
+
+
+def _check_survey(release: Surveys, shows: Release, people: People, seed: int) -> None:
+    """Surveyed again, and in another order, a release shows each user the same."""
+    _keeps(not isinstance(shows, Surveys), "that one survey is enough")
+    _keeps(release.name == shows.name, "to keep its name when it has surveyed people")
+    _keeps(release.slots(people) == shows.slots(people), "the slots it says before a survey")
+    rows = _show(shows, people, seed=seed)
+    _keeps(_same(rows, _show(prepared(release, people), people, seed=seed)), "one survey each time")
+    turned = Turned(people)
+    other = _show(prepared(release, turned), turned, seed=seed)
+    _keeps(_same(rows, other[::-1]), "that the order of people changes no survey")
 
 
 def _check_rows(release: Release, people: People, seed: int) -> None:
@@ -121,6 +170,10 @@ def _check_bounds(release: Release, people: People, slots: int, seed: int) -> No
         for best in exact:
             kept = bound.estimate.high >= best.estimate.value - 1e-12
             _keeps(kept, f"{bound.name} to hold for these people")
+        if setting.world is not None:
+            columns = setting.world.whole.toarray()
+            worst = (columns.max(axis=0) / columns.sum(axis=0)).max()
+            _keeps(bound.estimate.high >= worst - 1e-12, f"{bound.name} given whatever is shown")
 
 
 def _check_attacked(release: Release, people: People, seed: int) -> None:
@@ -170,6 +223,7 @@ def _repeated(release: Release, people: People, *, site: int, seed: int) -> NDAr
 
 
 def _check_capabilities(release: Release, people: People, seed: int) -> None:
+    _check_words(release, people)
     exact = _exact(release, people, seed)
     if exact is not None:
         _check_exact(release, people, exact, seed)
@@ -182,6 +236,19 @@ def _check_capabilities(release: Release, people: People, seed: int) -> None:
         )
     if isinstance(release, Reveals) and exact is not None:
         _check_secrets(release, people, exact, seed)
+
+
+def _check_words(release: Release, people: People) -> None:
+    """What utility is computed from."""
+    slots, tokens = release.slots(people), alphabet(release, people)
+    if isinstance(release, KnowsWhoIsThere):
+        there = np.asarray(release.there(people, 0, people.users))
+        _keeps(there.shape == (people.users, slots) and there.dtype == bool,
+               "to say for each user and slot who is there")  # fmt: skip
+    if isinstance(release, Recodes) and (recoded := release.recoded) is not None:
+        allowed = (recoded >= -1) & (recoded < tokens)
+        _keeps(len(recoded) == people.tokens and bool(allowed.all()),
+               "for each token of people one of its alphabet, or -1")  # fmt: skip
 
 
 def _check_exact(release: Release, people: People, exact: ExactRows, seed: int) -> None:

@@ -20,7 +20,8 @@ from reidrisk.inputs.labels import (
     not_in_taxonomy,
     refuse_twins,
 )
-from reidrisk.inputs.linked import Linked, SiteRows, Strangers, link
+from reidrisk.inputs.linked import Linked, Strangers, link
+from reidrisk.inputs.sites import SiteRows
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING
@@ -77,7 +78,7 @@ def read_tfrecord_observations(
     path: AnyPath,
     *,
     taxonomy: Any = None,
-    strangers: Strangers = "refuse",
+    strangers: Strangers = "keep",
 ) -> Linked:
     """Read what two sites saw from Examples of `user_id`, `client_1_tokens`, `client_2_tokens`.
 
@@ -90,10 +91,10 @@ def read_tfrecord_observations(
     ids = _distinct_users([_users(shard) for shard in shards], source)
     known = _client(shards, KNOWN, ids, source)
     anonymous = _client(shards, ANONYMOUS, ids, source)
-    if known.tokens.shape[1] != anonymous.tokens.shape[1]:
+    if known.width != anonymous.width:
         raise InvalidInput(
-            f"{source}: {KNOWN} has {known.tokens.shape[1]} tokens and {ANONYMOUS} has "
-            f"{anonymous.tokens.shape[1]}; write as many of both"
+            f"{source}: {KNOWN} has {known.width} tokens and {ANONYMOUS} has {anonymous.width}; "
+            "write as many of both"
         )
     sets = _top_sets(shards)
     if taxonomy is None and sets is not None:
@@ -168,7 +169,7 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteR
     tokens[seen] = coded.codes
     origin = Source(source.files, source.rows, "record", lambda row: int(records[row]))
     known = Coded(*_compact(ids.codes[records], ids.labels))
-    return SiteRows(known, tokens.reshape(-1, counts[0]), coded.labels, np.empty(0), origin)
+    return SiteRows.slotted(known, tokens.reshape(-1, counts[0]), coded.labels, origin)
 
 
 def _compact(codes: NDArray[np.int32], labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -15,7 +15,7 @@ from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.sequences import sequence_information
-from reidrisk.observations import Observations
+from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.releases import observing
@@ -71,7 +71,7 @@ class TopicsApi:
 
     name: ClassVar[str] = "topics"
 
-    topics: int = parameter(349, help="Size of the taxonomy", least=1)
+    topics: int = parameter(349, help="Size of the taxonomy", least=1, of_people=True)
     top: int = parameter(
         5,
         help="Topics of a user and week that may be shown",
@@ -232,6 +232,15 @@ class TopicsApi:
         sets = self._top_sets(people, start, stop, seed)
         ids = people.ids[start:stop]
         return site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether a user was there in a week; or in any, where a slot is not a week."""
+        if people.complete:
+            return np.ones((stop - start, self.slots(people)), bool)
+        present = people.top_sets(start, stop, top=1, seed=0)[:, :, 0] != MISSING
+        if self.per_call == 1 and self.every == 1:
+            return np.asarray(present)
+        return np.repeat(present.any(axis=1)[:, None], self.slots(people), axis=1)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """Local differential privacy over all weeks that the slots draw on.

@@ -1,6 +1,7 @@
 """What a study may ask, a question a file; in the order of their steps, cheapest insight first."""
 
 from reidrisk.study.analyses import (
+    beside,
     bounds,
     claims,
     crowds,
@@ -21,4 +22,5 @@ ANALYSES: tuple[Analysis, ...] = (
     information,
     bounds,
     sweeps,
+    beside,
 )

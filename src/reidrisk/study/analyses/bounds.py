@@ -53,7 +53,7 @@ def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
         scene.headline,
         scene.study.level,
         scene.engine,
-        scene.release,
+        scene.shows,
         None if isinstance(scene.source, Linked) else scene.attacked_people,
         scene.study.seed,
         scene.revealed if names == (FULL,) else None,

@@ -18,7 +18,7 @@ def check(study: "Study", source: Source | None) -> None:
 
 def steps(scene: Scene) -> Iterator[Step]:
     """One step; the release may find that of these very people it cannot tell."""
-    release: object = scene.release
+    release: object = scene.shows
     if isinstance(release, Informs) and not isinstance(scene.source, Linked):
         yield alone("information", _bits, scene, release)
 

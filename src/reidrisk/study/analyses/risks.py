@@ -82,6 +82,7 @@ def risk_of(
 
 def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
     given = {
+        "anonymous": True,
         "release": study.release is not None,
         "panel": study.training > 0,
         "population": source is None or isinstance(source, SyntheticTopics),

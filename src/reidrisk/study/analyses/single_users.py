@@ -38,7 +38,7 @@ def _per_user(scene: Scene, parts: Part) -> Part:
     attack = study.attacks[risks.index(strongest)]
     rows = scene.seen.truth[: study.per_user.users]
     again = repeat(
-        shown_by(scene.release),
+        shown_by(scene.shows),
         scene.people,
         scene.rows_of_people(rows),
         repeats=study.per_user.repeats,

@@ -22,7 +22,8 @@ def check(study: "Study", source: Source | None) -> None:
         parameter = parameter_of(study.release, name, "sweep: ")
         for value in values:
             parameter.check(value)
-        if name == USERS.name and source is not None and not isinstance(source, SyntheticTopics):
+        other_people = parameter is USERS and source is not None
+        if other_people and not isinstance(source, SyntheticTopics):
             raise InvalidInput(
                 "only a synthetic population can be made with another number of users; for people "
                 "from a file use sizes"
@@ -39,13 +40,14 @@ def steps(scene: Scene) -> Iterator[Step]:
 
 def at(scene: Scene, name: str, value: Any) -> Part:
     """The risks at the headline with one parameter changed."""
-    return risks.found(changed(scene, name, value), scene.slots[-1:])
+    other = changed(scene, name, value)
+    return risks.found(other, other.slots[-1:])
 
 
 def changed(scene: Scene, name: str, value: Any) -> Scene:
     """The scene with one parameter set to another value."""
     setting = {name: value}
-    if name == USERS.name:
+    if parameter_of(scene.release, name) is USERS:
         people: Any = scene.source
         return scene.with_source(replace(people, users=int(value)), setting)
     release: Any = scene.release  # a dataclass, which its protocol cannot say

@@ -1,0 +1,195 @@
+"""Weigh agreement by what it is worth in each column, learned from the rows alone."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.attack import View, check_needs
+from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
+from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
+from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
+from reidrisk.attacks.learned_pairs.pairs import Pairs, all_pairs, true_pairs
+from reidrisk.attacks.type_aware.latent_types import sample_of_rows
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.rows import Kind
+from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores.chances import log_chance
+
+Floats = NDArray[np.float64]
+Score = TokenWeights | TokenTable
+
+MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
+"""Targets to learn from."""
+
+MOST_PAIRS = 1 << 28
+"""Pairs of rows to go through: above, fewer targets are used."""
+
+MOST_ENTRIES = 250_000_000
+"""Entries of all tables, 2 GB."""
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedPairs:
+    """Score a known row by the chance of the anonymous one, with chances learned column by column.
+
+    In each slot the known token is copied to the anonymous side with a chance of its own, else a
+    token is drawn as others show it (the hit-miss model of record linkage). So agreement counts
+    by how reliable a column is and how rare the token. Chances of gaps are learned as well.
+
+    They are learned by EM without labels, from the rows that are to be named and everyone who
+    may have left them: each anonymous row has one known user, all alike before anything is seen
+    (Fellegi and Sunter's weights, estimated). At most 2,000 targets are used, drawn by what they
+    hold; fewer, down to 100, where there are more than 134,000 known rows, and down to 50 where
+    rows agree in very many ways. With a panel, from pairs that are known to be one person.
+
+    Args:
+        panel: Other users, of whom both sides and who is who are known; that of the view, if None
+            and if it has one.
+        comparisons: By number of the slot, in what way tokens of that column can be close:
+            `Coarsened`, `Within`, or one of your own; in others they are `Equal` or not. A token
+            may then also be drawn among those close to the known one.
+    """
+
+    name: ClassVar[str] = "learned-pairs"
+    knows: ClassVar[str] = "nothing but the rows; how reliable each slot is, is learned from them"
+    assumes: ClassVar[str] = (
+        "Best if every slot is copied or drawn at random, slot by slot and user by user alike, and "
+        "every anonymous row is of a known user."
+    )
+    likelihood: ClassVar[bool] = True
+
+    panel: Observations | None = None
+    comparisons: Mapping[int, Comparison] = field(default_factory=dict, kw_only=True)
+
+    def __post_init__(self) -> None:
+        chosen = dict(self.comparisons)
+        for slot, comparison in chosen.items():
+            whole_number("a slot with a comparison", slot, least=0)
+            if not isinstance(comparison, Comparison):
+                raise InvalidInput(
+                    f"{comparison!r} is no comparison for slot {slot}; make one, as in "
+                    "Coarsened(groups), Within(distance, values) or Equal()"
+                )
+        object.__setattr__(self, "comparisons", MappingProxyType(chosen))
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The anonymous rows, unless a panel was given."""
+        return ("anonymous",) if self.panel is None else ()
+
+    def fit(self, view: View) -> Score:
+        """The score with the likeliest chances."""
+        columns, pairs = self.pairs(view)
+        chances = _learned(columns, pairs)
+        gaps = not view.known.complete or bool(pairs.cells.shown_gap.any())
+        if view.anonymous is not None:
+            gaps |= bool((view.anonymous == MISSING).any())
+        if any(column.compares for column in columns):
+            return _table(columns, chances, gaps=gaps)
+        return _weights(columns, chances, gaps=gaps)
+
+    def learn(self, view: View) -> SlotChances:
+        """How reliable each slot is: what the score is made of."""
+        return _learned(*self.pairs(view))
+
+    def pairs(self, view: View) -> tuple[list[Column], Pairs]:
+        """The columns, and the pairs of rows to learn from."""
+        check_needs(self, view)
+        self._check(view)
+        panel = view.panel if self.panel is None else self.panel
+        if panel is not None:
+            _check_panel(panel, view)
+            known, shown = (rows[:, : view.slots] for rows in (panel.true_rows, panel.anonymous))
+            columns = self._columns(view, shown)
+            return columns, true_pairs(columns, known, shown)
+        assert view.anonymous is not None
+        columns = self._columns(view, view.anonymous)
+        most = min(MOST_TARGETS, MOST_PAIRS // view.known.users)
+        some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
+        return columns, all_pairs(columns, view.known, some)
+
+    def _columns(self, view: View, shown: Tokens) -> list[Column]:
+        drawn = drawn_chances(view.known, shown)
+        return [
+            Column.of(chances, self.comparisons.get(slot, Equal()))
+            for slot, chances in enumerate(drawn)
+        ]
+
+    def _check(self, view: View) -> None:
+        if view.known.kind is not Kind.TOKENS:
+            raise InvalidInput(
+                f"{self.name} compares rows column by column, and known rows hold "
+                f"{view.known.kind.value}; give one token for each slot, or use an attack that "
+                "counts tokens in common"
+            )
+        for slot, comparison in self.comparisons.items():
+            if slot >= view.slots:
+                raise InvalidInput(
+                    f"there is a comparison for slot {slot}, and rows have slots 0 to "
+                    f"{view.slots - 1}; slots are counted from 0"
+                )
+            comparison.check(slot, view.tokens)
+        compared = any(not isinstance(one, Equal) for one in self.comparisons.values())
+        if compared and (entries := view.slots * (view.tokens + 1) ** 2) > MOST_ENTRIES:
+            raise TooLarge(
+                f"comparing {view.tokens:,} tokens with each other in {view.slots} slots would "
+                f"take {entries * 8 / 1e9:.0f} GB; leave comparisons out, or merge rare tokens"
+            )
+        if view.anonymous is not None and not (view.anonymous != MISSING).any():
+            raise InvalidInput("nothing is shown in any slot, so there is nothing to learn from")
+
+
+def _learned(columns: Sequence[Column], pairs: Pairs) -> SlotChances:
+    return learned(pairs, np.array([column.compares for column in columns]))
+
+
+def _check_panel(panel: Observations, view: View) -> None:
+    same = panel.known.kind is Kind.TOKENS and panel.tokens == view.tokens
+    if not same or panel.slots < view.slots:
+        raise InvalidInput(
+            f"the panel holds {panel.known.kind.value}, {panel.slots} slots of {panel.tokens} "
+            f"tokens, and the rows have {view.slots} slots of {view.tokens} tokens; give a panel "
+            "of the same columns, its tokens numbered alike"
+        )
+    if not panel.true_is_here.all():
+        raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
+
+
+def _weights(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenWeights:
+    """Gains where tokens are the same or not."""
+    alone = np.array([column.drawn for column in columns])
+    mismatch = chances.drawn[:, None] * alone
+    match = chances.copied[:, None] + mismatch
+    if not gaps:
+        return TokenWeights(log_chance(match), log_chance(mismatch))
+    comes, back = 1 - chances.gap_given_token[:, None], 1 - chances.gap_given_gap[:, None]
+    return TokenWeights(
+        log_chance(comes * match),
+        log_chance(comes * mismatch),
+        known_gap=log_chance(back * alone),
+        shown_gap=log_chance(chances.gap_given_token),
+        both_gaps=log_chance(chances.gap_given_gap),
+    )
+
+
+def _table(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenTable:
+    """Gains by both tokens of a slot."""
+    if not gaps:
+        parts = zip(columns, chances.copied, chances.close, strict=True)
+        return TokenTable(log_chance([column.table(*part) for column, *part in parts]))
+    size = columns[0].drawn.size + 1
+    table = np.empty((len(columns), size, size))
+    for slot, column in enumerate(columns):
+        table[slot, :-1, :-1] = column.table(chances.copied[slot], chances.close[slot])
+        table[slot, :-1, -1] = column.drawn
+        gap = np.full(size, chances.gap_given_token[slot])
+        gap[-1] = chances.gap_given_gap[slot]
+        table[slot, :-1] *= 1 - gap
+        table[slot, -1] = gap
+    return TokenTable(log_chance(table), gaps=True)

@@ -1,0 +1,135 @@
+"""What a column shows if it is not copied, and which pairs of tokens weigh alike.
+
+The token shown is copied from the known one, or drawn among those close to it, or drawn from all:
+with q the chances of tokens when they are drawn and Q(w) the sum of q over all that are close to w,
+
+    Pr(o given w) = copied [o = w] + close [o near w] q(o) / Q(w) + drawn q(o).
+
+It sums to 1 over o. Divided by q(o) it depends on little: whether the tokens are the same, and Q(w)
+if they are close. So the known tokens of a column fall into few classes, seen from a token shown.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
+from reidrisk.parallel import over_blocks
+from reidrisk.rows import MISSING, Rows, Tokens
+
+Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+APART, KNOWN_GAP, SAME, NEAR = 0, 1, 2, 3
+"""Classes of known tokens: others, none, the one shown, and from here on by their Q."""
+
+ROWS_AT_A_TIME = 1 << 18
+TINY = np.finfo(float).tiny
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Column:
+    """One slot: chances of tokens that are drawn, and what is close.
+
+    Args:
+        drawn: Chances of tokens when they are drawn from all; all above 0, they sum to 1.
+        comparison: Which tokens are close.
+        reach: The different values of Q.
+        reach_of: For each token, which of them is its own.
+    """
+
+    drawn: Floats
+    comparison: Comparison
+    reach: Floats
+    reach_of: Counts
+
+    @classmethod
+    def of(cls, drawn: Floats, comparison: Comparison) -> Self:
+        """The column with these chances."""
+        if isinstance(comparison, Equal):
+            return cls(drawn, comparison, np.empty(0), np.empty(0, np.int64))
+        tokens = np.arange(drawn.size)
+        sums = [drawn[comparison.near(tokens[[token]], tokens)].sum() for token in tokens]
+        reach, reach_of = np.unique(sums, return_inverse=True)
+        return cls(drawn, comparison, reach, reach_of)
+
+    @property
+    def classes(self) -> int:
+        """How many classes of known tokens there are."""
+        return NEAR + self.reach.size
+
+    @property
+    def compares(self) -> bool:
+        """Whether tokens can be close without being the same."""
+        return self.reach.size > 0
+
+    def classes_of(self, known: Tokens, shown: Tokens) -> Counts:
+        """The class of each known token, seen from the token shown beside it, or from one token."""
+        both = (known != MISSING) & (shown != MISSING)
+        found = np.where(known == MISSING, KNOWN_GAP, APART)
+        if self.compares:
+            near = both & self.comparison.near(known, shown)
+            found = np.where(near, NEAR + self.reach_of[known], found)
+        return np.where(both & (known == shown), SAME, found)
+
+    def ratios(self, shown: Counts) -> tuple[Floats, Floats]:
+        """What copying and drawing among close tokens add to a chance over q.
+
+        Each is tokens shown x classes.
+        """
+        copied, close = np.zeros((2, len(shown), self.classes))
+        copied[:, SAME] = 1 / self.drawn[shown]
+        if self.compares:
+            close[:, SAME] = 1 / self.reach[self.reach_of[shown]]
+            close[:, NEAR:] = 1 / self.reach
+        return copied, close
+
+    def table(self, copied: float, close: float) -> Floats:
+        """Pr(o given w) at [o, w]."""
+        chances = np.repeat((1 - copied - close) * self.drawn[:, None], self.drawn.size, axis=1)
+        chances[np.diag_indices_from(chances)] += copied
+        if self.compares:
+            tokens = np.arange(self.drawn.size)
+            near = self.comparison.near(tokens[None], tokens[:, None])
+            chances += close * near * self.drawn[:, None] / self.reach[self.reach_of]
+        return chances
+
+
+def drawn_chances(known: Rows, shown: Tokens) -> Floats:
+    """Chances of tokens that are drawn, slots x tokens.
+
+    They are as among the known rows (and one more, spread evenly), unless the anonymous side shows
+    tokens more or less often than chance explains. They are then moved towards how often other
+    anonymous rows show them, by the share of the squared differences that chance does not explain
+    (James and Stein's weight).
+    """
+    there = _known_counts(known) + 1 / known.tokens
+    here = there / there.sum(axis=1, keepdims=True)
+    counts = _counts(shown, known.tokens)
+    total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    expected = total * here
+    by_chance = (expected + expected**2 / there).sum(axis=1, keepdims=True)  # of either side
+    differ = ((counts - expected) ** 2).sum(axis=1, keepdims=True)
+    weight = np.maximum(1 - by_chance / np.maximum(differ, TINY), 0)
+    others = np.maximum(counts - 1, 0)  # a row does not count for the token it shows itself
+    left = total - others.sum(axis=1, keepdims=True)
+    drawn: Floats = (1 - weight) * here + weight * (others + left * here) / total
+    return drawn
+
+
+def _known_counts(known: Rows) -> Counts:
+    """Times each token is known, slots x tokens."""
+
+    def work(start: int, stop: int) -> Counts:
+        return _counts(known.block(start, stop), known.tokens)
+
+    counts: Counts = np.sum(over_blocks(work, known.users, ROWS_AT_A_TIME), axis=0)
+    return counts
+
+
+def _counts(rows: Tokens, tokens: int) -> Counts:
+    """Times each token occurs, slots x tokens."""
+    columns = (column[column != MISSING] for column in rows.T)
+    return np.array([np.bincount(column, minlength=tokens) for column in columns])

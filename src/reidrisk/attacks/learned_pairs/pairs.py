@@ -1,0 +1,201 @@
+"""Pairs of known and anonymous rows, counted by what a likelihood sees of them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Self, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
+from reidrisk.attacks.learned_pairs.kernels import add_codes
+from reidrisk.errors import TooLarge
+from reidrisk.parallel import over_blocks
+from reidrisk.rows import MISSING, Rows, Tokens
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+Rows32: TypeAlias = NDArray[np.int32]
+Counted: TypeAlias = tuple[Ints, Ints]
+"""Different codes, words x codes, and how often each occurs."""
+
+DENSE = 4
+"""Codes are counted in a table if it has no more than so many places for each row."""
+
+LARGEST_CODE = 1 << 62
+ROWS_AT_A_TIME = 1 << 18
+TARGETS_AT_A_TIME = 5
+
+TARGETS_TOGETHER = 50
+ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
+"""Groups of all targets times slots: with enough of them no more targets are looked at."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Cells:
+    """All that may be seen of a pair in a slot: the symbol shown and the class of the known one.
+
+    Attributes:
+        slot: The slot of each cell.
+        copied: What copying adds to the chance of the token shown, over that of drawing it.
+        close: What drawing among close tokens adds.
+        known_gap: Where nothing is known.
+        shown_gap: Where nothing is shown.
+    """
+
+    slot: Ints
+    copied: Floats
+    close: Floats
+    known_gap: Mask
+    shown_gap: Mask
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pairs:
+    """Known rows beside each target, in groups that no likelihood tells apart.
+
+    Attributes:
+        cells: What may be seen of a pair in a slot.
+        places: Groups x slots, the cell of each slot.
+        counts: Known rows of each group.
+        starts: Where the groups of each target begin, and where the last ones end.
+    """
+
+    cells: Cells
+    places: NDArray[np.int32]
+    counts: Ints
+    starts: Ints
+
+
+def true_pairs(columns: Sequence[Column], known: Tokens, shown: Tokens) -> Pairs:
+    """Each target beside its own known row."""
+    slots = zip(columns, known.T, shown.T, strict=True)
+    classes = np.stack([column.classes_of(*pair) for column, *pair in slots], axis=1)
+    ones = np.ones(len(shown), np.int64)
+    return _pairs(columns, shown, classes, ones, ones)
+
+
+def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
+    """Each target beside everybody; only the first targets, if rows agree in very many ways."""
+    codes, found = Codes.of(columns), list[Counted]()
+    for first in range(0, len(shown), TARGETS_TOGETHER):
+        found += _beside(codes, known, shown[first : first + TARGETS_TOGETHER])
+        entries = len(columns) * sum(len(times) for _, times in found)
+        if entries > MOST_ENTRIES:
+            raise TooLarge(
+                f"{len(found)} anonymous rows agree with {known.users:,} known ones in so many "
+                f"ways that learning from them would take {entries * 4 / 1e9:.0f} GB; give a panel "
+                "of pairs that are known, or fewer slots"
+            )
+        if entries > ENOUGH_ENTRIES:
+            break
+    classes = np.concatenate([codes.classes(different) for different, _ in found])
+    counts = np.concatenate([times for _, times in found])
+    sizes = np.array([len(times) for _, times in found])
+    return _pairs(columns, shown[: len(found)], classes, counts, sizes)
+
+
+def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
+    """For each of some targets, everybody by the code of what is seen of the pair."""
+    found: list[list[Counted]] = [[] for _ in shown]
+    for start in range(0, known.users, ROWS_AT_A_TIME):
+        block = known.block(start, min(start + ROWS_AT_A_TIME, known.users)).astype(np.int32)
+
+        def work(first: int, stop: int, block: Rows32 = block) -> None:
+            for target in range(first, stop):
+                found[target].append(codes.counted(block, shown[target]))
+
+        over_blocks(work, len(shown), TARGETS_AT_A_TIME)
+    return [parts[0] if len(parts) == 1 else _merged(parts) for parts in found]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Codes:
+    """Numbers for combinations of classes: of all slots, in as many words as that takes.
+
+    Attributes:
+        columns: Whose classes.
+        compared: Which columns have classes of close tokens.
+        sizes: Number of classes of each slot.
+        word: The word in which a slot is coded.
+        unit: What one more class of a slot adds to it.
+        span: One more than the largest code, if there is one word; else that of the last.
+    """
+
+    columns: Sequence[Column]
+    compared: Mask
+    sizes: Ints
+    word: Ints
+    unit: Ints
+    span: int
+
+    @classmethod
+    def of(cls, columns: Sequence[Column]) -> Self:
+        """Codes of rows with these columns."""
+        word, unit, here, span = [], [], 0, 1
+        for column in columns:
+            if span * column.classes > LARGEST_CODE:
+                here, span = here + 1, 1
+            word.append(here)
+            unit.append(span)
+            span *= column.classes
+        compared = np.array([column.compares for column in columns])
+        sizes = np.array([column.classes for column in columns])
+        return cls(columns, compared, sizes, np.array(word), np.array(unit), span)
+
+    def counted(self, known: Rows32, shown: Tokens) -> Counted:
+        """The different codes of known rows beside a target, and how often each occurs."""
+        codes = np.zeros((self.word[-1] + 1, len(known)), np.int64)
+        for word, mine in enumerate(codes):
+            unit = np.where((self.word == word) & ~self.compared, self.unit, 0)
+            add_codes(known, shown, SAME * unit, KNOWN_GAP * unit, mine)
+        for slot in np.flatnonzero(self.compared).tolist():
+            classes = self.columns[slot].classes_of(known[:, slot], shown[slot])
+            codes[self.word[slot]] += classes * self.unit[slot]
+        if len(codes) == 1 and self.span <= DENSE * len(known):
+            times = np.bincount(codes[0])
+            return np.flatnonzero(times)[None], times[times > 0]
+        return _merged([(codes, np.ones(len(known), np.int64))])
+
+    def classes(self, codes: Ints) -> Rows32:
+        """The classes of each slot, codes x slots."""
+        parts = zip(self.word, self.unit, self.sizes, strict=True)
+        columns = [(codes[word] // unit % size).astype(np.int32) for word, unit, size in parts]
+        return np.stack(columns, axis=1)
+
+
+def _merged(parts: Sequence[Counted]) -> Counted:
+    """The different codes of all parts in order, and how often each occurs."""
+    codes, times = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
+    if len(codes) == 1:
+        values, place = np.unique(codes[0], return_inverse=True)
+        different = values[None]
+    else:
+        different, place = np.unique(codes, axis=1, return_inverse=True)
+    counts = np.bincount(place.ravel(), weights=times).astype(np.int64)
+    return different, counts
+
+
+def _pairs(
+    columns: Sequence[Column], shown: Tokens, classes: Tokens, counts: Ints, sizes: Ints
+) -> Pairs:
+    """Pairs from the classes of groups, groups x slots, and how many groups each target has."""
+    parts, places, first = [], np.empty(classes.shape, np.int32), 0
+    for slot, column in enumerate(columns):
+        symbols, symbol = np.unique(shown[:, slot], return_inverse=True)
+        parts.append(_cells(slot, column, symbols.astype(np.int64)))
+        places[:, slot] = first + np.repeat(symbol, sizes) * column.classes + classes[:, slot]
+        first += symbols.size * column.classes
+    fields = [np.concatenate([getattr(part, name) for part in parts]) for name in Cells.__slots__]
+    return Pairs(Cells(*fields), places, counts, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def _cells(slot: int, column: Column, symbols: Ints) -> Cells:
+    """The cells of one slot, symbol by symbol."""
+    copied, close = column.ratios(symbols)
+    shape = copied.shape
+    shown_gap = np.broadcast_to((symbols == MISSING)[:, None], shape)
+    known_gap = np.broadcast_to(np.arange(column.classes) == KNOWN_GAP, shape)
+    slots = np.full(shape, slot, np.int64)
+    return Cells(slots.ravel(), copied.ravel(), close.ravel(), known_gap.ravel(), shown_gap.ravel())

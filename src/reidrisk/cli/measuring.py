@@ -1,0 +1,190 @@
+"""A study that a command describes: run, written down as a study file, and told."""
+
+import json
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import reidrisk as rr
+from reidrisk.cli import show
+from reidrisk.cli.running import run_file
+from reidrisk.errors import InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from reidrisk.inputs.layouts import Layout
+    from reidrisk.study import Result
+    from reidrisk.study.setup import Source
+
+OUTPUT = (
+    "A folder for the run, as `study` makes it, with the report; or result.json alone, if it ends "
+    "in .json."
+)
+USERS = "users.parquet"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a command asks, and how a study file would say it.
+
+    Attributes:
+        study: What is measured.
+        source: Of whom.
+        people: The section of people of a study file.
+        release: The section of the release; empty if there is none.
+        files: Those that were read.
+    """
+
+    study: "rr.Study"
+    source: "Source"
+    people: Mapping[str, Any]
+    files: tuple[Path, ...]
+    release: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """Where the answer goes, and how much of it is said."""
+
+    output: str | None
+    as_json: bool
+    quiet: bool
+    with_users: bool = False
+
+    def __post_init__(self) -> None:
+        if self.with_users and (self.output is None or is_file(self.output)):
+            raise InvalidInput(
+                "--with-users writes a file of users into the run's folder; name the folder with -o"
+            )
+
+
+def answer(question: Question, wishes: Wishes) -> None:
+    """Run the study and tell what it found: in a folder if there is one, else here and now."""
+    from reidrisk.study.describe import hashes_of
+
+    output, words = wishes.output, as_typed()
+    inputs = hashes_of(question.files)
+    if output is not None and not is_file(output):
+        from reidrisk.study.toml import StudyFile
+
+        text = study_text(question, words)
+        file = StudyFile(text, question.study, question.source, inputs)
+        result, _ = run_file(file, output, command=words, quiet=wishes.quiet)
+        if wishes.with_users:
+            _write_users(question, Path(output))
+    else:
+        with show.Progress(quiet=wishes.quiet) as progress:
+            engine = rr.LocalEngine(progress=progress.pairs)
+            result = replace(question.study.run(question.source, engine=engine), inputs=inputs)
+    _tell(result, question, wishes)
+
+
+def as_typed() -> tuple[str, ...]:
+    """The words of the command that runs, with what was not left to its defaults."""
+    context = click.get_current_context()
+    words = [context.info_name or ""]
+    for part in context.command.params:
+        value = context.params.get(part.name or "")
+        if isinstance(part, click.Argument):
+            words.append(str(value))
+        elif context.get_parameter_source(part.name or "") is _TYPED:
+            words += _option(part, value)
+    return tuple(words)
+
+
+_TYPED = click.core.ParameterSource.COMMANDLINE
+
+
+def _option(part: click.Parameter, value: Any) -> list[str]:
+    name = part.opts[-1]
+    if isinstance(part, click.Option) and part.is_flag:
+        return [name if value else part.secondary_opts[-1]]
+    values = value if part.multiple else (value,)
+    return [word for one in values for word in (name, _word(one))]
+
+
+def _word(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def study_text(question: Question, words: tuple[str, ...]) -> str:
+    """The same study as a file."""
+    study = question.study
+    parts = {
+        "title": study.title,
+        "unit": study.unit,
+        "seed": study.seed,
+        "targets": study.targets or "all",
+        "attacks": [attack.name for attack in study.attacks],
+        "slots": study.slots,
+    }
+    lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
+    lines += ["", "[people]", *_lines(question.people)]
+    if question.release:
+        lines += ["", "[release]", *_lines(question.release)]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(values: Mapping[str, Any]) -> list[str]:
+    # JSON is TOML for text, numbers and lists of them.
+    return [f"{name} = {json.dumps(one)}" for name, one in values.items() if one is not None]
+
+
+def said(layout: "Layout") -> dict[str, Any]:
+    """What a layout says, as keys of a study file."""
+    names = ("user", "item", "count", "epoch", "header", "separator")
+    keys = {name: getattr(layout, name) for name in names}
+    return {**keys, "columns": list(layout.columns) or None}
+
+
+def is_file(output: str) -> bool:
+    """Whether the answer goes into one file, not a folder."""
+    return output.lower().endswith(".json")
+
+
+def _write_users(question: Question, folder: Path) -> None:
+    from reidrisk.study.who import write_users
+
+    write_users(question.study, question.source, folder / USERS)
+
+
+def _explain(question: Question) -> None:
+    """What each attack does, a line each."""
+    for attack in question.study.attacks:
+        what = (type(attack).__doc__ or "").partition("\n")[0]
+        show.say(f"{attack.name}: {what[:1].lower()}{what[1:]}")
+    click.echo()
+
+
+def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
+    output = wishes.output
+    if output is not None and is_file(output):
+        from reidrisk.files import written_whole
+
+        with written_whole(output) as (part,):
+            part.write_text(found.to_json(), encoding="utf-8")
+    page = None if output is None or is_file(output) else _page(found, Path(output))
+    if wishes.as_json:
+        click.echo(found.to_json(), nl=False)
+    elif not wishes.quiet:
+        show.say(f"{found.users:,} known users, {found.targets:,} targets")
+        show.risks(found.risks)
+        _explain(question)
+        if wishes.with_users:
+            click.echo(f"Who was named, for your eyes only: {Path(str(output)) / USERS}")
+        if page is not None:
+            click.echo(f"All figures: {output}. The report: {page}")
+        elif output is not None:
+            click.echo(f"All figures: {output}. A page: reidrisk report {output}")
+
+
+def _page(found: "Result", folder: Path) -> Path | None:
+    try:
+        rr.report.html(found, folder / "report.html")
+    except MissingExtra as missing:
+        click.echo(f"No page: {missing}", err=True)
+        return None
+    return folder / "report.html"

@@ -1,0 +1,86 @@
+"""Plays, purchases, visits: what two sites learn that each see some items of a person."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import reidrisk as rr
+from reidrisk.cli import options, show
+from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
+
+if TYPE_CHECKING:
+    from reidrisk.inputs.layouts import Layout
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option("--samples", type=options.SIZES, default="1,2,4,8", show_default=True,
+              help="How many items each site sees of a person.")  # fmt: skip
+@click.option("--targets", type=options.SIZE, default="10k", show_default=True,
+              help="People to attack, at random; all, if there are fewer.")  # fmt: skip
+@click.option("--by-count/--alike", default=False, show_default=True,
+              help="Draw items by their counts, or all of a person's alike.")  # fmt: skip
+@click.option("--again/--once", default=True, show_default=True,
+              help="Whether a site may see the same item of a person again.")  # fmt: skip
+@options.layout("user", "item", "count")
+@options.chosen_attacks()
+@options.seed()
+@options.output("PATH", help=OUTPUT)
+@options.with_users()
+@options.as_json()
+@options.quiet()
+def plays(
+    file: str, samples: tuple[int, ...], targets: int, attacks: tuple[str, ...], seed: int,
+    output: str | None, layout: "Layout",
+    *, by_count: bool, again: bool, with_users: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Measure what two sites learn that each see some items of a person.
+
+    FILE has a row for each user and item, perhaps with a count: plays, purchases, visits. Each of
+    two sites is shown some items of everyone, drawn at random; one of them knows who its visitors
+    are. How many of the other's can it name? `reidrisk inspect FILE` tells what the columns look
+    like.
+
+    This is the Million Song study of the paper (section 8.5). What is called Hamming distance there
+    has two readings, and both are measured: slot by slot, the first item against the first, and as
+    sets, where the order says nothing.
+
+    \b
+    Examples:
+      reidrisk plays triplets.txt.gz --samples 1,2,4,8 --targets 10k -o run/
+      reidrisk plays baskets.csv --user household_id --item category --count items --by-count
+    """  # fmt: skip
+    from reidrisk.inputs.plays import plays_layout
+    from reidrisk.study.defaults import usual_attacks
+
+    wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
+    layout = plays_layout(file, layout)
+    if not (quiet or as_json):
+        show.say(_taken(layout, by_count=by_count))
+    with show.Progress(quiet=quiet) as progress:
+        people = rr.data.read_plays(file, layout=layout, progress=progress.read)
+    release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
+    names = attacks or usual_attacks(people, release, seed=seed)
+    study = rr.Study(
+        title=f"What two sites learn from some items of {Path(file).name}",
+        unit="items",
+        release=release,
+        attacks=tuple(rr.attacks.attack_named(name) for name in names),
+        slots=samples,
+        targets=targets,
+        seed=seed,
+    )
+    shown = {"kind": release.name, "samples": release.samples, "by_count": by_count,
+             "replacement": again}  # fmt: skip
+    where = {"kind": "plays", "path": str(Path(file).resolve()), **said(layout)}
+    answer(Question(study, people, where, (Path(file),), shown), wishes)
+
+
+def _taken(layout: "Layout", *, by_count: bool) -> str:
+    """Which column is taken for what."""
+    text = f"Users are column {layout.user}, items are column {layout.item}."
+    if layout.count is None:
+        return text
+    use = "says how likely an item is drawn" if by_count else "is not used: items are drawn alike"
+    return f"{text} The count, column {layout.count}, {use}."

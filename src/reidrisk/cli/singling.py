@@ -1,0 +1,288 @@
+"""Tables of people, and points of people: who can be singled out."""
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import reidrisk as rr
+from reidrisk.cli import options, show
+from reidrisk.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from reidrisk.estimates import Estimate
+    from reidrisk.inputs.layouts import Layout
+    from reidrisk.risk import Singling, Unicity
+
+_PAGE = "A page to read and to pass on: one file that needs no network."
+
+
+def _words(text: str) -> tuple[str, ...]:
+    """Words with commas between them."""
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    """Numbers with commas between them."""
+    try:
+        return tuple(float(word) for word in _words(text))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} are no numbers such as 10,50") from None
+
+
+_words.__name__, _numbers.__name__ = "words", "numbers"  # as --help shows them
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@options.layout("user", "columns")
+@click.option("--register", type=click.Path(), metavar="FILE",
+              help="A table of the whole population with the same columns.")  # fmt: skip
+@click.option("--least", type=click.IntRange(min=1), default=10, show_default=True,
+              help="Name a value only if so many people hold it; 1 names every value.")  # fmt: skip
+@click.option("--records", type=click.Path(), metavar="FILE",
+              help="Write k of each record, in the order of FILE, as .parquet.")  # fmt: skip
+@options.output("FILE", help=_PAGE)
+@options.as_json()
+@options.quiet()
+def singling(
+    file: str, register: str | None, least: int, records: str | None, output: str | None,
+    layout: "Layout", *, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Show who is alone in a table of people.
+
+    FILE has a row for each person. --columns are what an attacker knows of a person, exactly: how
+    many people are alone with it, how large groups of equals are, how often the best attacker is
+    right, and which column gives most people away. An empty cell is a value of its own.
+
+    With --user, equal rows of a user are one person. With --register, also how many people of the
+    whole population share the values of each record (k-map).
+
+    A value that fewer than --least people hold is personal data, and is counted but not named.
+
+    \b
+    Examples:
+      reidrisk singling people.csv --columns age,zip,sex
+      reidrisk singling people.csv --columns age,zip,sex --register census.csv -o singling.html
+    """
+    found = rr.singling(
+        file,
+        columns=layout.columns,
+        user=layout.user,
+        register=register,
+        least=least,
+        header=layout.header,
+        separator=layout.separator,
+    )
+    if records is not None:
+        _write_records(found, records)
+    if output is not None:
+        rr.report.singling.html(found, output, **_origin(file, register))
+    if as_json:
+        _print_json("singling", found.record)
+    elif not quiet:
+        _tell_singling(found)
+        _tell_page(output)
+
+
+@click.command()
+@click.argument("file", type=click.Path())
+@click.option("--points", type=options.SIZES, default="1,2,3,4", show_default=True,
+              help="How many points of a person the attacker knows.")  # fmt: skip
+@options.layout("user", "item", "epoch", "count")
+@click.option("--known", type=click.Choice(["random", "rarest"]), default="random",
+              show_default=True, help="Which points the attacker knows.")  # fmt: skip
+@click.option("--coarsen", type=_words, default="", metavar="hour,day,week,month",
+              help="Also with times that are known up to these.")  # fmt: skip
+@click.option("--round", "rounding", type=_numbers, default="", metavar="10,50",
+              help="Also with amounts that are known up to multiples of these.")  # fmt: skip
+@click.option("--targets", type=options.SIZE, default="10k", show_default=True,
+              help="People whose points are known, at random; all, if fewer.")  # fmt: skip
+@options.seed()
+@options.output("FILE", help=_PAGE)
+@options.as_json()
+@options.quiet()
+def unicity(
+    file: str, points: tuple[int, ...], known: Any, coarsen: tuple[str, ...],
+    rounding: tuple[float, ...], targets: int, seed: int, output: str | None, layout: "Layout",
+    *, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
+    """Show how many points single a person out.
+
+    FILE has a row for each event of a person: a play, a purchase, a visit. A point is what the
+    columns say that you name: --item alone, --item and --epoch (a place and a time), --epoch and
+    --count (a date and an amount). Without any, the columns user and item are looked for.
+
+    An attacker who knows some points of a person has singled them out if nobody else has them all.
+    People with fewer points are not assessed.
+
+    \b
+    Examples:
+      reidrisk unicity plays.tsv --points 1,2,4,8 -o unicity.html
+      reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
+      reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
+    """
+    with show.Progress(quiet=quiet) as progress:
+        found = rr.unicity(
+            file,
+            points=points,
+            user=layout.user,
+            item=layout.item,
+            epoch=layout.epoch,
+            count=layout.count,
+            known=known,
+            coarsen=coarsen,
+            rounding=rounding,
+            targets=targets,
+            seed=seed,
+            header=layout.header,
+            separator=layout.separator,
+            progress=progress.read,
+        )
+    if output is not None:
+        rr.report.unicity.html(found, output, **_origin(file, None))
+    if as_json:
+        _print_json("unicity", found.record)
+    elif not quiet:
+        _tell_unicity(found)
+        _tell_page(output)
+
+
+def _origin(file: str, register: str | None) -> dict[str, Any]:
+    """What a page says about where it came from."""
+    from reidrisk.study.describe import hashes_of
+
+    paths = [Path(one) for one in (file, register) if one is not None]
+    typed = shlex.join(("reidrisk", *sys.argv[1:]))
+    return {"name": Path(file).name, "command": typed, "inputs": hashes_of(paths)}
+
+
+def _write_records(found: "Singling", path: str) -> None:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    from reidrisk.files import written_whole
+
+    if not path.lower().endswith(".parquet"):
+        raise InvalidInput(f"{path}: records are written as .parquet; name the file so")
+    crowd = {} if found.crowd is None else {"register": found.crowd}
+    with written_whole(path) as (part,):
+        parquet.write_table(pa.table({"k": found.k, **crowd}), part)
+
+
+def _print_json(name: str, record: dict[str, Any]) -> None:
+    body = {"schema": rr.study.result.SCHEMA, name: record}
+    click.echo(json.dumps(body, indent=1, ensure_ascii=False))
+
+
+def _tell_page(output: str | None) -> None:
+    if output is not None:
+        click.echo(f"The page: {output}")
+
+
+def _tell_singling(found: "Singling") -> None:
+    from reidrisk.risk.given import called
+
+    show.say(
+        f"{found.people:,} people, {found.groups:,} groups of people with the same "
+        f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
+    )
+    rows = [
+        ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
+        ("best attacker is right", f"{found.optimum.value:.3%}", "guessing among who share them"),
+        ("most for any person", f"{found.k_anonymity.value:.3%}",
+         f"smallest group {found.smallest:,} (k-anonymity)"),
+    ]  # fmt: skip
+    if found.register:
+        one = found.register
+        rows += [
+            ("alone in the register", f"{one.share_unique.value:.3%}",
+             f"{one.unique:,} of {one.found:,} records found in it"),
+            ("right with the register", f"{one.optimum.value:.3%}", f"of {one.people:,} people"),
+        ]  # fmt: skip
+    show.table(("attacker who knows the columns", "share", ""), rows)
+    show.table(
+        ("who share the values", "groups", "people", "share"),
+        [
+            (str(size), f"{size.groups or 0:,}", f"{size.people:,}",
+             f"{size.people / found.people:.3%}")
+            for size in found.sizes
+            if size.people
+        ],
+    )  # fmt: skip
+    show.table(
+        ("column", "values", "fair share of those alone", "alone without it"),
+        [
+            (called(one.name), f"{one.distinct:,}", _share(one.unique_share),
+             f"{one.unique_without / found.people:.3%}")
+            for one in found.parts
+        ],
+    )  # fmt: skip
+    _tell_caveats(found)
+
+
+def _tell_caveats(found: "Singling") -> None:
+    """What nobody may overlook."""
+    from reidrisk.risk.given import called
+
+    empty = [
+        f"{cells:,} of {called(name)}"
+        for name, cells in zip(found.columns, found.empty, strict=True)
+        if cells
+    ]
+    if empty:
+        show.say(f"An empty cell is a value of its own: {', '.join(empty)}.")
+    if found.merged:
+        show.say(f"Rows left out because the same user has an equal one: {found.merged:,}.")
+    if found.register and found.register.not_found:
+        show.say(
+            f"Records that are not in the register: {found.register.not_found:,}. They are in no "
+            "figure about it, which does not make them safe."
+        )
+    if found.register and found.register.short:
+        show.say(
+            "Records of which the register has fewer people than the table, so that it is not "
+            f"complete: {found.register.short:,}."
+        )
+
+
+def _tell_unicity(found: "Unicity") -> None:
+    from reidrisk.risk.given import called
+
+    show.say(
+        f"{found.users:,} people; {found.known} points ({', '.join(map(called, found.point))}) of "
+        f"{found.targets:,} of them are known."
+    )
+    show.table(
+        ("known", "points", "singled out", "interval", "right", "assessed"),
+        [
+            (one.coarsening, str(one.points), *_figure(one.singled_out), _figure(one.right)[0],
+             f"{one.assessed:,}")
+            for one in found
+        ],
+    )  # fmt: skip
+    missed = max(one.not_assessed for one in found)
+    show.say(
+        "Right is how often an attacker is who guesses among all who have the points."
+        + (
+            f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
+            "make them safe."
+            if missed
+            else ""
+        )
+    )
+
+
+def _figure(one: "Estimate | None") -> tuple[str, str]:
+    """A share and its interval."""
+    if one is None:
+        return "", ""
+    return f"{one.value:.2%}", "exact" if one.level == 1 else f"{one.low:.2%} to {one.high:.2%}"
+
+
+def _share(one: "Estimate") -> str:
+    ends = "" if one.low == one.high else f" ({one.low:.3%} to {one.high:.3%})"
+    return f"{one.value:.3%}{ends}"

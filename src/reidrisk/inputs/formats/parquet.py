@@ -1,0 +1,109 @@
+"""Parquet files."""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.columns import holds_text
+from reidrisk.inputs.formats.format import Head
+from reidrisk.inputs.labels import is_utf8, not_utf8
+from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.streams import Progress
+
+MAGIC, SUFFIX = b"PAR1", ".parquet"
+# Names of columns that are not UTF-8 raise a ValueError.
+DAMAGED = (OSError, ValueError, pa.ArrowException)
+BATCH = 1 << 20
+
+
+def knows(head: Head) -> bool:
+    """By its first bytes, or its name."""
+    return head.data.startswith(MAGIC) or head.suffix == SUFFIX
+
+
+def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":  # noqa: A001
+    """The file has its own header and types: nothing is looked for."""
+    del layout, wanted
+    if head.packing is not None:
+        raise InvalidInput(
+            f"{head.file}: a Parquet file is packed in itself and cannot be read inside of "
+            f"{head.packing.kind}; unpack it"
+        )
+    return ParquetTable(head.file)
+
+
+def parquet_file(file: Path) -> Any:
+    """An open Parquet file."""
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(file)
+    except DAMAGED as wrong:
+        raise InvalidInput(
+            f"{file}: this is no whole Parquet file; write it again: {first_line(wrong)}"
+        ) from wrong
+
+
+def first_line(wrong: BaseException) -> str:
+    """What Arrow says, without what it says about itself."""
+    return (str(wrong).splitlines() or [type(wrong).__name__])[0]
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """A Parquet file."""
+
+    file: Path
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns."""
+        return tuple(parquet_file(self.file).schema_arrow.names)
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """What to say of the file."""
+        return {"format": "Parquet"}
+
+    def batches(
+        self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
+    ) -> Iterator[pa.Table]:
+        """About a million rows at a time."""
+        del kinds
+        opened = parquet_file(self.file)
+        size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
+        try:
+            for batch in opened.iter_batches(BATCH, columns=list(names)):
+                table = pa.Table.from_batches([batch]).select(list(names))
+                self._refuse_no_text(table, rows)
+                rows += table.num_rows
+                yield table
+                if progress is not None:
+                    progress(size * rows // total, size)
+        except DAMAGED as wrong:
+            if isinstance(wrong, InvalidInput):
+                raise
+            raise InvalidInput(
+                f"{self.file}: the file is damaged; write it again: {first_line(wrong)}"
+            ) from wrong
+        if not rows:
+            yield opened.schema_arrow.empty_table().select(list(names))
+
+    def _refuse_no_text(self, table: pa.Table, before: int) -> None:
+        """Arrow promises that strings are UTF-8, and damaged files do not keep it."""
+        for name in table.column_names:
+            column = table[name]
+            if not holds_text(column.type):
+                continue
+            raw = column.cast(pa.large_binary())
+            try:
+                raw.cast(pa.large_string())
+            except pa.ArrowInvalid:
+                texts = enumerate(raw)
+                row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
+                place = f"{self.file}, row {before + row + 1}"
+                raise InvalidInput(not_utf8(place, name)) from None

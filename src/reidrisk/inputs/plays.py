@@ -1,0 +1,243 @@
+"""People from rows of a user and an item: plays, purchases, visits, ratings.
+
+The file is read once, from front to back, and never held as a whole: of its text only the distinct
+users and items stay, each once.
+"""
+
+import operator
+import shlex
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.assembly import Choices, Duplicates, LongRows, assemble
+from reidrisk.inputs.columns import numbers, refuse_nulls
+from reidrisk.inputs.formats import open_table
+from reidrisk.inputs.formats.delimited import DelimitedTable
+from reidrisk.inputs.formats.format import TEXT, TableFile
+from reidrisk.inputs.labels import Coded, encode_numbers, refuse_blanks, text_of
+from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.numbering import Numbering
+from reidrisk.inputs.roles import of_role
+from reidrisk.inputs.signs import is_number
+from reidrisk.inputs.sources import Source
+from reidrisk.inputs.streams import Progress, unchanged
+from reidrisk.inputs.tables import (
+    LAYOUT,
+    TYPES,
+    AnyPath,
+    check_columns,
+    files_of,
+    refuse_mixed_cases,
+)
+from reidrisk.people.profiles import Profiles
+from reidrisk.speech import setting
+
+ROLES = ("user", "item", "count", "epoch")
+
+
+def read_plays(
+    path: AnyPath,
+    *,
+    layout: Layout = LAYOUT,
+    taxonomy: Any = None,
+    duplicates: Duplicates = "add",
+    progress: Progress | None = None,
+) -> Profiles:
+    """Read people from rows of a user, an item and perhaps a count and an epoch.
+
+    Args:
+        path: A file of text or Parquet, packed or not, or a folder of them.
+        layout: Which column is what, and how the file is cut. What it does not say is found as
+            `plays_layout` explains.
+        taxonomy: All items there are; by default those of the rows.
+        duplicates: Whether the counts of several rows of one user, item and epoch are added, the
+            default, or such rows are refused.
+        progress: Called with the bytes that have been read and all bytes there are.
+
+    Without a column of counts every row counts once; without one of epochs there is one epoch.
+    """
+    choices = Choices(taxonomy=taxonomy, duplicates=duplicates)
+    files = files_of(path, TYPES)
+    sizes = [file.stat().st_size for file in files]
+    columns: dict[str, Any] = {"user": Labels(), "item": Labels(), "epoch": Labels(), "count": []}
+    rows: list[int] = []
+    first: dict[str, str] = {}
+    for place, file in enumerate(files):
+        with unchanged(file):
+            opened = open_table(file, layout)
+            refuse_mixed_cases(opened, len(files))
+            taken = take_columns(file, opened, layout)
+            first = first or taken
+            if taken.keys() != first.keys():
+                raise InvalidInput(
+                    f"{file}: the columns are not those of {files[0]}; write all files of a folder "
+                    "with the same columns"
+                )
+            watch = _part(progress, sum(sizes[:place]), sum(sizes))
+            rows.append(_stream(opened, taken, columns, Source((str(file),), (0,)), watch))
+    source = Source(tuple(map(str, files)), tuple(rows))
+    if not sum(rows):
+        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+    return assemble(_long_rows(columns, sum(rows), source), source, choices)
+
+
+def plays_layout(path: AnyPath, layout: Layout = LAYOUT) -> Layout:
+    """The layout by which `read_plays` reads a file, with everything said that was left open.
+
+    A column is the one that the layout names; else the one whose name says what it is, such as
+    `household_id`, `track` or `plays`; else, in a file of two or three columns without a header,
+    the first is the user, the second the item, the third the count. Epochs are taken only where
+    the layout names them. Whatever leaves a doubt is refused.
+    """
+    file = files_of(path, TYPES)[0]
+    opened = open_table(file, layout)
+    taken = take_columns(file, opened, layout)
+    if isinstance(opened, DelimitedTable):
+        layout = replace(layout, header=opened.cut.header, separator=opened.cut.separator)
+    return replace(
+        layout, user=taken["user"], item=taken["item"],
+        count=taken.get("count"), epoch=taken.get("epoch"),
+    )  # fmt: skip
+
+
+class Labels:
+    """A column of labels that comes in parts: whole numbers, or text that is numbered."""
+
+    def __init__(self) -> None:
+        self.parts: list[NDArray[Any]] = []
+        self._texts = Numbering()
+        self._whole: bool | None = None
+
+    def add(self, column: pa.ChunkedArray, name: str, source: Source) -> None:
+        """The next rows."""
+        kind = column.type
+        if pa.types.is_dictionary(kind):
+            column, kind = column.cast(kind.value_type), kind.value_type
+        refuse_nulls(column, name, source)
+        whole = pa.types.is_integer(kind) and kind != pa.uint64()
+        if self._whole is None:
+            self._whole = whole
+        if whole and self._whole:
+            self.parts += [part.cast(pa.int64()).to_numpy() for part in column.chunks]
+            return
+        if self._whole:
+            self.parts = [self._numbered(pa.array(part).cast(TEXT)) for part in self.parts]
+            self._whole = False
+        # Text of the type that formats give has been checked there.
+        text = column if kind == TEXT else text_of(column, name, source)
+        refuse_blanks(text.chunks, name, source)
+        self.parts += self._texts.add(text.chunks)
+
+    def coded(self, name: str, source: Source) -> Coded:
+        """All rows, their labels in sorted order."""
+        rows = np.concatenate(self.parts)
+        self.parts = []
+        return encode_numbers(rows) if self._whole else self._texts.coded(rows, name, source)
+
+    def _numbered(self, part: pa.LargeStringArray) -> NDArray[np.int32]:
+        return self._texts.add([part])[0]
+
+
+def _stream(
+    opened: TableFile,
+    taken: dict[str, str],
+    columns: dict[str, Any],
+    source: Source,
+    progress: Progress | None,
+) -> int:
+    """Add the rows of a file to the columns; returns how many they are."""
+    kinds = {name: pa.float64() if role == "count" else TEXT for role, name in taken.items()}
+    rows = 0
+    for batch in opened.batches(list(kinds), kinds, progress):
+        total = rows + batch.num_rows
+        here = Source(source.files, (total,), record=partial(operator.add, rows))
+        for role, name in taken.items():
+            if role == "count":
+                columns[role].append(_short(numbers(batch[name], name, here)))
+            else:
+                columns[role].add(batch[name], name, here)
+        if "count" not in taken:
+            columns["count"].append(np.ones(batch.num_rows, np.float32))
+        rows = total
+    return rows
+
+
+def _long_rows(columns: dict[str, Any], rows: int, source: Source) -> LongRows:
+    users = columns["user"].coded("user", source)
+    items = columns["item"].coded("item", source)
+    if columns["epoch"].parts:
+        epochs = columns["epoch"].coded("epoch", source)
+    else:
+        epochs = Coded(np.zeros(rows, np.int32), np.zeros(1, np.int64))
+    return LongRows(users, epochs, items, np.concatenate(columns["count"]))
+
+
+def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str]:
+    """Which column is what, by role."""
+    names, said = list(opened.names), _said(layout)
+    check_columns(file, names, said.values(), f"name the right one with {_settings()}")
+    left = [name for name in names if name not in said.values()]
+    if isinstance(opened, DelimitedTable) and not opened.cut.header:
+        return said if {"user", "item"} <= said.keys() else said | _by_place(file, opened, said)
+    found = dict(said)
+    for role in ("user", "item", "count"):
+        fitting = [] if role in said else of_role(role, left)
+        check_columns(file, names, fitting, "")
+        if len(fitting) > 1 or (not fitting and role not in ("count", *said)):
+            raise InvalidInput(_unclear(file, names, role, fitting))
+        if fitting:
+            found[role] = fitting[0]
+            left.remove(fitting[0])
+    return found
+
+
+def _by_place(file: Path, opened: DelimitedTable, said: dict[str, str]) -> dict[str, str]:
+    """Without names: user, item and count in this order, if there are no other columns."""
+    names = opened.names
+    sample = [row[2] for row in opened.cut.sample if len(row) > 2]  # noqa: PLR2004
+    if said or len(names) not in (2, 3) or not all(map(is_number, sample)):
+        raise InvalidInput(_unclear(file, list(names), "user", []))
+    return dict(zip(ROLES, names, strict=False))
+
+
+def _unclear(file: Path, names: list[str], role: str, fitting: list[str]) -> str:
+    some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")  # noqa: PLR2004
+    what = (
+        f"{' and '.join(map(repr, fitting))} may each be the {role}"
+        if fitting
+        else f"no column is plainly the {role}"
+    )
+    return (
+        f"{file}: {what} (the columns are {some}); name it with {setting(role)}, or look at the "
+        f"file with `reidrisk inspect {shlex.quote(str(file))}`"
+    )
+
+
+def _settings() -> str:
+    return ", ".join(setting(role) for role in ROLES)
+
+
+def _said(layout: Layout) -> dict[str, str]:
+    said = {role: getattr(layout, role) for role in ROLES}
+    return {role: name for role, name in said.items() if name is not None}
+
+
+def _short(counts: NDArray[Any]) -> NDArray[Any]:
+    """In single precision if that loses nothing; numpy widens all if one part is not."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        short = counts.astype(np.float32)
+    return short if np.array_equal(short, counts) else counts
+
+
+def _part(progress: Progress | None, before: int, total: int) -> Progress | None:
+    """Progress of one file as that of all."""
+    if progress is None:
+        return None
+    return lambda done, _: progress(before + done, total)

@@ -1,0 +1,191 @@
+"""How a text is cut into columns, seen from its first lines: what separates them, and a header.
+
+Whoever knows says so; otherwise the first lines must leave no doubt. A wrong guess would give
+wrong people without a word.
+"""
+
+import csv
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from reidrisk.errors import InvalidInput
+from reidrisk.inputs.labels import not_utf8
+from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.roles import role_of
+from reidrisk.speech import setting
+
+# Tab and bar hardly ever stand inside of an entry; the space often does, and comes last.
+SIGNS = ("\t", "|", "::", ",", ";")
+SPACE = " "
+OWN = {".csv": ",", ".tsv": "\t"}
+SAID = {"\t": "tab", " ": "space"}
+UTF_8_MARK, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+LINES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How a text is cut.
+
+    Args:
+        separator: Between columns.
+        header: Whether the first line names the columns.
+        names: The columns: as the header has them, or their numbers.
+        skip: Bytes before the first row.
+        before: Lines before the first row.
+        line_end: What ends a line, a line feed or a carriage return.
+        sample: Some of the first rows.
+    """
+
+    separator: str
+    header: bool
+    names: tuple[str, ...]
+    skip: int
+    before: int
+    line_end: bytes
+    sample: tuple[tuple[str, ...], ...]
+
+
+def find_cut(
+    file: object, suffix: str, head: bytes, layout: Layout, wanted: Collection[str] = ()
+) -> Cut:
+    """Look at the first lines of a text.
+
+    Args:
+        file: What messages call it.
+        suffix: The type that the name of the file claims, such as ".csv".
+        head: Whole lines from the beginning of the text.
+        layout: What somebody said of it.
+        wanted: Names of columns; a first line that has one of them is a header.
+    """
+    _refuse_no_text(file, head)
+    mark = len(UTF_8_MARK) if head.startswith(UTF_8_MARK) else 0
+    line_end = b"\r" if b"\r" in head and b"\n" not in head else b"\n"
+    raw = head[mark:].split(line_end)
+    blank = next((place for place, line in enumerate(raw) if line.strip()), None)
+    if blank is None:
+        raise InvalidInput(f"{file}: there are no lines with anything in them; write it again")
+    try:
+        raw[blank].decode()
+    except UnicodeDecodeError:
+        raise InvalidInput(not_utf8(f"{file}, header", "header")) from None
+    lines = [line.decode(errors="replace").rstrip("\r") for line in raw[blank:] if line.strip()]
+    lines = lines[:LINES]
+    separator = layout.separator or _separator(file, suffix, lines)
+    rows = [tuple(split(line, separator)) for line in lines]
+    header = layout.header
+    if header is None:
+        header = _has_header(file, rows, {*wanted, *layout.named})
+    names = map(str.strip, rows[0]) if header else map(str, range(1, len(rows[0]) + 1))
+    skipped = raw[: blank + header]
+    skip = mark + sum(map(len, skipped)) + len(skipped)
+    sample = tuple(rows[header:])
+    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample)
+
+
+def split(line: str, separator: str) -> list[str]:
+    """The entries of a line; those in quotes may hold the separator."""
+    if '"' not in line or len(separator) > 1:
+        return line.split(separator)
+    try:
+        return next(csv.reader([line], delimiter=separator), [])
+    except csv.Error:  # an entry is too long for Python, because a quote is never closed
+        return line.split(separator)
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number as tables have them."""
+    return NUMBER.fullmatch(text.strip()) is not None
+
+
+def spoken(separator: str) -> str:
+    """A separator as messages say it."""
+    return SAID.get(separator, f'"{separator}"')
+
+
+def _refuse_no_text(file: object, head: bytes) -> None:
+    zeros = max(head[::2].count(0), head[1::2].count(0))
+    if head.startswith(UTF_16) or 4 * zeros > len(head):
+        raise InvalidInput(
+            f"{file}: the file is UTF-16, not UTF-8; convert it to UTF-8, as with "
+            "`iconv -f UTF-16 -t UTF-8`"
+        )
+    if zeros:
+        raise InvalidInput(
+            f"{file}: this is no text, there are bytes of zero in it; export it as CSV"
+        )
+
+
+def _separator(file: object, suffix: str, lines: list[str]) -> str:
+    """What cuts every line into equally many entries."""
+    own = OWN.get(suffix)
+    cuts = [sign for sign in SIGNS if _entries(lines, sign) > 1]
+    if own in cuts and not (own == "," and ";" in cuts):
+        return str(own)
+    if cuts and (len(cuts) == 1 or cuts[0] == "\t"):
+        return cuts[0]
+    if cuts:
+        choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in cuts)
+        raise InvalidInput(
+            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; say which: "
+            f"{choices}"
+        )
+    if own and not any(own in line for line in lines) and _entries(lines, SPACE) > 1:
+        raise InvalidInput(
+            f"{file}: columns may be separated by a space, or there may be one column; say which: "
+            f"{setting('separator', 'space')} or {setting('separator', SAID.get(own, own))}"
+        )
+    return own or _nearly(file, lines)
+
+
+def _nearly(file: object, lines: list[str]) -> str:
+    """What cuts most lines alike; whoever reads the rows will name those that differ."""
+    if _entries(lines, SPACE) > 1:
+        return SPACE
+    for sign in SIGNS:
+        sizes = [len(split(line, sign)) for line in lines]
+        if sizes[0] > 1 and 2 * sizes.count(sizes[0]) > len(sizes):
+            return sign
+    if all(len(split(line, sign)) == 1 for sign in (*SIGNS, SPACE) for line in lines):
+        return ","
+    raise InvalidInput(
+        f"{file}: no separator cuts the first lines into equally many columns, so this may be no "
+        f"table; if it is one, say what separates them, as with {setting('separator', ';')}"
+    )
+
+
+def _entries(lines: list[str], sign: str) -> int:
+    """How many entries each line has, 0 if not all have the same number."""
+    sizes = {len(split(line, sign)) for line in lines}
+    return sizes.pop() if len(sizes) == 1 else 0
+
+
+def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[str]) -> bool:
+    first = rows[0]
+    if any(entry in wanted and not is_number(entry) for entry in first):
+        return True
+    if any(map(is_number, first)):
+        return False
+    if any(role_of(entry) for entry in first):
+        return True
+    columns = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(first))]
+    pairs = list(zip(first, columns, strict=True))
+    if any(column and all(map(is_number, column)) for column in columns):
+        return True
+    if any(entry in column for entry, column in pairs) or all(_alike(*pair) for pair in pairs):
+        return False
+    raise InvalidInput(
+        f"{file}: the first line may name the columns or be a row like the others; say which: "
+        f"{setting('header', value=True)} or {setting('header', value=False)}"
+    )
+
+
+def _alike(entry: str, column: list[str]) -> bool:
+    """Whether entries look like ids made by a machine: with digits, and all of one length."""
+    return (
+        bool(column)
+        and any(map(str.isdigit, entry))
+        and {len(one) for one in column} == {len(entry)}
+    )

@@ -1,0 +1,181 @@
+"""Cohorts: groups of similar users, each of whom is shown as their group and nothing else.
+
+Users are sorted by a SimHash of what they have (Charikar 2002) and the sorted line is cut into
+groups of at least k: the sorting LSH that was proposed for FLoC. Nothing of it is chance: a user's
+hash follows from the user, the groups from the crowd.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.estimate import Bound
+from reidrisk.parallel import kernel
+from reidrisk.people.people import People
+from reidrisk.randomness import uniforms
+from reidrisk.releases.exact import ExactRows, rows_of_users
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.items import Items, of_everybody
+from reidrisk.releases.parameters import parameter
+from reidrisk.releases.promised import k_anonymity
+from reidrisk.releases.release import Crowd, Floats, Rows, Tokens
+
+BITS = 32
+"""Of a hash: users who agree in all of them are as similar as can be told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cohorts:
+    """Show of each user only a cohort, shared by at least k users and the same at every site.
+
+    Args:
+        users: How many users each cohort has at least. With n users there are n // k cohorts, whose
+            sizes differ by at most one.
+    """
+
+    name: ClassVar[str] = "cohorts"
+
+    users: int = parameter(
+        help="Users that each cohort has at least",
+        least=1,
+        safer_as_it_grows=True,
+        search=(2, 1_000),
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "users", whole_number("users", self.users, least=1))
+
+    def slots(self, people: People) -> int:
+        """One: the cohort."""
+        return 1
+
+    def surveyed(self, people: People) -> "CohortsOf":
+        """The release with its cohorts."""
+        if people.users < self.users:
+            raise InvalidInput(
+                f"cohorts have at least {self.users} users, and there are {people.users} in all; "
+                "lower users, or show more people"
+            )
+        hashes, ids = simhashes(people), people.ids
+        ties = uniforms(seed=0, purpose="cohorts/ties", users=ids, count=1)[:, 0]
+        rank = np.empty(people.users, np.int64)
+        rank[np.lexsort((ties, hashes))] = np.arange(people.users)
+        count = people.users // self.users
+        cohorts = (rank * count // people.users).astype(np.int32)
+        order = np.argsort(ids, kind="stable")
+        least = int(np.bincount(cohorts, minlength=count).min())
+        return CohortsOf(ids[order], cohorts[order], count, least)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CohortsOf:
+    """Cohorts of people who were surveyed.
+
+    Attributes:
+        ids: The users, sorted.
+        cohorts: The cohort of each.
+        count: How many cohorts there are.
+        least: Users of the smallest.
+    """
+
+    ids: NDArray[Any]
+    cohorts: Tokens
+    count: int
+    least: int
+
+    @property
+    def name(self) -> str:
+        """Of the release."""
+        return Cohorts.name
+
+    def slots(self, people: People) -> int:
+        """One: the cohort."""
+        return 1
+
+    def tokens(self, people: People) -> int:
+        """As many as there are cohorts."""
+        return self.count
+
+    @property
+    def recoded(self) -> None:
+        """A cohort is no token that people have."""
+        return
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Always: everybody has a cohort."""
+        return np.ones((stop - start, 1), bool)
+
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """The cohorts of users `start` to `stop`: users x 1."""
+        wanted = people.ids[start:stop]
+        place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
+        if (self.ids[place] != wanted).any():
+            raise InvalidInput(
+                "some of these people were not there when cohorts were made; make them of everybody"
+            )
+        return self.cohorts[place][:, None]
+
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """k-anonymity, with as many as are left in the smallest cohort if some users are not there.
+
+        Whoever has seen other sites has seen the same cohorts.
+        """
+        missing = len(self.ids) - people.users
+        return k_anonymity(self.least - missing) if missing >= 0 else ()
+
+    def gaps(self, known: Floats) -> GapChances:
+        """There are none."""
+        return GapChances.of(known)
+
+    @property
+    def independent_sites(self) -> bool:
+        """Given the people, nothing is left to chance at any site."""
+        return True
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
+        """One row of each user, for sure."""
+        shown = self.show(people, 0, people.users, site=site, seed=seed)
+        return rows_of_users([{(int(cohort),): 1.0} for cohort in shown[:, 0]], 1)
+
+
+def simhashes(people: People) -> NDArray[np.int64]:
+    """A hash of what each user has: similar users have similar ones.
+
+    Every token has a sign for each bit; a bit is set if the user's weights, with these signs, sum
+    to more than zero.
+    """
+    tokens = np.arange(people.tokens)
+    coins = uniforms(seed=0, purpose="cohorts/signs", users=tokens, count=BITS)
+    signs = np.where(coins < 0.5, -1, 1).astype(np.int8)  # noqa: PLR2004  a fair coin
+
+    def hashes(items: Items) -> NDArray[np.int64]:
+        found = np.zeros(len(items.sizes), np.int64)
+        fill_hashes(items.starts, items.members, items.weights, signs, found)
+        return found
+
+    return np.concatenate(list(of_everybody(people, hashes)))
+
+
+@kernel
+def fill_hashes(
+    starts: NDArray[np.int64],
+    members: NDArray[Any],
+    weights: Floats,
+    signs: NDArray[np.int8],
+    hashes: NDArray[np.int64],
+) -> None:
+    """Write the hash of each user."""
+    bits = signs.shape[1]
+    for user in range(hashes.size):
+        sums = np.zeros(bits)
+        for place in range(starts[user], starts[user + 1]):
+            for bit in range(bits):
+                sums[bit] += weights[place] * signs[members[place], bit]
+        for bit in range(bits):
+            hashes[user] = hashes[user] * 2 + (sums[bit] > 0)

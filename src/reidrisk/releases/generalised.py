@@ -1,0 +1,214 @@
+"""Coarser tokens: rare ones merged, a taxonomy cut, numbers rounded, dates coarsened."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import real_number, whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.people.people import People
+from reidrisk.people.some import Some
+from reidrisk.releases.holders import merged, tokens_of
+from reidrisk.releases.item_samples import ItemSamples
+from reidrisk.releases.mapped import Mapped, mapped
+from reidrisk.releases.observing import alphabet
+from reidrisk.releases.parameters import parameter
+from reidrisk.releases.release import AnyRelease, Release, Tokens, name_of, prepared
+
+Dates = Literal["day", "week", "month", "year"]
+WAYS = ("users", "depth", "rounding", "dates")
+"""How tokens are made coarser: exactly one of these is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generalised:
+    """Show what another release shows, in coarser tokens; exactly one of four ways is given.
+
+    The other release draws as it does; its promises hold, for they hold for every function of what
+    it shows. Merging rare tokens hides who holds a rare one, not who holds a rare combination.
+
+    Args:
+        users: Rare tokens are merged with their neighbours until each is held by at least so many
+            users: `reidrisk.releases.holders.merged` has the rule.
+        depth: Tokens are paths such as `/Arts/Music/Jazz`, and are cut after so many parts.
+        rounding: Tokens are numbers, and are rounded to the nearest multiple of this, halves up.
+        dates: Tokens are dates, and only their day, week, month or year is shown.
+        taxonomy: The path of each token, for `depth`; if not given, the labels of people are paths.
+        between: What stands between the parts of a path.
+        of: What shows the tokens.
+
+    Example:
+        >>> Generalised(users=20, of=ItemSamples(samples=4)).name
+        'generalised'
+    """
+
+    name: ClassVar[str] = "generalised"
+
+    users: int | None = parameter(
+        None,
+        help="Rare tokens are merged until each is held by so many users",
+        least=1,
+        safer_as_it_grows=True,
+        search=(2, 1_000),
+    )
+    depth: int | None = parameter(
+        None,
+        help="Tokens are paths, cut after so many parts",
+        least=1,
+        safer_as_it_grows=False,
+        search=(1, 5),
+        kw_only=True,
+    )
+    rounding: float | None = parameter(
+        None,
+        help="Tokens are numbers, rounded to a multiple of this",
+        least=0,
+        safer_as_it_grows=True,
+        kw_only=True,
+    )
+    dates: Dates | None = parameter(
+        None, help="Tokens are dates, of which only this is shown", kw_only=True
+    )
+    taxonomy: tuple[str, ...] | None = parameter(
+        None, help="The path of each token, if labels are not paths", kw_only=True
+    )
+    between: str = parameter("/", help="Between the parts of a path", kw_only=True)
+    of: AnyRelease = parameter(
+        ItemSamples(samples=8), help="The release that shows the tokens", kw_only=True
+    )
+
+    def __post_init__(self) -> None:
+        given = [way for way in WAYS if getattr(self, way) is not None]
+        if len(given) != 1:
+            raise InvalidInput(
+                f"generalised makes tokens coarser in one way, got {' and '.join(given) or 'none'};"
+                f" give exactly one of {', '.join(WAYS)}"
+            )
+        for way in ("users", "depth"):
+            if (value := getattr(self, way)) is not None:
+                object.__setattr__(self, way, whole_number(way, value, least=1))
+        if self.rounding is not None:
+            rounding = real_number("rounding", self.rounding, least=0)
+            if not 0 < rounding < math.inf:
+                raise InvalidInput(f"rounding is a number above 0, got {rounding:g}")
+            object.__setattr__(self, "rounding", rounding)
+        if self.dates is not None and self.dates not in _OF_DATES:
+            raise InvalidInput(f"dates is one of {', '.join(_OF_DATES)}; got {self.dates!r}")
+        if self.taxonomy is not None and self.depth is None:
+            raise InvalidInput("taxonomy goes with depth; give the depth to cut it at")
+        if not self.between:
+            raise InvalidInput("between is the text between the parts of a path; got none")
+
+    def slots(self, people: People) -> int:
+        """Those of the other release."""
+        return self.of.slots(people)
+
+    def surveyed(self, people: People) -> Mapped:
+        """The release with its groups of tokens."""
+        of = prepared(self.of, people)
+        labels = labels_of(of, people)
+        if self.users is not None:
+            own, tokens = tokens_of(of, people, self.name), alphabet(of, people)
+            table = merged(people, own, tokens, self.users)
+            return mapped(self.name, of, people, table, _merged_labels(table, labels))
+        coarse = self._coarse(of, people, labels)
+        names = list(dict.fromkeys(coarse))
+        place = {name: token for token, name in enumerate(names)}
+        table = np.array([place[name] for name in coarse], np.int32)
+        return mapped(self.name, of, people, table, np.array(names))
+
+    def _coarse(self, of: Release, people: People, labels: NDArray[Any] | None) -> list[str]:
+        """The coarser label of each token."""
+        if self.taxonomy is not None:
+            if len(self.taxonomy) != alphabet(of, people):
+                raise InvalidInput(
+                    f"taxonomy has {len(self.taxonomy)} paths for {alphabet(of, people)} tokens; "
+                    "give one path for each token, in their order"
+                )
+            labels = np.array(self.taxonomy)
+        if labels is None:
+            raise InvalidInput(
+                f"generalised goes by the labels of tokens, and the tokens that {name_of(of)} "
+                "shows of these people have none: synthetic people and cohorts do not; merge rare "
+                "tokens (users), or read people from a file"
+            )
+        return [self._coarser(label) for label in labels.tolist()]
+
+    def _coarser(self, label: Any) -> str:
+        if self.depth is not None:
+            return _cut(str(label), self.depth, self.between)
+        if self.rounding is not None:
+            return _rounded(label, self.rounding)
+        assert self.dates is not None
+        return _OF_DATES[self.dates](_date(label))
+
+
+def labels_of(of: Release, people: People) -> NDArray[Any] | None:
+    """Names of the tokens that a release shows; None if they have none."""
+    if hasattr(of, "labels"):
+        return np.asarray(of.labels)
+    while isinstance(people, Some):
+        people = people.people
+    labels = getattr(people, "labels", None)
+    fits = labels is not None and len(labels) == alphabet(of, people)
+    return np.asarray(labels) if fits else None
+
+
+def _merged_labels(table: Tokens, labels: NDArray[Any] | None) -> NDArray[Any]:
+    """Tokens that stayed alone keep their labels; groups are said by their first and their size."""
+    own = np.arange(len(table)) if labels is None else labels
+    _, first, sizes = np.unique(table, return_index=True, return_counts=True)
+    return np.array(
+        [
+            str(own[token]) if size == 1 else f"{own[token]} and {size - 1} more"
+            for token, size in zip(first, sizes, strict=True)
+        ]
+    )
+
+
+def _cut(path: str, depth: int, separator: str) -> str:
+    """The first parts of a path; one in front of which the separator stands keeps it."""
+    lead = separator if path.startswith(separator) else ""
+    parts = path.removeprefix(separator).split(separator)
+    return lead + separator.join(parts[:depth])
+
+
+def _rounded(label: Any, unit: float) -> str:
+    try:
+        number = float(label)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise InvalidInput(
+            f"rounding is for tokens that are numbers, and {label!r} is none; leave such tokens "
+            "out, or merge rare ones (users)"
+        )
+    return f"{math.floor(number / unit + 0.5) * unit:.12g}"
+
+
+def _date(label: Any) -> date:
+    try:
+        return datetime.fromisoformat(str(label)).date()
+    except ValueError:
+        raise InvalidInput(
+            f"dates is for tokens that are dates such as 2024-05-31, and {label!r} is none; write "
+            "dates as year, month and day"
+        ) from None
+
+
+def _week(day: date) -> str:
+    year, week, _ = day.isocalendar()
+    return f"{year}-W{week:02}"
+
+
+_OF_DATES: dict[str, Callable[[date], str]] = {
+    "day": date.isoformat,
+    "week": _week,
+    "month": lambda day: f"{day:%Y-%m}",
+    "year": lambda day: f"{day:%Y}",
+}

@@ -1,0 +1,65 @@
+"""Tokens of few users are withheld: the rule under which search logs were released."""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING
+from reidrisk.people.people import People
+from reidrisk.releases.generalised import labels_of
+from reidrisk.releases.holders import holders_of, tokens_of
+from reidrisk.releases.item_samples import ItemSamples
+from reidrisk.releases.mapped import Mapped, mapped
+from reidrisk.releases.observing import alphabet
+from reidrisk.releases.parameters import parameter
+from reidrisk.releases.release import AnyRelease, prepared
+
+
+@dataclass(frozen=True, slots=True)
+class MinimumUsers:
+    """Show what another release shows, but no token that fewer users hold.
+
+    Nothing is shown in its place: a gap, which an attacker sees. What is left may still be a
+    combination that only one user has.
+
+    Args:
+        users: How many users must hold a token, in whatever epoch.
+        of: What shows the tokens.
+    """
+
+    name: ClassVar[str] = "minimum-users"
+
+    users: int = parameter(
+        help="Tokens that fewer users hold are withheld",
+        least=1,
+        safer_as_it_grows=True,
+        search=(2, 1_000),
+    )
+    of: AnyRelease = parameter(
+        ItemSamples(samples=8), help="The release that shows the tokens", kw_only=True
+    )
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "users", whole_number("users", self.users, least=1))
+
+    def slots(self, people: People) -> int:
+        """Those of the other release."""
+        return self.of.slots(people)
+
+    def surveyed(self, people: People) -> Mapped:
+        """The release with the tokens that are held by enough."""
+        of = prepared(self.of, people)
+        own, tokens = tokens_of(of, people, self.name), alphabet(of, people)
+        kept = holders_of(people, own, tokens) >= self.users
+        if not kept.any():
+            raise InvalidInput(
+                f"no token is held by {self.users} users, so nothing would be shown of anybody; "
+                "lower users, or show more people"
+            )
+        table = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
+        labels = labels_of(of, people)
+        names = np.flatnonzero(kept) if labels is None else labels[kept]
+        return mapped(self.name, of, people, table, names)

@@ -1,0 +1,140 @@
+"""What a release is still good for: how true what it shows is, and how much it withholds.
+
+All figures are of what one site is shown of all people, and every user counts alike:
+
+- *real*: the share of shown tokens that the user holds, in whatever epoch. Where a release shows
+  coarser tokens, what the user holds is made coarser in the same way.
+- *variation*: the total variation between the frequencies of shown tokens and of those that people
+  have, by weight and all epochs together: half the sum of the differences. What is never shown
+  counts as one more token, of which nothing is shown.
+- *withheld*: the share of slots in which nothing was shown although the user had something to show.
+
+Where what is shown are no tokens that people have, as with cohorts, the first two mean nothing.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.estimates import Estimate, confidence, mean_of_numbers
+from reidrisk.observations import MISSING
+from reidrisk.people.people import People
+from reidrisk.people.some import Some
+from reidrisk.randomness import uniforms
+from reidrisk.releases.items import USERS_AT_A_TIME, items_of
+from reidrisk.releases.mapped import has_anything, people_s_tokens
+from reidrisk.releases.observing import alphabet
+from reidrisk.releases.release import AnyRelease, KnowsWhoIsThere, Release, Rows, Tokens, prepared
+
+Floats = NDArray[np.float64]
+SITE = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """What a release is good for.
+
+    Attributes:
+        real: Share of shown tokens that are real; None if they are none of people's.
+        variation: Total variation between what is shown and what people have, from 0 (the same)
+            to 1; None likewise.
+        withheld: Share of slots with nothing although the user had something to show; None if
+            nobody had.
+    """
+
+    real: Estimate | None
+    variation: Estimate | None
+    withheld: Estimate | None
+
+
+def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.95) -> Utility:
+    """How useful what a site is shown of people is.
+
+    Intervals are about chance in what is shown: the people are these. Users are shown on their own,
+    so shares are means over independent users (`mean_of_numbers`), and one user moves the total
+    variation by no more than one of their number (McDiarmid's inequality).
+
+    Args:
+        release: What shows them.
+        people: All of them are shown, to site 1.
+        seed: As in `observe`, which shows the same.
+        level: Chance with which an interval holds the truth.
+    """
+    shows, level = prepared(release, people), confidence(level)
+    own = people_s_tokens(shows, people)
+    tokens = alphabet(shows, people)
+    had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
+    real, withheld = (np.full(people.users, np.nan) for _ in range(2))
+    for start, stop in _blocks(people.users):
+        some = Some(people, np.arange(start, stop), people.ids[start:stop])
+        rows = np.asarray(shows.show(some, 0, stop - start, site=SITE, seed=seed))
+        withheld[start:stop] = _withheld(shows, some, rows)
+        if own is not None:
+            real[start:stop] = _compared(some, rows, own, had, shown)
+    order = np.argsort(uniforms(seed=seed, purpose="utility", users=people.ids, count=1)[:, 0])
+    return Utility(
+        _mean(real[order], level), _variation(had, shown, level), _mean(withheld[order], level)
+    )
+
+
+def _blocks(users: int) -> Iterator[tuple[int, int]]:
+    """One after the other, so that sums are made in one order."""
+    for start in range(0, users, USERS_AT_A_TIME):
+        yield start, min(start + USERS_AT_A_TIME, users)
+
+
+def _withheld(shows: Release, some: Some, rows: Rows) -> Floats:
+    """Share of each user's slots, of those with something to show, in which nothing was."""
+    if isinstance(shows, KnowsWhoIsThere):
+        there = shows.there(some, 0, some.users)
+    else:
+        there = has_anything(some, 0, some.users, rows.shape[1])
+    slots = there.sum(axis=1)
+    empty = (there & (rows == MISSING)).sum(axis=1)
+    return _shares(empty, slots)
+
+
+def _compared(some: Some, rows: Rows, own: Tokens, had: Floats, shown: Floats) -> Floats:
+    """Share of each user's shown tokens that are real; frequencies are added to those so far."""
+    users, tokens = some.users, len(had) - 1
+    items = items_of(some, 0, users)
+    holder = np.repeat(np.arange(users), items.sizes)
+    held = own[items.members].astype(np.int64)
+    total = np.bincount(holder, items.weights, users)
+    had += np.bincount(np.where(held < 0, tokens, held), items.weights / total[holder], tokens + 1)
+    came = rows != MISSING
+    count = came.sum(axis=1)
+    user, _ = np.nonzero(came)
+    token = rows[came].astype(np.int64)
+    shown += np.bincount(token, 1 / count[user], tokens + 1)
+    pairs = (holder * tokens + held)[held >= 0]
+    right = np.bincount(user, np.isin(user * tokens + token, pairs), users)
+    return _shares(right, count)
+
+
+def _shares(some: NDArray[Any], of: NDArray[Any]) -> Floats:
+    """Shares; not a number where there is nothing to have a share of."""
+    shares: Floats = np.divide(some, of, out=np.full(len(of), np.nan), where=of > 0)
+    return shares
+
+
+def _mean(shares: Floats, level: float) -> Estimate | None:
+    """Of the users of whom there is one; their order is random."""
+    known = shares[~np.isnan(shares)]
+    return mean_of_numbers(known, level=level) if known.size else None
+
+
+def _variation(had: Floats, shown: Floats, level: float) -> Estimate | None:
+    """Half the sum of the differences; `shown` adds up to the users of whom something came."""
+    users = round(shown.sum())
+    if not users or not had.any():
+        return None
+    value = float(np.abs(had / had.sum() - shown / shown.sum()).sum() / 2)
+    reach = math.sqrt(math.log(2 / (1 - level)) / (2 * users))
+    return Estimate(
+        value, max(value - reach, 0.0), min(value + reach, 1.0), level, users, "McDiarmid"
+    )

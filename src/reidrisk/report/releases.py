@@ -1,0 +1,222 @@
+"""Releases side by side: what each risks, what is promised of it, what it is still good for."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reidrisk.guests import guest
+from reidrisk.report.drawing import COLOURS, GLYPHS, PERCENT, SHAPES, Look, chart
+from reidrisk.report.numbers import at_most, percent, share, share_with_interval
+from reidrisk.report.parts import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Key,
+    Row,
+    Section,
+    count_column,
+    figure_cells,
+    share_columns,
+    span,
+    words_column,
+)  # fmt: skip
+from reidrisk.report.words import listed, unit
+from reidrisk.study.result import Compared, Result, Risk
+
+USES = ("real", "variation", "withheld")
+_TITLE = "How would other releases compare?"
+
+
+def section(result: Result) -> Section | None:
+    """A chart of risk against utility, and a table of all."""
+    if not result.releases:
+        return None
+    shown = [one for one in result.releases if not one.cannot]
+    if not shown:
+        return Section("releases", _TITLE, tuple(_cannot(result)))
+    sentences = (_how(result, shown), *_cannot(result), *_refused(shown))
+    rows, level = tuple(_row(one) for one in shown), percent(result.level)
+    risk = Exhibit(
+        name="releases",
+        title="Risk against utility",
+        sentence=_extremes(shown),
+        rows=rows,
+        columns=_risk_columns(result, level),
+        draw=_draw if any(_has_point(row) for row in rows) else None,
+        keys=tuple(
+            Key(str(row["release"]), GLYPHS[place % len(GLYPHS)], place % COLOURS)
+            for place, row in enumerate(rows)
+            if _has_point(row)
+        ),
+        open=True,
+    )
+    use = Exhibit(
+        name="utility",
+        title="What each is good for",
+        sentence=_useful(shown),
+        rows=tuple(
+            {key: row[key] for key in row if key == "release" or key.startswith(USES)}
+            for row in rows
+        ),
+        columns=(
+            words_column("Release", "release"),
+            *share_columns("Real", level, "real_"),
+            *share_columns("Frequencies off by", level, "variation_"),
+            *share_columns("Withheld", level, "withheld_"),
+        ),
+        open=True,
+    )
+    return Section("releases", _TITLE, sentences, (risk, use))
+
+
+def strongest(one: Compared) -> Risk | None:
+    """The attack that is right most often."""
+    return max(one.risks, key=lambda risk: risk.value, default=None)
+
+
+def _how(result: Result, shown: Sequence[Compared]) -> str:
+    counts = sorted({one.slots for one in shown})
+    after = (
+        f"after {counts[0]:,} {unit(result, counts[0])}"
+        if len(counts) == 1
+        else f"each after its own number of {unit(result)}, {listed([f'{n:,}' for n in counts])}: "
+        "some show more than others"
+    )
+    return (
+        f"Every release is shown the same people and attacked in the same ways, {after}. Right is "
+        "how often the strongest of these attacks names the right person, among those of whom "
+        "both sides saw something; ceiling, if there is one, what no attacker exceeds. Useful is "
+        "what is shown if much of it is real, if token frequencies are near the true ones, and if "
+        "little is withheld."
+    )
+
+
+def _cannot(result: Result) -> list[str]:
+    return [f"{one.release} was left out: {one.cannot}." for one in result.releases if one.cannot]
+
+
+def _refused(shown: Sequence[Compared]) -> list[str]:
+    """Attacks that some releases were spared, which flatters these."""
+    spared: dict[str, list[str]] = {}
+    for one in shown:
+        for refusal in one.refused:
+            spared.setdefault(refusal.attack, []).append(one.release)
+    return [
+        f"{attack} does not apply to {listed(releases)}, so these may look safer than they are."
+        for attack, releases in spared.items()
+    ]
+
+
+def _extremes(shown: Sequence[Compared]) -> str:
+    """From the riskiest to the least risky."""
+    found = [(risk, one.release) for one in shown if (risk := strongest(one)) is not None]
+    if not found:
+        return "No attack applies to any of these releases."
+    ordered = sorted(found, key=lambda pair: -pair[0].value)
+    (most, first), (least, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"With {first} the right person is named in {share(most)} of cases."
+    return (
+        f"The right person is named in {share(most)} of cases with {first}, and in {share(least)} "
+        f"with {last}."
+    )
+
+
+def _useful(shown: Sequence[Compared]) -> str:
+    """Where token frequencies are nearest, and where farthest off."""
+    found = [(one.variation, one.release) for one in shown if one.variation is not None]
+    if not found:
+        return "None of these releases shows tokens that people have."
+    ordered = sorted(found, key=lambda pair: pair[0].value)
+    (near, first), (far, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"Token frequencies are off by {share(near)} with {first}."
+    return (
+        f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
+    )
+
+
+def _row(one: Compared) -> Row:
+    risk, ceiling = strongest(one), one.ceiling
+    cells: dict[str, Any] = {"release": one.release, "slots": one.slots}
+    cells |= {"attack": None if risk is None else risk.attack, **figure_cells(risk)}
+    cells |= {
+        "not_assessed": None if risk is None else risk.not_assessed,
+        "targets": None if risk is None else risk.targets + risk.not_assessed,
+        "ceiling": None if ceiling is None else ceiling.high,
+        "ceiling_name": None if ceiling is None else ceiling.name,
+    }
+    for use in USES:
+        cells |= figure_cells(getattr(one, use), f"{use}_")
+    return cells
+
+
+def _risk_columns(result: Result, level: str) -> tuple[Column, ...]:
+    return (
+        words_column("Release", "release"),
+        count_column(unit(result).capitalize(), "slots"),
+        Column("Strongest attack", lambda row: str(row["attack"] or NOTHING), "attack",
+               number=False),
+        *share_columns("Right", level),
+        Column("Not assessed", _not_assessed, "not_assessed"),
+        Column("Ceiling", _ceiling, "ceiling"),
+    )  # fmt: skip
+
+
+def _not_assessed(row: Row) -> str:
+    missed, of = row["not_assessed"], row["targets"]
+    return NOTHING if missed is None else f"{missed:,} of {of:,}"
+
+
+def _ceiling(row: Row) -> str:
+    return "none" if row["ceiling"] is None else at_most(float(row["ceiling"]))
+
+
+def _has_point(row: Row) -> bool:
+    return row["variation_value"] is not None and row["value"] is not None
+
+
+def _draw(rows: Sequence[Row], look: Look) -> Any:
+    """Risk upwards, utility to the right: the lower right corner is best."""
+    alt = guest("altair")
+    data = [
+        {
+            **row,
+            "kept": 1 - float(row["variation_value"] or 0),
+            "least": 1 - float(row["variation_high"] or 0),
+            "most": 1 - float(row["variation_low"] or 0),
+            "said": share_with_interval(span(row)),
+            "off": share_with_interval(span(row, "variation_")),
+        }
+        for row in rows
+        if _has_point(row)
+    ]
+    places = [place for place, row in enumerate(rows) if _has_point(row)]
+    names = [str(rows[place]["release"]) for place in places]
+    legend = alt.Legend(title=None, orient="top", columns=1, symbolOpacity=1, labelLimit=600)
+    legend = legend if look.legend else None
+    colours = [look.colour(place) for place in places]
+    shapes = [SHAPES[place % len(SHAPES)] for place in places]
+    colour = alt.Color("release:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
+    shape = alt.Shape("release:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
+    across = alt.Axis(title="token frequencies kept (100 % less what they are off by)",
+                      labelExpr=PERCENT, tickCount=5, grid=False)  # fmt: skip
+    up = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
+    x, y = alt.X("kept:Q", axis=across), alt.Y("value:Q", axis=up)
+    base = chart(data)
+    return alt.layer(
+        base.mark_rule(strokeWidth=1, opacity=0.5).encode(
+            x=alt.X("least:Q", axis=across), x2="most:Q", y=y, color=colour
+        ),
+        base.mark_rule(strokeWidth=1, opacity=0.5).encode(
+            x=x, y=alt.Y("low:Q", axis=up), y2="high:Q", color=colour
+        ),
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape,
+            tooltip=[
+                alt.Tooltip("release:N"),
+                alt.Tooltip("attack:N", title="strongest attack"),
+                alt.Tooltip("said:N", title="right"),
+                alt.Tooltip("off:N", title="frequencies off by"),
+            ],
+        ),
+    ).properties(height=300)  # fmt: skip

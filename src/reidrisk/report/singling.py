@@ -1,0 +1,343 @@
+"""The page about a table in which every row is a person: who is alone, and why."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from reidrisk.estimates import Estimate
+from reidrisk.guests import guest
+from reidrisk.report.drawing import PERCENT, Look, chart
+from reidrisk.report.numbers import at_most, count, exactly, share, share_with_interval, times
+from reidrisk.report.page import Sheet, save
+from reidrisk.report.parts import (
+    Column,
+    Exhibit,
+    Row,
+    Section,
+    count_column,
+    figure_cells,
+    share_columns,
+    span,
+    words_column,
+)  # fmt: skip
+from reidrisk.report.verdict import Statement
+from reidrisk.report.words import cleaned, listed
+from reidrisk.risk.given import called
+from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
+from reidrisk.risk.singling_out.result import CLOSED_WORLD
+from reidrisk.study.words import versions
+
+_NOT_COVERED = (
+    "Attackers who know these columns only roughly or with errors, and those who know more.",
+    "What else a row tells about a person once it is found.",
+    "People who are not in the table.",
+)
+
+_VALUES = 15
+"""Values in the table of the page; the record has more."""
+
+
+def html(
+    found: Singling,
+    path: str | os.PathLike[str],
+    *,
+    name: str = "a table",
+    command: str | None = None,
+    inputs: Mapping[str, str] | None = None,
+) -> Path:
+    """Write the page about a table.
+
+    Args:
+        found: What `singling` found.
+        path: Where to.
+        name: Of the table.
+        command: That found it, if it was one.
+        inputs: Hashes of the files read, by name.
+    """
+    known = cleaned(found)
+    sheet = Sheet(
+        title=f"Who can be singled out in {name} by {_columns(known)}",
+        statements=verdict(known),
+        basis=basis(known),
+        figure=known.share_unique,
+        study={"columns": list(known.columns), "least": known.least},
+        command=command or f"reidrisk singling FILE --columns {','.join(known.columns)}",
+        assumptions=_assumptions(known),
+        not_covered=_NOT_COVERED,
+        inputs=dict(inputs or {}),
+        versions=versions(),
+    )
+    return save(sheet, sections(known), path)
+
+
+def verdict(found: Singling) -> tuple[Statement, ...]:
+    """Who is alone, what the best attacker reaches, what k-anonymity promises."""
+    alone = f"alone with their {_columns(found)}"
+    if found.unique:
+        first = (
+            f"{_people(found.unique)} of {count(found.people)}, {share(found.share_unique)}, "
+            f"{'is' if found.unique == 1 else 'are'} {alone}: whoever knows these of a person, and "
+            "that the person is in the table, has found the row."
+        )
+    else:
+        first = (
+            f"Nobody of {count(found.people)} people is {alone}: at least {count(found.smallest)} "
+            "share them."
+        )
+    best = (
+        "Whoever knows these columns and guesses among all who share them names the right row in "
+        f"{share(found.optimum)} of cases, {times(found.optimum, 1 / found.people)} times as often "
+        "as without them. Nobody who knows no more does better."
+    )
+    promise = (
+        f"Everybody shares their values with at least {count(found.smallest - 1)} others "
+        f"({found.smallest}-anonymity): nobody is named with a chance above "
+        f"{at_most(found.k_anonymity.value)}."
+    )
+    if found.smallest == 1:
+        promise = "The smallest group is one person, so k-anonymity promises nothing (k = 1)."
+    statements = [Statement("found", first), Statement("model", best)]
+    if found.register:
+        statements += _register_verdict(found.register)
+    return (*statements, Statement("promise", promise, warns=found.smallest == 1))
+
+
+def _register_verdict(register: RegisterCrowds) -> list[Statement]:
+    if not register.found:
+        text = "No record has its values in the register: it says nothing about this table."
+        return [Statement("model", text, warns=True)]
+    text = (
+        f"Among the {count(register.people)} people of the register, "
+        f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
+        f"it with all names is right in {share(register.optimum)} of cases at best."
+    )
+    if register.not_found:
+        text += (
+            f" {count(register.not_found)} records are not in it; they are in no such figure, "
+            "which does not make them safe."
+        )
+    return [Statement("model", text, warns=bool(register.not_found))]
+
+
+def basis(found: Singling) -> str:
+    """Who was counted."""
+    merged = f" {count(found.merged)} rows repeat a row of the same user." if found.merged else ""
+    return (
+        f"All {_people(found.people)} were counted, so these figures are exact for this "
+        f"table.{merged}"
+    )
+
+
+def sections(found: Singling) -> tuple[Section, ...]:
+    """Sizes of groups, columns, values, the register."""
+    made = (_groups(found), _parts(found), _values(found), _population(found))
+    return tuple(section for section in made if section)
+
+
+def _groups(found: Singling) -> Section:
+    few = sum(size.people for size in found.sizes if size.least < 5)  # noqa: PLR2004  a class begins there
+    sentence = (
+        f"{exactly(few / found.people)} of people share their {_columns(found)} with fewer than "
+        f"four others. There are {count(found.groups)} groups of people with the same values."
+    )
+    return Section(
+        "groups",
+        "How many people share the same values?",
+        exhibits=(_size_exhibit("groups", "People by size of their group", sentence, found.sizes),),
+    )
+
+
+def _size_exhibit(
+    name: str, title: str, sentence: str, sizes: Sequence[GroupSize], unit: str = "people"
+) -> Exhibit:
+    last = max((place for place, size in enumerate(sizes) if size.people), default=0)
+    total = sum(size.people for size in sizes) or 1
+    rows: tuple[Row, ...] = tuple(
+        {
+            "label": str(size),
+            "groups": size.groups,
+            "people": size.people,
+            "value": size.people / total,
+        }
+        for size in sizes[: last + 1]
+    )
+    groups = () if sizes[0].groups is None else (count_column("Groups", "groups"),)
+    return Exhibit(
+        name=name,
+        title=title,
+        sentence=sentence,
+        rows=rows,
+        columns=(
+            words_column("Who share the values", "label"),
+            *groups,
+            count_column(unit.capitalize(), "people"),
+            Column("Share", lambda row: exactly(float(row["value"] or 0)), "value"),
+        ),
+        draw=lambda rows, look: _bars(rows, look, f"share of {unit}"),
+    )
+
+
+def _parts(found: Singling) -> Section:
+    """Fair shares; of what attackers gain where nobody is unique."""
+    unique = found.unique > 0
+    shares = [one.unique_share if unique else one.optimum_share for one in found.parts]
+    rows: tuple[Row, ...] = tuple(
+        {
+            "label": called(one.name),
+            "distinct": one.distinct,
+            **figure_cells(part),
+            "without": (one.unique_without if unique else one.groups_without) / found.people,
+        }
+        for one, part in sorted(
+            zip(found.parts, shares, strict=True), key=lambda pair: -pair[1].value
+        )
+    )
+    whole, what = (
+        (found.share_unique, "share of people who are alone")
+        if unique
+        else (found.optimum, "share of people whom the best attacker names")
+    )
+    sampled = any(part.low < part.high for part in shares)
+    exhibit = Exhibit(
+        name="columns",
+        title=f"What each column adds to the {what}",
+        sentence=_strongest(rows, whole, what),
+        rows=rows,
+        columns=(
+            words_column("Column", "label"),
+            count_column("Values", "distinct"),
+            *share_columns("Fair share", "95 %")[: 2 if sampled else 1],
+            Column("Without it", lambda row: exactly(float(row["without"] or 0)), "without"),
+        ),
+        draw=lambda rows, look: _bars(rows, look, what),
+        open=True,
+    )
+    meaning = (
+        "The fair share of a column (Shapley's value) is what it adds, averaged over all orders in "
+        "which an attacker may learn the columns; the shares sum to the whole"
+        f"{'' if unique else ', less one right guess'}. Without it is what remains if this column "
+        "is withheld and all others are known."
+    )
+    return Section("columns", "Which column gives people away?", (meaning,), (exhibit,))
+
+
+def _strongest(rows: Sequence[Row], whole: Estimate, what: str) -> str:
+    first = rows[0]
+    return (
+        f"{first['label']} adds most: {share_with_interval(span(first))} of the {share(whole)}. "
+        f"Without it, the {what} would be {exactly(float(first['without'] or 0))}."
+    )
+
+
+def _values(found: Singling) -> Section | None:
+    """Values by name if many hold them; the others by number."""
+    if not found.unique:
+        return None
+    rows: list[Row] = [
+        {
+            "column": called(one.column),
+            "label": "(empty)" if one.value is None else one.value,
+            "people": one.people,
+            "unique": one.unique,
+            "value": one.unique / one.people,
+        }
+        for one in found.values[:_VALUES]
+    ]
+    rows += [
+        {
+            "column": called(one.column),
+            "label": f"{count(one.values)} values of fewer than {found.least} people each",
+            "people": one.people,
+            "unique": one.unique,
+            "value": one.unique / one.people,
+        }
+        for one in found.rare
+        if one.people
+    ]
+    rows.sort(key=lambda row: -int(row["unique"] or 0))
+    exhibit = Exhibit(
+        name="values",
+        title="Values by how many people with them are alone",
+        sentence=(
+            f"The values with the most people who are alone. Values of fewer than {found.least} "
+            "people are not named, because a rare value may itself name a person; they are counted "
+            "together."
+        ),
+        rows=tuple(rows),
+        columns=(
+            words_column("Column", "column"),
+            words_column("Value", "label"),
+            count_column("People", "people"),
+            count_column("Alone", "unique"),
+            Column("Share alone", lambda row: exactly(float(row["value"] or 0)), "value"),
+        ),
+        open=True,
+    )
+    return Section("values", "Which values give people away?", exhibits=(exhibit,))
+
+
+def _population(found: Singling) -> Section | None:
+    register = found.register
+    if register is None or not register.found:
+        return None
+    sentence = (
+        f"{count(register.found)} of {count(found.people)} records have their values in the "
+        f"register of {count(register.people)} people; {count(register.unique)} of them fit one "
+        f"person only. {count(register.not_found)} are not in it."
+    )
+    if register.short:
+        sentence += (
+            f" Of {count(register.short)} records it has fewer people than the table itself, so it "
+            "is not complete."
+        )
+    exhibit = _size_exhibit(
+        "register", "Records by how many people of the register fit", sentence, register.sizes,
+        unit="records",
+    )  # fmt: skip
+    return Section("register", "And among the whole population?", exhibits=(exhibit,))
+
+
+def _assumptions(found: Singling) -> tuple[str, ...]:
+    empty = [
+        f"{count(cells)} of {called(name)}"
+        for name, cells in zip(found.columns, found.empty, strict=True)
+        if cells
+    ]
+    return (
+        CLOSED_WORLD,
+        "Every row is a person. Values are compared as they are written.",
+        *((f"An empty cell is a value of its own: {listed(empty)}.",) if empty else ()),
+        *(
+            ("Everybody of the table is in the register, and every row of it is a person.",)
+            if found.register
+            else ()
+        ),
+    )
+
+
+def _columns(found: Singling) -> str:
+    return listed([called(name) for name in found.columns])
+
+
+def _people(number: int) -> str:
+    return "1 person" if number == 1 else f"{count(number)} people"
+
+
+def _bars(rows: Sequence[Row], look: Look, what: str) -> Any:
+    """A bar for each row, with its number."""
+    alt = guest("altair")
+    data = [{**row, "said": _said(row)} for row in rows]
+    base = chart(data).encode(
+        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
+    )
+    x = alt.X("value:Q", axis=alt.Axis(title=what, labelExpr=PERCENT, tickCount=5))
+    tips = [alt.Tooltip("label:N", title=" "), alt.Tooltip("said:N", title=what)]
+    return alt.layer(
+        base.mark_bar(color=look.colour(0), size=15).encode(x=x, tooltip=tips),
+        base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
+    ).properties(height=26 * len(rows))
+
+
+def _said(row: Row) -> str:
+    return share_with_interval(span(row)) if "low" in row else exactly(float(row["value"] or 0))

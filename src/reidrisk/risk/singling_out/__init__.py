@@ -1,0 +1,21 @@
+"""Tables in which every row is a person: who is alone with what some columns say."""
+
+from reidrisk.risk.singling_out.measuring import singling
+from reidrisk.risk.singling_out.result import (
+    ColumnPart,
+    GroupSize,
+    RareValues,
+    RegisterCrowds,
+    Singling,
+    ValuePart,
+)
+
+__all__ = [
+    "ColumnPart",
+    "GroupSize",
+    "RareValues",
+    "RegisterCrowds",
+    "Singling",
+    "ValuePart",
+    "singling",
+]

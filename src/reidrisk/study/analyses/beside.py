@@ -1,0 +1,123 @@
+"""Releases side by side: how risky and how useful each is, on the same people."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from reidrisk.errors import InvalidInput
+from reidrisk.releases import AnyRelease, utility
+from reidrisk.risk.bounds import BOUNDS, Setting, bounds_in
+from reidrisk.risk.measuring import measured
+from reidrisk.study.analyses.analysis import Part, Step, alone, need_people
+from reidrisk.study.analyses.bounds import FULL
+from reidrisk.study.analyses.risks import risk_of
+from reidrisk.study.release_words import words_of
+from reidrisk.study.result import Bound, Compared, Refusal, Risk
+from reidrisk.study.setup import Scene, Source, shown_by
+
+if TYPE_CHECKING:
+    from reidrisk.risk import Fitted
+    from reidrisk.study.study import Study
+
+
+def check(study: "Study", source: Source | None) -> None:
+    """People, whom each of them can show; each once."""
+    if not study.beside:
+        return
+    need_people(study, source, "beside")
+    words = [words_of(one) for one in _all(study)]
+    for one in words:
+        if words.count(one) > 1:
+            raise InvalidInput(
+                f"beside names {one!r} twice, or it is the study's own; name each release once"
+            )
+
+
+def steps(scene: Scene) -> Iterator[Step]:
+    """A step for each release, the study's own first; what was seen is forgotten afterwards."""
+    if scene.study.beside:
+        for place, release in enumerate(_all(scene.study)):
+            yield alone(f"beside-{place}-{release.name}", _compared, scene, release)
+
+
+def _all(study: "Study") -> tuple[AnyRelease, ...]:
+    return shown_by(study.release), *study.beside
+
+
+def _compared(scene: Scene, release: AnyRelease) -> Part:
+    words = words_of(release)
+    other = scene.with_release(release, {"release": words})
+    try:
+        seen = other.seen
+    except InvalidInput as wrong:  # these very people cannot be shown so, which is a finding
+        return {"releases": (Compared(words, 0, cannot=str(wrong)),)}
+    risks, refused = _risks(other)
+    study, shows = scene.study, shown_by(other.shows)
+    useful = utility(shows, other.people, seed=study.seed, level=study.level)
+    setting = Setting(
+        seen,
+        other.headline,
+        study.level,
+        scene.engine,
+        shows,
+        other.attacked_people,
+        study.seed,
+    )
+    found = Compared(
+        release=words,
+        slots=other.headline,
+        risks=risks,
+        refused=refused,
+        ceiling=_ceiling(setting),
+        real=useful.real,
+        variation=useful.variation,
+        withheld=useful.withheld,
+    )
+    return {"releases": (found,)}
+
+
+def _risks(scene: Scene) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+    """Of the attacks that apply to this release; and those that do not, with the reason."""
+    able: list[Fitted] = []
+    refused = []
+    for attack in scene.study.attacks:
+        try:
+            one = scene.fitted(attack)
+            one.score.check(scene.seen)
+        except InvalidInput as wrong:
+            refused.append(Refusal(attack.name, str(wrong)))
+        else:
+            able.append(one)
+    if not able:
+        return (), tuple(refused)
+    slots, study = scene.headline, scene.study
+    try:
+        found = measured(
+            scene.seen,
+            able,
+            slots=slots,
+            engine=scene.engine,
+            level=study.level,
+            precision=study.precision,
+        )
+    except InvalidInput as wrong:  # nothing is shown of anybody
+        return (), (*refused, *(Refusal(one.attack.name, str(wrong)) for one in able))
+    risks = [
+        risk_of(
+            one.curve.attack,
+            slots,
+            one.curve.users,
+            one.curve[slots],
+            one.curve.not_assessed.get(slots, 0),
+            scene.setting,
+        )
+        for one in found
+    ]
+    return tuple(risks), tuple(refused)
+
+
+def _ceiling(setting: Setting) -> Bound | None:
+    """The lowest of the upper bounds that need no search."""
+    names = [name for name in BOUNDS if name != FULL]
+    uppers = [one for one in bounds_in(setting, names) if one.side == "upper"]
+    best = min(uppers, key=lambda one: one.estimate.high, default=None)
+    return None if best is None or best.estimate.high >= 1 else Bound.of(best, setting.slots)

@@ -1,0 +1,68 @@
+"""Who was found: one row for each attack and target, with names, for whoever may see them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import parquet
+
+from reidrisk.engines import LocalEngine
+from reidrisk.errors import InvalidInput
+from reidrisk.files import written_whole
+from reidrisk.matches import NOBODY
+from reidrisk.risk.engine import Engine
+from reidrisk.study.setup import Source
+from reidrisk.study.study import Study
+
+LISTED = 5
+"""How many of the best rows are named."""
+
+_ONLY_ME = 0o600
+
+
+def write_users(
+    study: Study, source: Source, path: str | Path, *, engine: Engine | None = None
+) -> None:
+    """Write who was attacked and who was named, after the most slots, as a Parquet file.
+
+    The columns are `attack`, `user` (the truth), `credit` (the chance that this attack names the
+    right user), `ties` (how many known users score best) and `best` (the users with the highest
+    scores, at most five). These are people: the file can be read by its owner alone, and nothing
+    else that a study writes holds users.
+    """
+    if study.precision is not None:
+        raise InvalidInput(
+            "a study with a precision stops attacking when it is sure enough, so it has no list of "
+            "everyone; leave precision out"
+        )
+    scene = study.scene(source, LocalEngine() if engine is None else engine)
+    ids = scene.known_ids
+    kind = pa.array(ids[:1]).type
+    schema = pa.schema(
+        {"attack": pa.string(), "user": kind, "credit": pa.float64(), "ties": pa.int64(),
+         "best": pa.list_(kind)}
+    )  # fmt: skip
+    with written_whole(path, mode=_ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
+        for attack in study.attacks:
+            seen = scene.seen.prefix(scene.headline)
+            found = scene.engine.search(seen, scene.fitted(attack).score, list_best=LISTED)
+            file.write_table(
+                pa.table(
+                    [
+                        pa.array([attack.name] * len(found), pa.string()),
+                        pa.array(ids[seen.truth], kind),
+                        found.credit,
+                        found.ties,
+                        pa.array(list(_named(found.best_rows, ids)), pa.list_(kind)),
+                    ],
+                    schema=schema,
+                )
+            )
+
+
+def _named(rows: NDArray[np.int64], ids: NDArray[np.generic]) -> Iterator[list[object]]:
+    """The users of each list of rows."""
+    for one in rows:
+        yield ids[one[one != NOBODY]].tolist()

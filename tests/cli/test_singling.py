@@ -1,0 +1,163 @@
+"""`reidrisk singling` and `reidrisk unicity`."""
+
+import json
+
+import pytest
+from pyarrow import parquet
+from tests.cli.tools import call
+
+import reidrisk as rr
+
+PEOPLE = """id,town,age
+anna,Ham,7
+ben,Ham,7
+carla,Ham,
+dora,Eck,9
+"""
+REGISTER = "town,age\nHam,7\nHam,7\nHam,7\nHam,\n"
+SALES = """who;when;paid
+anna;2023-05-17;10.10
+anna;2023-05-18;4
+ben;2023-05-17;9.70
+ben;2023-05-18;4
+"""
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, content in (("people.csv", PEOPLE), ("register.csv", REGISTER), ("sales.csv", SALES)):
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def test_singling_says_who_is_alone(files):
+    done = call("singling", files / "people.csv", "--columns", "town,age", "--user", "id")
+    assert done.returncode == 0, done.stderr
+    assert "4 people, 3 groups of people with the same town, age" in done.stdout
+    assert "50.000%" in done.stdout
+    assert "75.000%" in done.stdout
+    assert "An empty cell is a value of its own: 1 of age" in done.stdout
+    assert not any(secret in done.stdout for secret in ("anna", "Eck", "Ham"))
+
+
+def test_singling_prints_json_and_writes_k_and_a_page(files):
+    done = call(
+        "singling", files / "people.csv", "--columns", "town,age", "--register",
+        files / "register.csv", "--json", "--records", files / "k.parquet",
+        "-o", files / "page.html",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert printed["schema"] == "reidrisk/1"
+    found = rr.singling(
+        files / "people.csv", columns=["town", "age"], register=files / "register.csv"
+    )
+    assert printed["singling"] == json.loads(json.dumps(found.record))
+    assert printed["singling"]["register"]["not_found"] == 1
+    records = parquet.read_table(files / "k.parquet").to_pydict()
+    assert records == {"k": [2, 2, 1, 1], "register": [3, 3, 1, 0]}
+    page = (files / "page.html").read_text()
+    assert "reidrisk singling" in page
+    assert "people.csv" in page
+
+
+def test_singling_with_a_register_says_what_is_not_in_it(files):
+    done = call(
+        "singling", files / "people.csv", "--columns", "town,age", "--register",
+        files / "register.csv",
+    )  # fmt: skip
+    assert "1 of 3 records found in it" in done.stdout
+    assert "Records that are not in the register: 1" in done.stdout
+
+
+def test_columns_without_names_are_called_by_their_number(files):
+    (files / "plain.csv").write_text("Ham,7\nHam,7\nEck,9\n")
+    done = call("singling", files / "plain.csv", "--no-header", "--columns", "1,2")
+    assert "with the same column 1, column 2" in done.stdout
+
+
+def test_values_are_named_if_asked_for(files):
+    arguments = ("singling", files / "people.csv", "--columns", "town,age", "--json")
+    assert "Eck" not in call(*arguments).stdout
+    assert "Eck" in call(*arguments, "--least", "1").stdout
+
+
+def test_unicity_says_how_many_points_are_enough(files):
+    done = call(
+        "unicity", files / "sales.csv", "--separator", ";", "--user", "who", "--epoch", "when",
+        "--count", "paid", "--points", "1,2,3", "--round", "5", "--coarsen", "week",
+        "--known", "rarest", "-o", files / "page.html",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "2 people; rarest points (when, paid) of 2 of them are known" in done.stdout
+    assert "week, rounded to 5" in done.stdout
+    assert "Up to 2 people have fewer points" in done.stdout
+    assert "anna" not in done.stdout
+    assert "single" in (files / "page.html").read_text()
+
+
+def test_unicity_finds_users_and_items_by_name_or_place(files):
+    (files / "named.csv").write_text("household_id,song,plays\nu,x,1\nu,y,2\nv,x,1\n")
+    (files / "plain.tsv").write_text("u\tx\t1\nu\ty\t2\nv\tx\t1\n")
+    named, plain = (rr.unicity(files / name, points=(1, 2)) for name in ("named.csv", "plain.tsv"))
+    assert (named.point, plain.point) == (("song",), ("2",))
+    assert named.figures == plain.figures
+    dated = rr.unicity(files / "named.csv", points=(1,), count="plays")
+    assert dated.users == 2
+
+
+def test_unicity_prints_json(files):
+    (files / "plays.tsv").write_text("user\titem\nu\tx\nu\ty\nv\tx\n")
+    done = call("unicity", files / "plays.tsv", "--points", "1,2", "--json", "--seed", "3")
+    printed = json.loads(done.stdout)["unicity"]
+    found = rr.unicity(files / "plays.tsv", points=(1, 2), targets=10_000, seed=3)
+    assert printed == json.loads(json.dumps(found.record))
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("singling", "people.csv"), "name columns, each once, such as --columns age,postcode"),
+        (("singling", "people.csv", "--columns", "town,sex"), "no column 'sex'"),
+        (("singling", "people.csv", "--columns", "town", "--user", "town"), "named for two things"),
+        (
+            ("singling", "twice.csv", "--columns", "town", "--user", "id"),
+            "1 user has rows that differ",
+        ),
+        (
+            ("singling", "people.csv", "--columns", "town", "--records", "k.csv"),
+            "written as .parquet",
+        ),
+        (("singling", "absent.csv", "--columns", "town"), "no such file"),
+        (
+            ("singling", "people.csv", "--columns", "town", "--register", "sales.csv"),
+            "no column 'town'",
+        ),
+        (("unicity", "people.csv"), "no column is plainly the user"),
+        (("unicity", "people.csv", "--item", "town"), "no column 'user'"),
+        (
+            ("unicity", "people.csv", "--user", "id", "--item", "town", "--coarsen", "day"),
+            "name it with --epoch",
+        ),
+        (("unicity", "people.csv", "--user", "id", "--item", "town", "--round", "x"), "no numbers"),
+        (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'age' is empty"),
+        (
+            ("unicity", "people.csv", "--user", "id", "--count", "town", "--round", "5"),
+            "(--count) must hold numbers",
+        ),
+    ],
+)
+def test_bad_input_gets_one_line_and_exit_code_2(files, words, message):
+    (files / "twice.csv").write_text("id,town\nanna,Ham\nanna,Eck\n")
+    paths = [files / word if word.endswith((".csv", ".parquet")) else word for word in words]
+    done = call(*paths)
+    assert done.returncode == 2
+    assert message in " ".join(done.stderr.split())
+    assert not any(secret in done.stderr for secret in ("anna", "Eck", "Traceback"))
+    assert not done.stdout
+
+
+def test_nothing_is_written_if_something_is_wrong(files):
+    done = call("singling", files / "people.csv", "--columns", "sex", "-o", files / "page.html")
+    assert done.returncode == 2
+    assert not (files / "page.html").exists()
