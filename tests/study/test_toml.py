@@ -87,11 +87,11 @@ def test_two_tables_are_a_source(tmp_path):
     assert shown.study.targets is None
 
 
-def test_people_from_files_are_found_beside_the_study(tmp_path):
+@pytest.mark.parametrize("named", ['columns = {user = "who"}', 'user = "who"\nseparator = ","'])
+def test_people_from_files_are_found_beside_the_study(tmp_path, named):
     (tmp_path / "people.csv").write_text("who,epoch,token\na,1,x\nb,1,y\n")
     (tmp_path / "study.toml").write_text(
-        '[people]\nkind = "table"\npath = "people.csv"\ncolumns = {user = "who"}\n'
-        "[release]\ntop = 1\n"
+        f'[people]\nkind = "table"\npath = "people.csv"\n{named}\n[release]\ntop = 1\n'
     )
     file = read_study(tmp_path / "study.toml")
     assert file.source.users == 2
