@@ -34,6 +34,14 @@ repeats = 4
 [sweep]
 noise = ["1%", "50%"]
 users = [100]
+
+[[beside]]
+kind = "cohorts"
+users = 20
+
+[[beside]]
+kind = "minimum-users"
+users = 40
 """
 LEVEL = 0.95
 

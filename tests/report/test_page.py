@@ -60,7 +60,8 @@ def made(result, folder):
 def test_it_is_small_and_has_every_section_in_order(text):
     assert len(text.encode()) < 1_500_000
     assert re.findall(r'<section id="([a-z]+)"', text) == [
-        "spectrum", "slots", "sizes", "people", "sweeps", "information", "limits", "again",
+        "spectrum", "slots", "sizes", "people", "sweeps", "releases", "information",
+        "limits", "again",
     ]  # fmt: skip
 
 
@@ -185,10 +186,15 @@ def test_every_chart_becomes_three_files_and_every_table_one(tmp_path):
     drawn = {path.stem for path in paths if path.suffix == ".png"}
     assert drawn == {
         "spectrum", "slots", "sizes", "per-user-1", "claims-1", "claims-2", "sweep-1", "sweep-2",
-        "information",
+        "releases", "information",
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "charts").iterdir()} == {path.name for path in paths}
-    assert {path.stem for path in paths} - drawn == {"held-out", "percentiles-1", "selective"}
+    assert {path.stem for path in paths} - drawn == {
+        "held-out",
+        "percentiles-1",
+        "selective",
+        "utility",
+    }
     for name in drawn:
         svg = (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf-8")
         assert svg.startswith("<svg")

@@ -66,13 +66,19 @@ def command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
     }
 
     def run(people: str, **given: Any) -> None:
-        said = {key: value for key in offered if (value := given.pop(key, None)) is not None}
+        said = {key: given.pop(its(key)) for key in offered}
+        said = {key: value for key, value in said.items() if value is not None}
         _release(name, said, people, **given)
 
     command: Callable[..., None] = options.layout("user", "item", "count", "epoch")(run)
     for decorate in reversed(_common(offered)):
         command = decorate(command)
     return click.command(name, help=_help(name, kind))(command)
+
+
+def its(name: str) -> str:
+    """How a parameter of the release is called here, apart from what all commands have."""
+    return f"its_{name}"
 
 
 def _common(offered: dict[str, Any]) -> list[Any]:
@@ -101,16 +107,16 @@ def _option(parameter: "Parameter") -> Any:
     text = f"{parameter.help}{'' if parameter.needed else _default(parameter)}."
     how: dict[str, Any] = {"required": parameter.needed, "help": text}
     if parameter.flag:
-        return click.option(f"--{words}/--no-{words}", parameter.name, default=None, help=text)
+        return click.option(f"--{words}/--no-{words}", its(parameter.name), default=None, help=text)
     if parameter.choices:
         return click.option(
-            f"--{words}", parameter.name, type=click.Choice(parameter.choices), **how
+            f"--{words}", its(parameter.name), type=click.Choice(parameter.choices), **how
         )
     if parameter.release:
-        return click.option(f"--{words}", parameter.name, metavar="RELEASE", **how)
+        return click.option(f"--{words}", its(parameter.name), metavar="RELEASE", **how)
     if parameter.number or parameter.text:
         kind = "SHARE" if parameter.share else "NUMBER" if parameter.number else "TEXT"
-        return click.option(f"--{words}", parameter.name, metavar=kind, **how)
+        return click.option(f"--{words}", its(parameter.name), metavar=kind, **how)
     return None
 
 

@@ -31,9 +31,9 @@ def section(result: Result) -> Section | None:
     if not result.releases:
         return None
     shown = [one for one in result.releases if not one.cannot]
-    sentences = (_how(result), *_cannot(result), *_refused(shown))
     if not shown:
-        return Section("releases", _TITLE, sentences)
+        return Section("releases", _TITLE, tuple(_cannot(result)))
+    sentences = (_how(result, shown), *_cannot(result), *_refused(shown))
     rows, level = tuple(_row(one) for one in shown), percent(result.level)
     risk = Exhibit(
         name="releases",
@@ -73,8 +73,8 @@ def strongest(one: Compared) -> Risk | None:
     return max(one.risks, key=lambda risk: risk.value, default=None)
 
 
-def _how(result: Result) -> str:
-    counts = sorted({one.slots for one in result.releases if not one.cannot})
+def _how(result: Result, shown: Sequence[Compared]) -> str:
+    counts = sorted({one.slots for one in shown})
     after = (
         f"after {counts[0]:,} {unit(result, counts[0])}"
         if len(counts) == 1
