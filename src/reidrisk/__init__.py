@@ -12,6 +12,8 @@ if TYPE_CHECKING:
         FullInformation,
         Hamming,
         Overlap,
+        RarityOverlap,
+        Repetition,
         TypeAware,
         WeightedHamming,
     )
@@ -66,8 +68,10 @@ __all__ = [
     "OverlapWeights",
     "ParquetRows",
     "RandomisedResponse",
+    "RarityOverlap",
     "ReferenceEngine",
     "ReidriskError",
+    "Repetition",
     "RepresentationMatrix",
     "Result",
     "SetRows",
@@ -102,7 +106,15 @@ __all__ = [
 ]
 
 _PARTS = {
-    "attacks": ("FullInformation", "Hamming", "Overlap", "TypeAware", "WeightedHamming"),
+    "attacks": (
+        "FullInformation",
+        "Hamming",
+        "Overlap",
+        "RarityOverlap",
+        "Repetition",
+        "TypeAware",
+        "WeightedHamming",
+    ),
     "engines": ("LocalEngine", "ReferenceEngine"),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),

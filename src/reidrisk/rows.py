@@ -251,6 +251,14 @@ class BagRows:
         rows._fill(_checked_bags(name, flat, tokens), places.astype(np.int64), tokens)
         return rows
 
+    @classmethod
+    def beneath(cls, rows: Tokens, *, tokens: int) -> Self:
+        """Rows of checked tokens as bags that still hold their gaps, without a copy."""
+        flat = rows.reshape(len(rows), -1)
+        bags = object.__new__(cls)
+        bags._fill(flat.ravel(), np.arange(len(flat) + 1) * flat.shape[1], tokens)
+        return bags
+
     def _fill(self, values: Tokens, starts: NDArray[np.int64], tokens: int) -> None:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "starts", read_only(starts))

@@ -368,10 +368,15 @@ def test_drawn_tokens_are_as_known_ones_unless_sides_differ():
 
 
 def test_a_rare_token_is_not_frequent_because_a_target_shows_it():
-    """Each of a hundred targets shows a token that one in ten thousand has."""
-    known = rows_of(np.arange(10_000)[:, None], tokens=10_000)
-    drawn = drawn_chances(known, np.arange(0, 10_000, 100)[:, None])
-    np.testing.assert_allclose(drawn, 1e-4, rtol=1e-3)
+    """Each of a hundred targets shows a token that one in ten thousand has.
+
+    Neither where sides are alike nor where they differ, since many more show another one.
+    """
+    known, rare = rows_of(np.arange(10_000)[:, None], tokens=10_000), np.arange(0, 10_000, 100)
+    np.testing.assert_allclose(drawn_chances(known, rare[:, None]), 1e-4, rtol=1e-3)
+    drawn = drawn_chances(known, np.concatenate([np.full(900, 1), rare])[:, None])[0]
+    assert drawn[1] == pytest.approx(0.9, abs=0.01)
+    assert drawn[rare].max() < 1e-4
 
 
 # Where it can be used, and where not.

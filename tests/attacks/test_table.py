@@ -19,13 +19,13 @@ NAMES = {
     "full-information",
     "gaps",
     "hamming",
-    "overlap",
     "learned-pairs",
+    "overlap",
     "token-table",
     "type-aware",
     "weighted-hamming",
 }
-OF_RELEASE = NAMES - {"gaps", "hamming", "overlap"}
+OF_RELEASE = NAMES - {"gaps", "hamming", "learned-pairs", "overlap"}
 OTHERS = {"learned-pairs": ("anonymous",)}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reidrisk import Observations, TopicsApi, data
+from reidrisk import BagRows, Observations, TopicsApi, data
 from reidrisk.attacks import ATTACKS, View, attack_named
 from reidrisk.rows import Kind, rows_of
 
@@ -82,3 +82,11 @@ def test_the_order_of_anonymous_rows_says_nothing():
     np.testing.assert_array_equal(one, other)
     assert sorted(map(tuple, SEEN.anonymous)) == list(map(tuple, one))
     assert not one.flags.writeable
+
+
+def test_the_order_of_anonymous_bags_says_nothing():
+    bags = BagRows([[3, 1], [], [0], [1, 3], [0]], tokens=4)
+    seen = Observations(bags, bags, np.arange(5), tokens=4)
+    one, other = (View.of(some).anonymous for some in (seen, seen.only(np.arange(5)[::-1])))
+    assert [bag.tolist() for bag in one] == [bag.tolist() for bag in other]
+    assert sorted(bag.tolist() for bag in one) == sorted(bag.tolist() for bag in bags)

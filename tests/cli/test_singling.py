@@ -70,6 +70,12 @@ def test_singling_with_a_register_says_what_is_not_in_it(files):
     assert "Records that are not in the register: 1" in done.stdout
 
 
+def test_columns_without_names_are_called_by_their_number(files):
+    (files / "plain.csv").write_text("Ham,7\nHam,7\nEck,9\n")
+    done = call("singling", files / "plain.csv", "--no-header", "--columns", "1,2")
+    assert "with the same column 1, column 2" in done.stdout
+
+
 def test_values_are_named_if_asked_for(files):
     arguments = ("singling", files / "people.csv", "--columns", "town,age", "--json")
     assert "Eck" not in call(*arguments).stdout
@@ -134,7 +140,7 @@ def test_unicity_prints_json(files):
             "name it with --epoch",
         ),
         (("unicity", "people.csv", "--user", "id", "--item", "town", "--round", "x"), "no numbers"),
-        (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'item' is empty"),
+        (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'age' is empty"),
         (
             ("unicity", "people.csv", "--user", "id", "--count", "town", "--round", "5"),
             "(--count) must hold numbers",

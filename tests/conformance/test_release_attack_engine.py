@@ -72,9 +72,10 @@ def refusal(release, attack):
             return re.escape(f"full information {_REVEAL}; {NO_CHANCES[release]} cannot")
     if attack == "full-information" and release in {"topics, withheld", "topics, calls"}:
         return _SWITCHES
+    if release.endswith(", calls") and attack == "learned-pairs":
+        return _COLUMNS
     if release == "topics, calls":
-        refused = {"learned-pairs": _COLUMNS, "token-table": _SINGLE, "type-aware": _TYPES}
-        return refused.get(attack)
+        return {"token-table": _SINGLE, "type-aware": _TYPES}.get(attack)
     return None
 
 

@@ -4,8 +4,15 @@ import numpy as np
 from hypothesis import strategies as st
 
 from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
-from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.rows import BagRows, Kind
+from reidrisk.scores import (
+    CosineWeights,
+    OverlapWeights,
+    RepeatedTokens,
+    TokenTable,
+    TokenWeights,
+    TypeMixture,
+)
 
 # Few different values, so that sums are often equal, and some that cancel.
 AWKWARD = [-3.0, -1.5, -0.5, 0.0, 0.1, 0.2, 0.3, 0.5, 1.0, 1.5, 3.0]
@@ -83,6 +90,20 @@ def profiles(draw, seen):
 
 
 @st.composite
+def forgetful(draw, seen):
+    """Scores of any kind that forget slots."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    kinds = ["overlap", "cosine"] + ["repeated"] * (seen.known.kind is not Kind.BAGS)
+    kind = draw(st.sampled_from(kinds))
+    if kind == "overlap":
+        return draw(profiles(seen))
+    if kind == "cosine":
+        return CosineWeights(random.choice([0.0, 0.3, 1.0, 17.0], seen.tokens))
+    own = random.choice([1e-9, 0.01, 0.5, 0.999], seen.tokens)
+    return RepeatedTokens(own, draw(st.sampled_from([0.19, 0.999])), 1e-4)
+
+
+@st.composite
 def mixtures(draw, seen):
     """Type mixtures with equal and with impossible chances."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -106,7 +127,7 @@ def mixtures(draw, seen):
 def bags(draw):
     """Bags of tokens of any size, some empty, on both sides."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
-    tokens, largest = draw(st.sampled_from([1, 3, 300])), draw(st.sampled_from([1, 4, 20]))
+    tokens, largest = draw(st.sampled_from([1, 3, 90, 300])), draw(st.sampled_from([1, 4, 20, 90]))
 
     def some(count):
         return [random.integers(0, tokens, random.integers(0, largest + 1)) for _ in range(count)]
@@ -121,14 +142,14 @@ def searches(draw, most_slots=6):
     """Observations and a score for them."""
     if draw(st.integers(0, 5)) == 0:
         seen = draw(bags())
-        return seen, draw(profiles(seen))
+        return seen, draw(forgetful(seen))
     if draw(st.integers(0, 3)) == 0:
         seen = draw(observations(most_slots, sets=True))
-        return seen, draw(st.one_of(weights(seen), profiles(seen)))
+        return seen, draw(st.one_of(weights(seen), forgetful(seen)))
     seen = draw(observations(most_slots))
     if seen.tokens <= 300 and draw(st.booleans()):
         return seen, draw(st.one_of(tables(seen), mixtures(seen)))
-    return seen, draw(st.one_of(weights(seen), profiles(seen)))
+    return seen, draw(st.one_of(weights(seen), forgetful(seen)))
 
 
 def typed_people(users, targets, *, slots=8, types=16, tokens=60, seed=1):

@@ -3,6 +3,7 @@
 import doctest
 import re
 import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -34,13 +35,18 @@ LONG = {ROOT / "docs/concepts/attacks.md"}
     ],
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
-    """A comment `# -> text` after a print says what must have been printed by then."""
+    """A comment `# -> text` after a print says what must have been printed by then.
+
+    A block that begins with `# needs name` is skipped, with all after it, where no such package is.
+    """
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         if kind == "console":
             type_in(block)
             continue
+        if (needs := re.match(r"# needs (\S+)\n", block)) and not find_spec(needs[1]):
+            pytest.skip(f"{page.name} needs {needs[1]}: pip install --no-deps {needs[1]}")
         exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
         expected = re.findall(r"# -> (.*)$", block, re.MULTILINE)
         assert capsys.readouterr().out.splitlines() == expected or not expected

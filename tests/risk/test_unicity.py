@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.labels import encode
 from reidrisk.inputs.sources import Source
 from reidrisk.randomness import reference_uniforms
 from reidrisk.risk.known_points import unicity
@@ -39,6 +40,13 @@ def reference(rows, known, seed=0):
         points = reference_points(having, user, MOST, None if known == "rarest" else draws)
         found[user] = points, reference_crowds(having, points)
     return found
+
+
+def of_rows(function, values, *more):
+    """What a function of labels gives for each row."""
+    source = Source.memory(len(values))
+    part = encode(pa.chunked_array([pa.array(values)]), "column", source)
+    return function(part, *more, source)[part.codes].tolist()
 
 
 def measured(rows, **how):
@@ -159,13 +167,10 @@ def test_spans_are_those_of_the_calendar(first, minutes):
     moments = [first + timedelta(minutes=many) for many in minutes]
     start = datetime(1970, 1, 1, tzinfo=UTC)
     seconds = np.array([(time - start) // timedelta(seconds=1) for time in moments])
-    column = pa.chunked_array([pa.array(moments, pa.timestamp("us", tz="UTC"))])
-    text = pa.chunked_array([pa.array([time.isoformat() for time in moments])])
-    plain = pa.chunked_array(
-        [pa.array([time.replace(tzinfo=None).isoformat(" ") for time in moments])]
-    )
-    for given_ in (column, text, plain):
-        assert seconds_of(given_, Source.memory(1)).tolist() == seconds.tolist()
+    text = [time.isoformat() for time in moments]
+    plain = [time.replace(tzinfo=None).isoformat(" ") for time in moments]
+    for written in (text, plain):
+        assert of_rows(seconds_of, written) == seconds.tolist()
     names = {
         "hour": lambda time: time.replace(minute=0, second=0),
         "day": lambda time: time.date(),
@@ -184,25 +189,39 @@ def test_spans_are_those_of_the_calendar(first, minutes):
     st.sampled_from(["0.01", "0.25", "5", "10", "1000"]),
 )
 def test_amounts_are_rounded_to_the_nearest_step(amounts, step):
-    column = pa.chunked_array([pa.array([str(amount) for amount in amounts])])
     unit = Decimal(step)
     expected = [
         int((amount / unit + Decimal("0.5")).to_integral_value(ROUND_FLOOR)) for amount in amounts
     ]
-    assert rounded(column, float(step), Source.memory(1)).tolist() == expected
+    assert of_rows(rounded, [str(amount) for amount in amounts], float(step)) == expected
 
 
 def test_days_may_be_written_as_numbers():
-    days = pa.chunked_array([pa.array([19970101, 19970131, 20240229])])
+    days = [19970101, 19970131, 20240229]
     expected = [
         datetime(*day, tzinfo=UTC).timestamp()
         for day in ((1997, 1, 1), (1997, 1, 31), (2024, 2, 29))
     ]
-    assert seconds_of(days, Source.memory(3)).tolist() == expected
-    text = days.cast(pa.string())
-    assert seconds_of(text, Source.memory(3)).tolist() == expected
-    seconds = pa.chunked_array([pa.array([19970101, 5])])
-    assert seconds_of(seconds, Source.memory(2)).tolist() == [19970101, 5]
+    assert of_rows(seconds_of, days) == expected
+    assert of_rows(seconds_of, [str(day) for day in days]) == expected
+    assert of_rows(seconds_of, [19970101, 5]) == [19970101, 5]
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        pa.array([0, 3600, 7200, 86_400], pa.timestamp("s")),
+        pa.array([0, 3600, 7200, 86_400], pa.timestamp("s", tz="UTC")),
+        pa.array([0, 3600, 7200, 86_400]),
+    ],
+)
+def test_times_may_be_of_any_kind(when):
+    table = {"user": [1, 1, 2, 2], "when": when, "paid": [0.5, 1.5, 0.5, 1.5]}
+    found = unicity(table, epoch="when", count="paid", coarsen=["day"], points=[1], known="rarest")
+    assert [one.singled_out.value for one in found] == [1, 1]
+    assert [one.right.value for one in found] == [1, 1]
+    days = unicity(table, epoch="when", coarsen=["day"], points=[1], known="rarest")
+    assert days.at(1, "day").singled_out.value == 0.5
 
 
 BAG = {"user": ["a", "b"], "item": ["x", "y"]}
@@ -221,7 +240,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         ({"user": ["a", None], "item": ["x", "y"]}, {}, "row 2: 'user' is empty"),
         ({"user": ["a", "b"], "item": ["x", None]}, {}, "row 2: 'item' is empty"),
         (HISTORY, {"user": "who", "epoch": "when", "coarsen": ["year"]}, "hour, day, week, month"),
-        (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "the column of times"),
+        (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "text that is no time"),
         (HISTORY, {"user": "who", "count": "when", "rounding": [5]}, "must hold numbers"),
         (HISTORY, {"user": "who", "count": "paid", "rounding": [0]}, "multiples of a number"),
         (HISTORY, {"user": "who", "count": "paid", "rounding": [math.inf]}, "multiples"),

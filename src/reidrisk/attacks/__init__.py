@@ -12,6 +12,8 @@ from reidrisk.attacks.hamming import Hamming
 from reidrisk.attacks.learned_pairs import Coarsened, Equal, LearnedPairs, Within
 from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
 from reidrisk.attacks.pair_table import TokenTable
+from reidrisk.attacks.rarity import RarityOverlap
+from reidrisk.attacks.repetition import Repetition
 from reidrisk.attacks.table import all_attacks, attack_named
 from reidrisk.attacks.type_aware.attack import TypeAware
 from reidrisk.attacks.type_aware.latent_types import LatentTypes, fit_types
@@ -29,6 +31,8 @@ __all__ = [
     "LatentTypes",
     "LearnedPairs",
     "Overlap",
+    "RarityOverlap",
+    "Repetition",
     "TokenTable",
     "TypeAware",
     "View",

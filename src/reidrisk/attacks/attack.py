@@ -1,7 +1,7 @@
 """What every attack promises, ours and those of others, and what it may look at."""
 
 from dataclasses import dataclass
-from typing import Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
-from reidrisk.rows import Rows, Tokens, read_only
+from reidrisk.rows import BagRows, Rows, Tokens, read_only
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
@@ -29,7 +29,8 @@ class View:
 
     Attributes:
         known: Rows whose user the attacker knows.
-        anonymous: Rows whose user the attacker wants, in an order that says nothing about them.
+        anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
+            nothing about them.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
@@ -39,7 +40,7 @@ class View:
     release: Release | None = None
     panel: Observations | None = None
     population: Interests | None = None
-    anonymous: Tokens | None = None
+    anonymous: Any = None
 
     @classmethod
     def of(
@@ -54,9 +55,7 @@ class View:
 
         Anonymous rows come in the order of what they hold: where they stood may tell who they are.
         """
-        order = np.lexsort(seen.anonymous.T[::-1])
-        anonymous = read_only(seen.anonymous[order])
-        return cls(seen.known, release, panel, population, anonymous)
+        return cls(seen.known, release, panel, population, _in_order(seen.anonymous))
 
     @property
     def tokens(self) -> int:
@@ -67,6 +66,13 @@ class View:
     def slots(self) -> int:
         """Number of slots of every row."""
         return self.known.slots
+
+
+def _in_order(rows: Tokens | BagRows) -> Tokens | BagRows:
+    """The same rows in the order of what they hold."""
+    if isinstance(rows, BagRows):
+        return rows.select(np.array(sorted(range(len(rows)), key=lambda row: rows[row].tobytes())))
+    return read_only(rows[np.lexsort(rows.T[::-1])])
 
 
 class Attack(Protocol):

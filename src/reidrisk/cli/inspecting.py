@@ -55,7 +55,8 @@ def _tell(found: "Inspection") -> None:
         Column("column", no_wrap=True), Column("holds", no_wrap=True),
         Column("distinct", no_wrap=True, justify="right"),
         Column("empty", no_wrap=True, justify="right"),
-        Column("perhaps", no_wrap=True), "for example", box=SIMPLE_HEAD, pad_edge=False,
+        Column("perhaps", no_wrap=True), "examples", box=SIMPLE_HEAD, pad_edge=False,
+        padding=(0, 1, 0, 0),
     )  # fmt: skip
     for column in found.columns:
         # Text, since square brackets would be markup.
@@ -72,8 +73,9 @@ def _users(found: "Inspection") -> str:
     rows = found.rows_per_user
     if rows is None:
         return ""
-    if rows.most == 1:
-        return f"{found.users:,} users with one row each."
+    if rows.least == rows.most:
+        each = "one row" if rows.most == 1 else f"{rows.most:,} rows"
+        return f"{found.users:,} users with {each} each."
     return (
         f"{found.users:,} users. Rows per user: {rows.least:,} to {rows.most:,}, median "
         f"{rows.median:,.10g}, mean {rows.mean:,.1f}; nine in ten have at most "

@@ -125,21 +125,23 @@ def unicity(
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
-    found = rr.unicity(
-        file,
-        points=points,
-        user=layout.user,
-        item=layout.item,
-        epoch=layout.epoch,
-        count=layout.count,
-        known=known,
-        coarsen=coarsen,
-        rounding=rounding,
-        targets=targets,
-        seed=seed,
-        header=layout.header,
-        separator=layout.separator,
-    )
+    with show.Progress(quiet=quiet) as progress:
+        found = rr.unicity(
+            file,
+            points=points,
+            user=layout.user,
+            item=layout.item,
+            epoch=layout.epoch,
+            count=layout.count,
+            known=known,
+            coarsen=coarsen,
+            rounding=rounding,
+            targets=targets,
+            seed=seed,
+            header=layout.header,
+            separator=layout.separator,
+            progress=progress.read,
+        )
     if output is not None:
         rr.report.unicity.html(found, output, **_origin(file, None))
     if as_json:
@@ -182,9 +184,11 @@ def _tell_page(output: str | None) -> None:
 
 
 def _tell_singling(found: "Singling") -> None:
+    from reidrisk.risk.given import called
+
     show.say(
         f"{found.people:,} people, {found.groups:,} groups of people with the same "
-        f"{', '.join(found.columns)}. All figures are exact for this table."
+        f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
     )
     rows = [
         ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
@@ -212,7 +216,7 @@ def _tell_singling(found: "Singling") -> None:
     show.table(
         ("column", "values", "fair share of those alone", "alone without it"),
         [
-            (one.name, f"{one.distinct:,}", _share(one.unique_share),
+            (called(one.name), f"{one.distinct:,}", _share(one.unique_share),
              f"{one.unique_without / found.people:.3%}")
             for one in found.parts
         ],
@@ -222,8 +226,10 @@ def _tell_singling(found: "Singling") -> None:
 
 def _tell_caveats(found: "Singling") -> None:
     """What nobody may overlook."""
+    from reidrisk.risk.given import called
+
     empty = [
-        f"{cells:,} of {name}"
+        f"{cells:,} of {called(name)}"
         for name, cells in zip(found.columns, found.empty, strict=True)
         if cells
     ]
@@ -244,26 +250,39 @@ def _tell_caveats(found: "Singling") -> None:
 
 
 def _tell_unicity(found: "Unicity") -> None:
+    from reidrisk.risk.given import called
+
     show.say(
-        f"{found.users:,} people; {found.known} points ({', '.join(found.point)}) of "
+        f"{found.users:,} people; {found.known} points ({', '.join(map(called, found.point))}) of "
         f"{found.targets:,} of them are known."
     )
     show.table(
-        ("known", "points", "singled out", "right by guessing", "assessed"),
+        ("known", "points", "singled out", "interval", "right", "assessed"),
         [
-            (one.coarsening, str(one.points), _share(one.singled_out), _share(one.right),
+            (one.coarsening, str(one.points), *_figure(one.singled_out), _figure(one.right)[0],
              f"{one.assessed:,}")
             for one in found
         ],
     )  # fmt: skip
-    if missed := max(one.not_assessed for one in found):
-        show.say(
-            f"Up to {missed:,} people have fewer points. They are in no figure, which does not "
+    missed = max(one.not_assessed for one in found)
+    show.say(
+        "Right is how often an attacker is who guesses among all who have the points."
+        + (
+            f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
             "make them safe."
+            if missed
+            else ""
         )
+    )
 
 
-def _share(one: "Estimate | None") -> str:
-    from reidrisk.report.numbers import share_with_interval
+def _figure(one: "Estimate | None") -> tuple[str, str]:
+    """A share and its interval."""
+    if one is None:
+        return "", ""
+    return f"{one.value:.2%}", "exact" if one.level == 1 else f"{one.low:.2%} to {one.high:.2%}"
 
-    return "" if one is None else share_with_interval(one)
+
+def _share(one: "Estimate") -> str:
+    ends = "" if one.low == one.high else f" ({one.low:.3%} to {one.high:.3%})"
+    return f"{one.value:.3%}{ends}"

@@ -28,6 +28,7 @@ from reidrisk.engines.ways import (
     mixture,
     normalised,
     overlap,
+    repetition,
     sift,
     sums,
 )
@@ -36,8 +37,10 @@ from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.scores import (
+    CosineWeights,
     NormalisedWeights,
     OverlapWeights,
+    RepeatedTokens,
     Score,
     TokenTable,
     TokenWeights,
@@ -217,4 +220,6 @@ _TABLE: dict[type, _Ways] = {
     TokenTable: _Ways(sift.search, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
     OverlapWeights: _Ways(_search_overlap, _overlap_evidence),
+    CosineWeights: _Ways(overlap.search, definition.evidence),
+    RepeatedTokens: _Ways(repetition.search, definition.evidence),
 }

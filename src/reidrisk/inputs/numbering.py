@@ -47,14 +47,14 @@ class Numbering:
 
         def look_up(place: int, _: int = 0, *, add: bool = False) -> int:
             offsets, data = buffers[place]
-            return _number(
+            return number_texts(
                 data, _words(data), offsets, hashes[place], numbers[place],
                 self.slots, self.texts, _words(self.texts), self.ends, self.count, add,
             )  # fmt: skip
 
         def prepare(place: int, _: int) -> int:
             offsets, data = buffers[place]
-            _hash(data, _words(data), offsets, hashes[place])
+            hash_texts(data, _words(data), offsets, hashes[place])
             return look_up(place)
 
         over_blocks(prepare, len(buffers), 1)
@@ -82,13 +82,13 @@ class Numbering:
         self.texts = _longer(self.texts, int(self.ends[self.count]) + size + WORD)
         if 2 * (self.count + texts) > len(self.slots):
             slots, hashes = _free(1 << (2 * (self.count + texts)).bit_length()), self._hashes()
-            _move(self.slots, hashes, slots)
+            move_slots(self.slots, hashes, slots)
             self.slots = slots
 
     def _hashes(self) -> NDArray[np.int64]:
         """Those of all texts so far."""
         hashes = np.empty(self.count, np.int64)
-        _hash(self.texts, _words(self.texts), self.ends[: self.count + 1], hashes)
+        hash_texts(self.texts, _words(self.texts), self.ends[: self.count + 1], hashes)
         return hashes
 
 
@@ -116,7 +116,7 @@ def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
 
 
 @kernel
-def _hash(data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers) -> None:
+def hash_texts(data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers) -> None:
     """A number of 64 bits for each text; the last word may overlap the one before."""
     for row in range(hashes.size):
         at, stop = offsets[row], offsets[row + 1]
@@ -134,7 +134,7 @@ def _hash(data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers) -> N
 
 
 @kernel
-def _number(  # noqa: C901, PLR0912  one loop, as it says
+def number_texts(  # noqa: C901, PLR0912  one loop, as it says
     data: Numbers, words: Numbers, offsets: Numbers, hashes: Numbers, numbers: Numbers,
     slots: Numbers, texts: Numbers, text_words: Numbers, ends: Numbers, count: int, add: bool,
 ) -> int:  # fmt: skip
@@ -192,7 +192,7 @@ def _number(  # noqa: C901, PLR0912  one loop, as it says
 
 
 @kernel
-def _move(slots: Numbers, hashes: Numbers, more: Numbers) -> None:
+def move_slots(slots: Numbers, hashes: Numbers, more: Numbers) -> None:
     """Into a table with more slots; all texts differ, so none is compared."""
     mask = more.shape[0] - 1
     for old in range(slots.shape[0]):

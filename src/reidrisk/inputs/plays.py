@@ -189,6 +189,7 @@ def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str
     found = dict(said)
     for role in ("user", "item", "count"):
         fitting = [] if role in said else of_role(role, left)
+        check_columns(file, names, fitting, "")
         if len(fitting) > 1 or (not fitting and role not in ("count", *said)):
             raise InvalidInput(_unclear(file, names, role, fitting))
         if fitting:

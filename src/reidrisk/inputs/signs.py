@@ -77,7 +77,7 @@ def find_cut(
     rows = [tuple(split(line, separator)) for line in lines]
     header = layout.header
     if header is None:
-        header = _has_header(file, suffix, rows, {*wanted, *layout.named})
+        header = _has_header(file, rows, {*wanted, *layout.named})
     names = map(str.strip, rows[0]) if header else map(str, range(1, len(rows[0]) + 1))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
@@ -132,6 +132,11 @@ def _separator(file: object, suffix: str, lines: list[str]) -> str:
             f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; say which: "
             f"{choices}"
         )
+    if own and not any(own in line for line in lines) and _entries(lines, SPACE) > 1:
+        raise InvalidInput(
+            f"{file}: columns may be separated by a space, or there may be one column; say which: "
+            f"{setting('separator', 'space')} or {setting('separator', SAID.get(own, own))}"
+        )
     return own or _nearly(file, lines)
 
 
@@ -157,9 +162,7 @@ def _entries(lines: list[str], sign: str) -> int:
     return sizes.pop() if len(sizes) == 1 else 0
 
 
-def _has_header(
-    file: object, suffix: str, rows: list[tuple[str, ...]], wanted: Collection[str]
-) -> bool:
+def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[str]) -> bool:
     first = rows[0]
     if any(entry in wanted and not is_number(entry) for entry in first):
         return True
@@ -173,8 +176,6 @@ def _has_header(
         return True
     if any(entry in column for entry, column in pairs) or all(_alike(*pair) for pair in pairs):
         return False
-    if suffix in OWN:
-        return True
     raise InvalidInput(
         f"{file}: the first line may name the columns or be a row like the others; say which: "
         f"{setting('header', value=True)} or {setting('header', value=False)}"

@@ -90,10 +90,10 @@ def _named(layout: Layout) -> dict[str, str]:
 
 
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
-    """Labels of all tokens from a column of a table, by default its first."""
-    files = files_of(path, TYPES)
-    name = column or column_names(files[0])[0]
-    table, source = read_table(path, {"token": TEXT}, {"token": name})
+    """Labels of all tokens from a column of a table with a header, by default its first."""
+    layout = Layout(header=True)
+    name = column or column_names(files_of(path, TYPES)[0], layout)[0]
+    table, source = read_table(path, {"token": TEXT}, {"token": name}, layout=layout)
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; a taxonomy names at least one token")
     return label_array(f"{source}: the taxonomy", table["token"].combine_chunks())

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 
 UTILITIES = {"Standard": 0, "High": 1}
@@ -78,15 +79,15 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
 
 def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
     """Where each row stands, and its two entries."""
-    names = column_names(files_of(path, TYPES)[0])
+    layout = Layout(header=True)
+    names = column_names(files_of(path, TYPES)[0], layout)
     if len(names) != 2:  # noqa: PLR2004
         raise InvalidInput(
             f"{path}: there are {len(names)} columns, but two are needed; remove the others, and "
             "check that columns are separated by a tab in .tsv and by a comma in .csv"
         )
-    table, source = read_table(
-        path, {"first": TEXT, "second": TEXT}, dict(zip(("first", "second"), names, strict=True))
-    )
+    columns = dict(zip(("first", "second"), names, strict=True))
+    table, source = read_table(path, {"first": TEXT, "second": TEXT}, columns, layout=layout)
     entries = (table[name].fill_null("").to_pylist() for name in ("first", "second"))
     for row, (first, second) in enumerate(zip(*entries, strict=True)):
         yield source.place(row), first.strip(), second.strip()

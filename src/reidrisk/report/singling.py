@@ -23,6 +23,7 @@ from reidrisk.report.parts import (
 )  # fmt: skip
 from reidrisk.report.verdict import Statement
 from reidrisk.report.words import cleaned, listed
+from reidrisk.risk.given import called
 from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.singling_out.result import CLOSED_WORLD
 from reidrisk.study.words import versions
@@ -183,7 +184,7 @@ def _parts(found: Singling) -> Section:
     shares = [one.unique_share if unique else one.optimum_share for one in found.parts]
     rows: tuple[Row, ...] = tuple(
         {
-            "label": one.name,
+            "label": called(one.name),
             "distinct": one.distinct,
             **figure_cells(part),
             "without": (one.unique_without if unique else one.groups_without) / found.people,
@@ -235,7 +236,7 @@ def _values(found: Singling) -> Section | None:
         return None
     rows: list[Row] = [
         {
-            "column": one.column,
+            "column": called(one.column),
             "label": "(empty)" if one.value is None else one.value,
             "people": one.people,
             "unique": one.unique,
@@ -245,7 +246,7 @@ def _values(found: Singling) -> Section | None:
     ]
     rows += [
         {
-            "column": one.column,
+            "column": called(one.column),
             "label": f"{count(one.values)} values of fewer than {found.least} people each",
             "people": one.people,
             "unique": one.unique,
@@ -299,7 +300,7 @@ def _population(found: Singling) -> Section | None:
 
 def _assumptions(found: Singling) -> tuple[str, ...]:
     empty = [
-        f"{count(cells)} of {name}"
+        f"{count(cells)} of {called(name)}"
         for name, cells in zip(found.columns, found.empty, strict=True)
         if cells
     ]
@@ -316,7 +317,7 @@ def _assumptions(found: Singling) -> tuple[str, ...]:
 
 
 def _columns(found: Singling) -> str:
-    return listed(found.columns)
+    return listed([called(name) for name in found.columns])
 
 
 def _people(number: int) -> str:

@@ -22,6 +22,7 @@ from reidrisk.report.parts import (
 )  # fmt: skip
 from reidrisk.report.verdict import Statement
 from reidrisk.report.words import cleaned, listed, opening
+from reidrisk.risk.given import called
 from reidrisk.risk.known_points import KnownPoints, Unicity
 from reidrisk.risk.known_points.result import CLOSED_WORLD
 from reidrisk.study.words import versions
@@ -75,7 +76,7 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
     if best is None or best.right is None:
         return (Statement("found", "Nobody has as many points as were asked for."),)
     which = "random" if found.known == "random" else "rarest"
-    known = f"{count(best.points)} {which} point{'s' * (best.points > 1)} ({listed(found.point)})"
+    known = f"{count(best.points)} {which} point{'s' * (best.points > 1)} ({_point(found)})"
     first = (
         f"Whoever knows {known} of a person singles them out among {count(found.users)} in "
         f"{_share(best.singled_out)} of cases: nobody else has them all."
@@ -101,7 +102,7 @@ def sections(found: Unicity) -> tuple[Section, ...]:
     ways = list(dict.fromkeys(one.coarsening for one in found))
     singled = _exhibit(found, "singled", "Share of people singled out", ways)
     right = _exhibit(found, "right", "Share of people named by guessing among all who fit", ways)
-    sentences = (f"Known are {_KNOWN[found.known]}; a point is {listed(found.point)}.",)
+    sentences = (f"Known are {_KNOWN[found.known]}; a point is {_point(found)}.",)
     return (
         Section("singled", "How many points are enough?", sentences, (singled,)),
         Section("right", "How often is an attacker right?", (), (right,)),
@@ -164,6 +165,10 @@ def _figure(one: KnownPoints, name: str) -> Estimate | None:
 
 def _share(figure: Estimate | None) -> str:
     return "no" if figure is None else share_with_interval(figure)
+
+
+def _point(found: Unicity) -> str:
+    return listed([called(name) for name in found.point])
 
 
 def _headline(found: Unicity) -> KnownPoints | None:

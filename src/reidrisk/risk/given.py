@@ -12,6 +12,11 @@ from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import check_columns, read_table
 
 
+def called(name: str) -> str:
+    """A column as sentences call it; in a file without a header its name is its number."""
+    return f"column {name}" if name.isdecimal() else name
+
+
 def given(
     table: Any, types: Mapping[str, pa.DataType | None], names: Mapping[str, str], layout: Layout
 ) -> tuple[pa.Table, Source]:

@@ -1,6 +1,8 @@
 """What a known row gains by explaining an anonymous one: the language attacks speak to engines."""
 
+from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.overlap import OverlapWeights, first_shown
+from reidrisk.scores.repetition import RepeatedTokens
 from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, check_kind, normalised
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
@@ -9,10 +11,12 @@ from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
 __all__ = [
     "GRID",
     "IMPOSSIBLE",
+    "CosineWeights",
     "Distribution",
     "Gains",
     "NormalisedWeights",
     "OverlapWeights",
+    "RepeatedTokens",
     "Score",
     "TokenTable",
     "TokenWeights",

@@ -64,7 +64,13 @@ def first_shown(rows: Tokens) -> Tokens:
 
 
 def most_shown(observations: Observations) -> int:
-    """How many different tokens the two sides can have in common at most."""
+    """Most different tokens that an anonymous row can hold."""
     shown = observations.anonymous
     most = shown.set_size if isinstance(shown, BagRows) else shown.shape[1]
     return min(int(most), observations.tokens)
+
+
+def most_held(observations: Observations) -> int:
+    """Most different tokens that a row of either side can hold."""
+    known = min(observations.slots * observations.set_size, observations.tokens)
+    return max(known, most_shown(observations))

@@ -22,7 +22,7 @@ Mask = NDArray[np.bool_]
 START = 0.5
 """Chance to be copied, in all slots, from which the fit begins."""
 
-TOLERANCE, STEPS = 1e-3, 500
+TOLERANCE, STEPS = 1e-4, 500
 """The fit ends when a step changes the log-likelihood of all targets by less, or after so many."""
 
 PSEUDO = 0.5

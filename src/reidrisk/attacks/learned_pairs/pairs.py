@@ -107,7 +107,7 @@ def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
                 found[target].append(codes.counted(block, shown[target]))
 
         over_blocks(work, len(shown), TARGETS_AT_A_TIME)
-    return [_merged(parts) for parts in found]
+    return [parts[0] if len(parts) == 1 else _merged(parts) for parts in found]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -158,9 +158,11 @@ class Codes:
             return np.flatnonzero(times)[None], times[times > 0]
         return _merged([(codes, np.ones(len(known), np.int64))])
 
-    def classes(self, codes: Ints) -> Ints:
+    def classes(self, codes: Ints) -> Rows32:
         """The classes of each slot, codes x slots."""
-        return np.asarray((codes[self.word] // self.unit[:, None] % self.sizes[:, None]).T)
+        parts = zip(self.word, self.unit, self.sizes, strict=True)
+        columns = [(codes[word] // unit % size).astype(np.int32) for word, unit, size in parts]
+        return np.stack(columns, axis=1)
 
 
 def _merged(parts: Sequence[Counted]) -> Counted:
@@ -176,7 +178,7 @@ def _merged(parts: Sequence[Counted]) -> Counted:
 
 
 def _pairs(
-    columns: Sequence[Column], shown: Tokens, classes: Ints, counts: Ints, sizes: Ints
+    columns: Sequence[Column], shown: Tokens, classes: Tokens, counts: Ints, sizes: Ints
 ) -> Pairs:
     """Pairs from the classes of groups, groups x slots, and how many groups each target has."""
     parts, places, first = [], np.empty(classes.shape, np.int32), 0

@@ -6,13 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.engine import Blocks, Engine
-from reidrisk.engines.kernels_overlap import Inverted, look_up
+from reidrisk.engines.kernels_overlap import BITS, Inverted, look_up
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.rows import Kind, Rows, read_only
-from reidrisk.scores import GRID, OverlapWeights, TokenWeights, first_shown
+from reidrisk.rows import BagRows, Kind, Rows, read_only
+from reidrisk.scores import GRID, CosineWeights, OverlapWeights, TokenWeights, first_shown
+from reidrisk.scores.cosine import lengths as lengths_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,23 +90,102 @@ def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observat
     return seen, TokenWeights(score.match / GRID)
 
 
+@dataclass(frozen=True, eq=False)
+class Flat:
+    """Rows whose blocks are the tokens of all rows, one after the other, and where each begins.
+
+    Bags of very unequal size are never beside each other, as wide as the largest.
+
+    Args:
+        rows: The rows themselves.
+    """
+
+    rows: Rows
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+        return self.rows.users
+
+    @property
+    def set_size(self) -> int:
+        """Tokens of a row, of bags on average."""
+        if isinstance(self.rows, BagRows):
+            return 1 + self.rows.size // self.rows.users
+        return self.rows.slots * self.rows.set_size
+
+    def block(self, start: int, stop: int) -> "BagRows":
+        """Some rows as bags, which may hold gaps."""
+        if isinstance(self.rows, BagRows):
+            return self.rows.part(start, stop)
+        return BagRows.beneath(self.rows.block(start, stop), tokens=self.rows.tokens)
+
+
 def search(
-    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
+    observations: Observations,
+    score: OverlapWeights | CosineWeights,
+    list_best: int,
+    engine: Engine,
 ) -> Matches:
-    """Search bags: for each known token, the targets who hold it."""
-    targets = _inverted(first_shown(observations.anonymous.beside()), score)
+    """Search by an index: for each known token, the targets who hold it."""
+    targets = inverted(observations, score)
 
     def look(blocks: Blocks, kept: Kept) -> None:
-        for first, rows in blocks:
-            look_up(first_shown(rows), observations.first + first, targets, kept)
+        for first, bags in blocks:
+            look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
-    return keep(observations, score, list_best, engine, look)
+    flat = observations.changed(known=Flat(observations.known))
+    return keep(flat, score, list_best, engine, look)
 
 
-def _inverted(shown: Tokens, score: OverlapWeights) -> Inverted:
-    """The targets who hold each token, one token after the other."""
-    target, place = np.nonzero(shown != MISSING)
-    token = shown[target, place].astype(np.int64)
+def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> Inverted:
+    """The targets who hold each token, one token after the other; frequent tokens as bits."""
+    target, token = _held(observations)
+    targets = len(observations.anonymous)
+    gain = score.match if isinstance(score, OverlapWeights) else score.square
+    lengths = np.empty(0)
+    if isinstance(score, CosineWeights):
+        squares = np.zeros(targets, np.int64)
+        np.add.at(squares, target, gain[token])
+        lengths = lengths_of(squares)
+    bit = _bits(np.bincount(token, minlength=len(gain)), targets)
+    frequent, places = bit[token] >= 0, bit[token].astype(np.uint64)
+    masks, worth = np.zeros(targets, np.uint64), np.zeros(targets, np.int64)
+    np.bitwise_or.at(masks, target[frequent], np.uint64(1) << places[frequent])
+    np.add.at(worth, target[frequent], np.maximum(gain[token[frequent]], 0))
+    target, token = target[~frequent], token[~frequent]
     order = np.argsort(token, kind="stable")
-    starts = np.searchsorted(token[order], np.arange(len(score.match) + 1))
-    return Inverted(target[order], starts, score.match)
+    starts = np.searchsorted(token[order], np.arange(len(gain) + 1))
+    holders = target[order].astype(np.int32)
+    return Inverted(holders, starts, gain, bit, masks, worth, _of_byte(bit, gain), lengths)
+
+
+def _held(observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Targets and tokens they hold, each pair once."""
+    shown, tokens = observations.anonymous, observations.tokens
+    if not isinstance(shown, BagRows):
+        shown = BagRows.beneath(shown, tokens=tokens)
+    target, token = np.repeat(np.arange(len(shown)), shown.sizes), shown.values.astype(np.int64)
+    pairs = np.unique((target * tokens + token)[token != MISSING])
+    return pairs // tokens, pairs % tokens
+
+
+def _bits(holders: NDArray[np.int64], targets: int) -> NDArray[np.int8]:
+    """The bit of each token that so many hold that it is better not looked up, else -1.
+
+    Known users are taken to hold tokens as often as targets do. Looking a token up costs the share
+    of pairs that both hold it; asking for bits costs up to one look at every pair.
+    """
+    bit = np.full(len(holders), -1, np.int8)
+    most = np.argsort(-holders, kind="stable")[:BITS]
+    if ((holders[most] / targets) ** 2).sum() >= 1:
+        bit[most] = np.arange(len(most))
+    return bit
+
+
+def _of_byte(bit: NDArray[np.int8], gain: NDArray[np.int64]) -> NDArray[np.int64]:
+    """What each value of each byte of frequent tokens gains."""
+    of_bit = np.zeros(BITS, np.int64)
+    of_bit[bit[bit >= 0]] = gain[bit >= 0]
+    held = np.arange(256)[:, None] >> np.arange(8) & 1
+    return np.ascontiguousarray(of_bit.reshape(8, 8) @ held.T)

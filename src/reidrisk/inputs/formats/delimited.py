@@ -126,7 +126,7 @@ class DelimitedTable:
         try:
             return self._parse(block, places, types, threads=False)
         except pa.ArrowException as wrong:
-            raise InvalidInput(self._explain(str(wrong), block, places)) from None
+            raise InvalidInput(self._explain(str(wrong), block)) from None
 
     def _parse(
         self, block: _Block, places: list[int], types: Mapping[int, pa.DataType], *, threads: bool
@@ -146,7 +146,9 @@ class DelimitedTable:
                 use_threads=threads, block_size=LONGEST, column_names=columns
             ),
             parse_options=csv.ParseOptions(
-                delimiter=self.cut.separator[0], newlines_in_values=False
+                delimiter=self.cut.separator[0],
+                quote_char='"' if twice == 1 else False,
+                newlines_in_values=False,
             ),
             convert_options=csv.ConvertOptions(
                 include_columns=asked, column_types=kinds, null_values=[""]
@@ -179,9 +181,14 @@ class DelimitedTable:
             f"{len(self.cut.names)}; {advice}"
         )
 
-    def _explain(self, wrong: str, block: _Block, places: list[int]) -> str:
+    def _explain(self, wrong: str, block: _Block) -> str:
         """Arrow's complaint about an entry, in our words; it counts rows from 1."""
         found = re.search(r"In CSV column #(\d+): (?:Row #(\d+): )?(.*)", wrong, re.DOTALL)
+        if not found and self.cut.separator == "::":
+            return (
+                f"{self.file}: an entry holds a single colon, which cannot be told from a half of "
+                "the separator; write the file with tabs, as with `sed 's/::/\\t/g'`"
+            )
         if not found:
             return f"{self.file}: the file cannot be read as a table; write it again"
         column, row, reason = found.groups()
@@ -189,6 +196,5 @@ class DelimitedTable:
         place = f"{self.file}, row {block.rows + int(row)}" if row else str(self.file)
         if "UTF8" in reason:
             return not_utf8(place, name)
-        value = re.search(r"invalid value '(.*)'", reason, re.DOTALL)
-        shown = f", not {value[1][:40]!r}" if value else ""
-        return f"{place}: {name!r} must be a number{shown}; correct the entry or remove the row"
+        # The entry is not quoted: whoever names the wrong column would see a user.
+        return f"{place}: {name!r} must be a number; correct the entry or remove the row"

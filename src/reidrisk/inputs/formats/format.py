@@ -13,7 +13,7 @@ from reidrisk.inputs.streams import Packing, Progress, Stream
 
 TEXT = pa.large_string()
 # Room for a thousand lines, and for a header with many thousand names.
-HEAD, LONGEST = 1 << 18, 1 << 23
+HEAD, LINES, LONGEST = 1 << 18, 3, 1 << 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +76,8 @@ def read_head(file: Path) -> Head:
     """The first lines of a file."""
     with Stream(file) as stream:
         data = more = stream.read(HEAD)
-        while more and not (b"\n" in data or b"\r" in data) and len(data) <= LONGEST:
+        # A header and a row, however long.
+        while more and data.count(b"\n") + data.count(b"\r") < LINES and len(data) <= LONGEST:
             more = stream.read(HEAD)
             data += more
         # A line that is cut short would count as a short one.

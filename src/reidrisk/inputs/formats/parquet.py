@@ -44,8 +44,13 @@ def parquet_file(file: Path) -> Any:
         return parquet.ParquetFile(file)
     except DAMAGED as wrong:
         raise InvalidInput(
-            f"{file}: this is no whole Parquet file; write it again: {wrong}"
+            f"{file}: this is no whole Parquet file; write it again: {first_line(wrong)}"
         ) from wrong
+
+
+def first_line(wrong: BaseException) -> str:
+    """What Arrow says, without what it says about itself."""
+    return (str(wrong).splitlines() or [type(wrong).__name__])[0]
 
 
 @dataclass(frozen=True)
@@ -83,7 +88,7 @@ class ParquetTable:
             if isinstance(wrong, InvalidInput):
                 raise
             raise InvalidInput(
-                f"{self.file}: the file is damaged; write it again: {wrong}"
+                f"{self.file}: the file is damaged; write it again: {first_line(wrong)}"
             ) from wrong
         if not rows:
             yield opened.schema_arrow.empty_table().select(list(names))

@@ -14,23 +14,20 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence, mean_of_credits
 from reidrisk.inputs.columns import one_of
-from reidrisk.inputs.labels import encode
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.plays import plays_layout
 from reidrisk.inputs.roles import of_role
-from reidrisk.inputs.tables import TEXT, column_names, files_of
-from reidrisk.inputs.tables import TYPES as FILES
+from reidrisk.inputs.streams import Progress
+from reidrisk.inputs.tables import TYPES, column_names, files_of
 from reidrisk.randomness import uniforms
-from reidrisk.risk.given import given
 from reidrisk.risk.known_points.parts import Coarsening, checked_span, checked_step, points_of
 from reidrisk.risk.known_points.points import Known, Points
+from reidrisk.risk.known_points.reading import read_rows
 from reidrisk.risk.known_points.result import KnownPoints, Unicity
 from reidrisk.speech import setting
 
 USER, ITEM = "user", "item"
 PARTS = ("item", "epoch", "count")
-# Times are left to the content of a file; whether amounts are numbers matters only if rounded.
-TYPES = {"user": TEXT, "item": TEXT, "epoch": None, "count": TEXT}
 
 
 def unicity(
@@ -49,6 +46,7 @@ def unicity(
     level: float = 0.95,
     header: bool | None = None,
     separator: str | None = None,
+    progress: Progress | None = None,
 ) -> Unicity:
     """Measure how many points of a person single them out.
 
@@ -73,6 +71,7 @@ def unicity(
         level: Chance with which an interval holds the truth.
         header: Whether the first line of files names the columns; looked at, if not given.
         separator: What stands between two columns of a file; looked at, if not given.
+        progress: Told how many bytes of a file have been read, and how many there are.
     """
     one_of("known", known, ("random", "rarest"))
     wanted = sorted({whole_number("points", one, least=1) for one in points})
@@ -86,15 +85,12 @@ def unicity(
     ways = _ways(parts, coarsen, rounding)
     level = confidence(level)
     names = {"user": layout.user or USER, **parts}
-    content, source = given(table, {name: TYPES[name] for name in names}, names, layout)
-    if not content.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    users = encode(content["user"], names["user"], source)
+    rows, source = read_rows(table, names, layout, progress)
+    users = rows.pop("user")
     chosen = _targets(users.labels, targets, seed)
     figures = []
     for way in ways:
-        rows = points_of(content.drop_columns("user"), way, source)
-        held = Points.of(users.labels, users.codes, rows)
+        held = Points.of(users.labels, users.codes, points_of(rows, way, source))
         crowds = held.crowds(held.chosen(chosen, wanted[-1], known=known, seed=seed))
         exact = known == "rarest" and len(chosen) == len(users.labels)
         figures += [
@@ -116,7 +112,7 @@ def _layout(table: Any, layout: Layout) -> Layout:
         # A count is known to an attacker only if somebody says so.
         return replace(found, count=None, epoch=None)
     if layout.user is None:
-        likely = of_role("user", column_names(files_of(table, FILES)[0], layout))
+        likely = of_role("user", column_names(files_of(table, TYPES)[0], layout))
         return replace(layout, user=likely[0] if len(likely) == 1 else USER)
     return layout
 

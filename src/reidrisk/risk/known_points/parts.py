@@ -1,18 +1,16 @@
 """What a point is made of: an item, a time, an amount; as written, or coarser."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import holds_text, one_piece, refuse_nulls
-from reidrisk.inputs.labels import Coded, encode, encode_numbers
+from reidrisk.inputs.labels import Coded, encode_numbers, is_text
 from reidrisk.inputs.sources import Source
 from reidrisk.speech import setting
 
@@ -52,35 +50,31 @@ class Coarsening:
         return ", ".join(part for part in (self.span, rounded) if part) or "as written"
 
 
-def points_of(table: pa.Table, how: Coarsening, source: Source) -> NDArray[np.int32]:
-    """Number the points of the rows: equal where all parts are, in the order of their labels."""
-    parts = []
-    for name in table.column_names:
-        if name == "epoch" and how.span is not None:
-            seconds = seconds_of(table[name], source)
-            parts.append(encode_numbers(within(seconds, how.span)))
-        elif name == "count" and how.step is not None:
-            parts.append(encode_numbers(rounded(table[name], how.step, source)))
-        else:
-            parts.append(as_written(table[name], name, source))
-    return combined(parts)
+def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Source) -> NDArray[np.int32]:
+    """Number the points of rows: equal where all parts are, in the order of their labels.
 
-
-def combined(parts: Sequence[Coded]) -> NDArray[np.int32]:
-    """One number for each combination of parts."""
-    codes = parts[0].codes
-    for part in parts[1:]:
+    Args:
+        parts: The items, epochs and counts of the rows, those that make up a point.
+        how: How exactly they are known.
+        source: Where the rows came from.
+    """
+    made = [_coarser(role, part, how, source) for role, part in parts.items()]
+    codes = made[0].codes
+    for part in made[1:]:
         # Below 2^62, since neither factor exceeds 2^31.
         codes = encode_numbers(codes.astype(np.int64) * len(part.labels) + part.codes).codes
     return codes
 
 
-def as_written(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
-    """Labels of any kind, sorted."""
-    if pa.types.is_temporal(column.type) or pa.types.is_floating(column.type):
-        refuse_nulls(column, name, source)
-        column = column.cast(pa.large_string())
-    return encode(column, name, source)
+def _coarser(role: str, part: Coded, how: Coarsening, source: Source) -> Coded:
+    """Labels that become equal become one; only distinct ones are looked at."""
+    if role == "epoch" and how.span is not None:
+        merged = encode_numbers(within(seconds_of(part, source), how.span))
+    elif role == "count" and how.step is not None:
+        merged = encode_numbers(rounded(part, how.step, source))
+    else:
+        return part
+    return Coded(merged.codes[part.codes], merged.labels)
 
 
 def within(seconds: Whole, span: Span) -> Whole:
@@ -90,14 +84,13 @@ def within(seconds: Whole, span: Span) -> Whole:
     return (seconds - (MONDAY if span == "week" else 0)) // SECONDS[span]
 
 
-def rounded(column: pa.ChunkedArray, step: float, source: Source) -> Whole:
-    """How many steps amounts are, to the nearest, halves upwards."""
-    refuse_nulls(column, "count", source)
-    numbers = _numbers(column, source)
+def rounded(part: Coded, step: float, source: Source) -> Whole:
+    """How many steps each amount is, to the nearest, halves upwards."""
+    numbers = _numbers(part, source)
     if (wrong := ~(np.abs(numbers) <= MOST_AMOUNT)).any():
         raise InvalidInput(
-            f"{source.place(int(wrong.argmax()))}: the amount is not a number up to "
-            f"{MOST_AMOUNT:g}, so it cannot be rounded; correct the entry or remove the row"
+            f"{_place(part, wrong, source)}: the amount is not a number up to {MOST_AMOUNT:g}, so "
+            "it cannot be rounded; correct the entry or remove the row"
         )
     unit = round(step * MICRO)
     return (np.rint(numbers * MICRO).astype(np.int64) + unit // 2) // unit
@@ -121,42 +114,41 @@ def checked_span(span: Any) -> Span:
     return found
 
 
-def seconds_of(column: pa.ChunkedArray, source: Source) -> Whole:
-    """Times as seconds since 1970; whole numbers such as 20230517 are days."""
-    refuse_nulls(column, "epoch", source)
-    kind = column.type
-    if holds_text(kind) and (parsed := _parsed(column)) is not None:
-        column, kind = parsed, parsed.type
-    if pa.types.is_integer(kind):
-        numbers = np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
-        days = _days(numbers)
-        if days is not None:
-            return days
-        if (wrong := np.abs(numbers) > MOST_SECONDS).any():
-            raise InvalidInput(
-                f"{source.place(int(wrong.argmax()))}: the time is too large for seconds since "
-                "1970; if these are milliseconds, divide them by 1000"
-            )
-        return numbers
-    if pa.types.is_date(kind):
-        column = column.cast(pa.timestamp("s"))
-    if pa.types.is_timestamp(column.type):
-        exact = one_piece(column).cast(pa.timestamp("us", tz=column.type.tz), safe=False)
-        return np.asarray(exact.cast(pa.int64()).to_numpy()) // MICRO
+def seconds_of(part: Coded, source: Source) -> Whole:
+    """Each time as seconds since 1970; whole numbers such as 20230517 are days."""
+    if is_text(part.labels):
+        return _moments(part, source)
+    numbers = part.labels
+    days = _days(numbers)
+    if days is not None:
+        return days
+    if (wrong := np.abs(numbers) > MOST_SECONDS).any():
+        raise InvalidInput(
+            f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
+            "these are milliseconds, divide them by 1000"
+        )
+    return numbers
+
+
+def _moments(part: Coded, source: Source) -> Whole:
+    """Text as times, with time zones or without."""
+    labels = pa.array(part.labels, pa.large_string())
+    for zone in (None, "UTC"):
+        try:
+            exact = labels.cast(pa.timestamp("us", tz=zone)).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        return np.asarray(exact.to_numpy()) // MICRO
     raise InvalidInput(
-        f"{source}: the column of times ({setting('epoch')}) holds {kind}; to make it coarser, "
-        "write all as 2023-05-17T08:30:00, all as 20230517, or all as whole seconds since 1970"
+        f"{source}: the column of times ({setting('epoch')}) holds text that is no time; to make "
+        "it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole seconds "
+        "since 1970"
     )
 
 
-def _parsed(column: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """Text as whole numbers or as times, if all of it is."""
-    for kind in (pa.int64(), pa.timestamp("us"), pa.timestamp("us", tz="UTC")):
-        try:
-            return column.cast(kind)
-        except pa.ArrowInvalid:
-            continue
-    return None
+def _place(part: Coded, wrong: NDArray[np.bool_], source: Source) -> str:
+    """The first row with a label that is wrong; the label itself may be rare."""
+    return source.place(int(wrong[part.codes].argmax()))
 
 
 def _days(numbers: Whole) -> Whole | None:
@@ -177,12 +169,14 @@ def _days(numbers: Whole) -> Whole | None:
     )
 
 
-def _numbers(column: pa.ChunkedArray, source: Source) -> NDArray[np.float64]:
+def _numbers(part: Coded, source: Source) -> NDArray[np.float64]:
+    if not is_text(part.labels):
+        return part.labels.astype(np.float64)
     try:
-        whole = one_piece(pc.cast(column, pa.float64(), safe=False))
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        numbers = pa.array(part.labels, pa.large_string()).cast(pa.float64())
+    except pa.ArrowInvalid:
         raise InvalidInput(
             f"{source}: the column of amounts ({setting('count')}) must hold numbers to be "
             "rounded; correct it, or round nothing"
         ) from None
-    return np.asarray(whole.to_numpy(zero_copy_only=False), np.float64)
+    return np.asarray(numbers.to_numpy(), np.float64)

@@ -1,0 +1,63 @@
+"""Compare what two users hold, and count by how rare it is.
+
+References:
+    A. Narayanan and V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE Symposium
+    on Security and Privacy, 2008: the weights `1 / log(support)`.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.attack import View
+from reidrisk.attacks.holders import times_held
+from reidrisk.errors import InvalidInput
+from reidrisk.scores import CosineWeights, OverlapWeights
+
+WEIGHTINGS = ("log", "cosine", "support")
+
+
+@dataclass(frozen=True, slots=True)
+class RarityOverlap:
+    """Guess the user with whom the rarest tokens are in common, whatever slots they came in.
+
+    Sets and bags count with all their tokens, each once; gaps do not count. With h of n known users
+    holding a token, a common token counts, by `weighting`:
+
+    Args:
+        weighting: "log", `log(n / h)`: what everybody holds counts nothing. "cosine", the cosine of
+            the two sides' vectors of `log(n / h)`, so that who holds much is not favoured; what no
+            known user holds is taken as held by one. "support", `1 / log(h)`, and `1 / log(2)`
+            where a single user holds the token, whose logarithm is 0.
+    """
+
+    name: ClassVar[str] = "rarity-overlap"
+    knows: ClassVar[str] = "nothing but the rows; rarity is counted among the known ones"
+    assumes: ClassVar[str] = (
+        "Best if each token is held by chance, independent of all others, and common to both sites "
+        "or not without regard to how rare it is; it makes no use of slots."
+    )
+    likelihood: ClassVar[bool] = False
+    needs: ClassVar[tuple[str, ...]] = ()
+
+    weighting: str = "log"
+
+    def __post_init__(self) -> None:
+        if self.weighting not in WEIGHTINGS:
+            raise InvalidInput(
+                f"weighting is one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}"
+            )
+
+    def fit(self, view: View) -> OverlapWeights | CosineWeights:
+        """A gain for each common token, from who holds it among the known rows."""
+        holders = times_held(view.known, 1)[:, 1]
+        if self.weighting == "support":
+            return OverlapWeights(1 / np.log(np.maximum(holders, 2)))
+        weights = _rarity(holders, view.known.users)
+        return (CosineWeights if self.weighting == "cosine" else OverlapWeights)(weights)
+
+
+def _rarity(holders: NDArray[np.int64], users: int) -> NDArray[np.float64]:
+    return np.log(users / np.maximum(holders, 1))

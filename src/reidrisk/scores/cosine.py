@@ -1,0 +1,65 @@
+"""A score that forgets slots: the cosine of the angle between what two sides hold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.scores.overlap import common, first_shown, most_held
+from reidrisk.scores.score import GRID, Gains, check_shape, check_sum, to_grid
+
+
+@dataclass(frozen=True, eq=False, init=False)
+class CosineWeights:
+    """The cosine of two vectors that hold a weight for each token of their side.
+
+    Args:
+        weights: Weight by token, 0 or more. A token counts once, however often it is held.
+
+    With whole numbers s[t], the squares of weights on the grid, and sums over the tokens in common
+    (c), of the known row (a) and of the anonymous one (b), the score is `c / (sqrt(a) sqrt(b))` in
+    double precision, rounded to a whole multiple of 2**-40. All sums are exact and each other step
+    is rounded once, so the score is the same everywhere. Where nothing is in common, it is 0.
+    """
+
+    square: Gains
+
+    def __init__(self, weights: ArrayLike) -> None:
+        values = np.asarray(weights, dtype=np.float64)
+        if not (values >= 0).all() or not values.size:
+            raise InvalidInput("weights has a number for each token, 0 or more")
+        largest = values.max()  # a cosine does not depend on the scale
+        square = (values / largest if largest > 0 else values) ** 2
+        object.__setattr__(self, "square", to_grid(square, "weights", dimensions=(1,)))
+
+    def check(self, observations: Observations) -> None:
+        """Refuse another alphabet, and sums beyond the grid."""
+        check_shape(1, len(self.square), observations)
+        check_sum(self.square, most_held(observations))
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        rows, shown = known.reshape(len(known), -1), np.atleast_2d(shown)
+        return cosines(
+            self._sum(common(rows, shown)),
+            lengths(self._sum(first_shown(rows))),
+            lengths(self._sum(first_shown(shown))),
+        )
+
+    def _sum(self, tokens: Tokens) -> Gains:
+        return np.asarray(np.where(tokens == MISSING, 0, self.square[tokens]).sum(axis=1))
+
+
+def lengths(squares: Gains) -> NDArray[np.float64]:
+    """The lengths of vectors, given the sums of their squares."""
+    return np.asarray(np.sqrt(squares.astype(np.float64)))
+
+
+def cosines(both: Gains, known: NDArray[Any], shown: NDArray[Any]) -> Gains:
+    """Cosines on the grid, from sums over common tokens and the lengths of both sides."""
+    area = known * shown
+    share = np.divide(both.astype(np.float64), area, out=np.zeros(len(both)), where=both > 0)
+    return np.rint(share * GRID).astype(np.int64)
