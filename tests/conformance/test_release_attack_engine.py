@@ -142,8 +142,8 @@ OF_BAGS = {
     "hamming": _NO_SLOTS,
     "weighted-hamming": _NO_SLOTS,
     "learned-pairs": (
-        "learned-pairs compares rows column by column, and known rows hold a bag of tokens, without "
-        "slots; give one token for each slot, or use an attack that counts tokens in common"
+        "learned-pairs compares rows column by column, and known rows hold a bag of tokens, "
+        "without slots; give one token for each slot, or use an attack that counts tokens in common"
     ),
     "repetition": (
         "known holds a bag of tokens, without slots; repetition counts the slots in which a token "
