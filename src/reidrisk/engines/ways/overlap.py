@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_overlap import BITS, Inverted, look_up
 from reidrisk.engines.kernels_search import Kept
+from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations, Tokens
@@ -82,7 +83,7 @@ class EverySlot:
 
 
 def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
-    """The search with sets that has the same scores."""
+    """Sets and weights that have the same scores: for sums over everyone, by match patterns."""
     sets = EverySlot(observations.known, observations.slots)
     seen = observations.changed(
         known=sets,
@@ -130,6 +131,7 @@ def search(
     engine: Engine,
 ) -> Matches:
     """Search by an index: for each known token, the targets who hold it."""
+    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
     targets = inverted(observations, score)
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
@@ -138,6 +140,13 @@ def search(
 
     flat = observations.changed(known=Flat(observations.known))
     return keep(flat, score, list_best, engine, look)
+
+
+def bytes_needed(observations: Observations, room: Room, list_best: int) -> int:
+    """Memory of the index, and of what each thread keeps of targets and tokens."""
+    targets, tokens = len(observations.anonymous), observations.tokens
+    per_thread = targets * (48 + 16 * list_best) + 8 * tokens
+    return 40 * int(observations.anonymous.size) + 16 * tokens + room.threads * per_thread
 
 
 def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> Inverted:

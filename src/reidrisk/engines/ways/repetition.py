@@ -9,7 +9,7 @@ from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_repetition import Counted, rate
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
-from reidrisk.engines.ways.overlap import Flat
+from reidrisk.engines.ways.overlap import Flat, bytes_needed
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import RepeatedTokens
@@ -19,6 +19,7 @@ def search(
     observations: Observations, score: RepeatedTokens, list_best: int, engine: Engine
 ) -> Matches:
     """Search by an index: for each known token, the targets that it was shown of."""
+    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
     targets = counted(observations, score)
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
