@@ -1,5 +1,7 @@
 """How many users hold each token, and which tokens to merge until each is held by enough."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,9 +25,9 @@ def holders_of(people: People, own: Tokens, tokens: int) -> Counts:
     """
 
     def count(items: Items) -> Counts:
-        users, held = _pairs(items, own)
-        codes = np.unique(users * tokens + held)
-        return np.bincount(codes % tokens, minlength=tokens)
+        counts = np.zeros(tokens, np.int64)
+        count_holders(items.starts, items.members, own, np.full(tokens, -1, np.int64), counts)
+        return counts
 
     counts: Counts = np.sum(list(of_everybody(people, count)), axis=0)
     return counts
@@ -69,6 +71,19 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
     if not complete and rare.size:
         groups[left] = complete + int(np.argmin(counts[alone]))
     return _by_first(groups)
+
+
+@kernel
+def count_holders(
+    starts: Counts, members: NDArray[Any], own: Tokens, last: Counts, counts: Counts
+) -> None:
+    """Count each user once for each token, also where several tokens of people are one of these."""
+    for user in range(starts.size - 1):
+        for place in range(starts[user], starts[user + 1]):
+            token = own[members[place]]
+            if token >= 0 and last[token] != user:
+                last[token] = user
+                counts[token] += 1
 
 
 @kernel

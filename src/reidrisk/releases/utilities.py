@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
 from reidrisk.observations import MISSING
+from reidrisk.parallel import kernel
 from reidrisk.people.people import People
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
@@ -111,9 +112,27 @@ def _compared(some: Some, rows: Rows, own: Tokens, had: Floats, shown: Floats) -
     user, _ = np.nonzero(came)
     token = rows[came].astype(np.int64)
     shown += np.bincount(token, 1 / count[user], tokens + 1)
-    pairs = (holder * tokens + held)[held >= 0]
-    right = np.bincount(user, np.isin(user * tokens + token, pairs), users)
+    right = np.zeros(users, np.int64)
+    count_real(items.starts, held, rows, np.full(tokens, -1, np.int64), right)
     return _shares(right, count)
+
+
+@kernel
+def count_real(
+    starts: NDArray[np.int64],
+    held: NDArray[np.int64],
+    rows: NDArray[Any],
+    last: NDArray[np.int64],
+    right: NDArray[np.int64],
+) -> None:
+    """Count the tokens shown of each user that the user holds."""
+    for user in range(rows.shape[0]):
+        for place in range(starts[user], starts[user + 1]):
+            if held[place] >= 0:
+                last[held[place]] = user
+        for slot in range(rows.shape[1]):
+            if rows[user, slot] >= 0 and last[rows[user, slot]] == user:
+                right[user] += 1
 
 
 def _shares(some: NDArray[Any], of: NDArray[Any]) -> Floats:
