@@ -91,7 +91,7 @@ def _counts(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Collectio
     """
     all_apart = Count(int(alone.sum()), len(alone))
     counts: Counts = {}
-    enough: list[int] = []
+    enough = [2 ** len(columns) - 1]
     for _, level in groupby(sorted(masks, key=int.bit_count), key=int.bit_count):
         asked = []
         for mask in level:
