@@ -255,6 +255,7 @@ def test_equal_rows_of_a_user_are_one_person():
         ({"a": [1]}, {"columns": ("a", "a")}, "each once"),
         ({"a": [[1], [2]]}, {}, "'a' holds list"),
         ({"a": [1]}, {"least": 0}, "least is a whole number of at least 1"),
+        ({"a": [1]}, {"register": {"a": []}}, "no rows"),
         ({"a": [1]}, {"register": {"b": [1]}}, "no column 'a', there is only b"),
     ],
 )
