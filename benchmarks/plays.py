@@ -33,14 +33,14 @@ def pairs(rows, users, songs):
     rng = np.random.default_rng(7)
     much = rng.pareto(1.6, users) + 0.35
     taste = rng.permutation(songs)
-    found = np.empty(0, np.int64)
-    while len(found) < rows:
-        drawn = int((rows - len(found)) * 1.2) + users
-        user = np.searchsorted(np.cumsum(much) / much.sum(), rng.random(drawn))
-        song = taste[(songs ** rng.random(drawn)).astype(np.int64) - 1]
-        found = np.unique(np.concatenate([found, np.minimum(user, users - 1) * songs + song]))
-    kept = np.sort(rng.choice(len(found), rows, replace=False, shuffle=False))
-    return np.divmod(found[kept], songs)
+    drawn = 1.1
+    while True:
+        sizes = np.ceil(much / much.sum() * rows * drawn).astype(np.int64)
+        ranks = (songs ** rng.random(sizes.sum())).astype(np.int64) - 1
+        found = np.unique(np.repeat(np.arange(users), sizes) * songs + taste[ranks])
+        if len(found) >= rows:
+            return np.divmod(found[np.arange(rows) * len(found) // rows], songs)
+        drawn *= 1.3
 
 
 def write(folder, rows, users, songs):

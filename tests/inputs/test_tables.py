@@ -1,13 +1,14 @@
 """CSV and Parquet: every form of the same rows gives the same people."""
 
 import gzip
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
 
-from reidrisk.data import read_profiles, read_taxonomy
+from reidrisk.data import Layout, read_profiles, read_taxonomy
 
 ROWS = pa.table(
     {
@@ -65,6 +66,17 @@ def test_other_columns_and_names_do_not_matter(tmp_path):
         path = write(tmp_path / name, table)
         people = read_profiles(path, columns={"user": "household", "epoch": "week"})
         assert people.ids.tolist() == [3, 12]
+
+
+def test_a_layout_names_columns_and_says_how_the_file_is_cut(tmp_path):
+    path = tmp_path / "p.txt"
+    rows = zip(*ROWS.to_pydict().values(), strict=True)
+    path.write_text("".join(f"{t};{u};{w};{e}\n" for u, e, t, w in rows))
+    layout = Layout(user="2", epoch="4", item="1", count="3", separator=";", header=False)
+    whole = read_profiles(write(tmp_path / "whole.csv", ROWS))
+    same_people(read_profiles(path, layout=layout), whole)
+    same_people(read_profiles(path, columns={"user": "2", "epoch": "4"}, layout=replace(
+        layout, user=None, epoch="9")), whole)  # fmt: skip
 
 
 def test_without_weights_every_row_weighs_one(tmp_path):

@@ -277,3 +277,13 @@ def test_no_message_names_a_user():
         singling({"who": ["secret", "secret"], "a": [1, 2]}, columns=["a"], user="who")
     assert "secret" not in str(refused.value)
     assert "1 user has rows that differ" in str(refused.value)
+
+
+def test_a_frame_has_a_row_for_each_size(monkeypatch):
+    monkeypatch.setattr("reidrisk.risk.singling_out.result.frame", list)
+    found = singling({"a": [1, 1, 2]}, columns=["a"])
+    assert found.to_frame()[:2] == [
+        {"least": 1, "most": 1, "groups": 1, "people": 1},
+        {"least": 2, "most": 2, "groups": 1, "people": 2},
+    ]
+    assert str(found).startswith("3 people, 2 groups by a: 1 unique (33.3333%)")

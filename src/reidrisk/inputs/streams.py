@@ -24,7 +24,7 @@ Progress = Callable[[int, int], None]
 GZIP, ZIP = b"\x1f\x8b", b"PK\x03\x04"
 DAMAGED = (OSError, EOFError, ValueError, zlib.error, zipfile.BadZipFile, NotImplementedError)
 # Tables as people write them shrink to a tenth, logs of one and the same line to a hundredth.
-MOST_TIMES, ANY_TIMES_UNTIL = 200, 1 << 30
+MOST_TIMES, ANY_TIMES_UNTIL = 200, 1 << 28
 ALLOWED = "REIDRISK_MOST_EXPANSION"
 # Read between two looks at how far it is.
 PORTION = 1 << 24

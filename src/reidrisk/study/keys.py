@@ -93,7 +93,7 @@ class Synthetic(_Section):
         )
 
 
-class Table(_Section):
+class Table(_Laid):
     """A long table of user, epoch, token and weight."""
 
     kind: Literal["table"]
@@ -108,6 +108,7 @@ class Table(_Section):
         return data.read_profiles(
             folder / self.path,
             columns=self.columns,
+            layout=self.layout(),
             epochs=self.epochs,
             absent=self.absent,
             duplicates=self.duplicates,

@@ -1,8 +1,11 @@
 """Searching by how often tokens came on both sides."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_repetition import Counted, rate
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
@@ -18,7 +21,7 @@ def search(
     """Search by an index: for each known token, the targets that it was shown of."""
     targets = counted(observations, score)
 
-    def look(blocks: Blocks, kept: Kept) -> None:
+    def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
             rate(bags.values, bags.starts, observations.first + first, targets, kept)
 

@@ -5,8 +5,10 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.formats.format import LONGEST, TEXT, Head, too_long
@@ -90,19 +92,26 @@ class DelimitedTable:
 
         All stand in the same room, one after the other: who wants to keep them copies them.
         """
-        start, room = self.cut.skip, bytearray(LONGEST + BLOCK)
+        start = self.cut.skip
         with Stream(self.file, progress) as stream:
             stream.read(start)
+            block = min(BLOCK, stream.size + 1 if stream.packing is None else BLOCK)
+            room = np.empty(LONGEST + block, np.uint8)
             rest, more = 0, True
             while more:
-                got = stream.fill(memoryview(room)[rest : rest + BLOCK])
-                more, end = got == BLOCK, rest + got
-                stop = room.rfind(self.cut.line_end, 0, end) + 1 if more else end
+                got = stream.fill(room.data[rest : rest + block])
+                more, end = got == block, rest + got
+                stop = self._last_end(room[:end]) if more else end
                 if end - stop > LONGEST:
                     raise InvalidInput(too_long(self.file, self._line(start + stop)))
                 yield pa.py_buffer(room).slice(0, stop), start
                 start, rest = start + stop, end - stop
                 room[:rest] = room[stop:end]
+
+    def _last_end(self, data: NDArray[np.uint8]) -> int:
+        """Where the last whole line ends, unless the one behind is too long."""
+        tail = data[-LONGEST - 1 :].tobytes()
+        return len(data) - len(tail) + tail.rfind(self.cut.line_end) + 1
 
     def _line(self, start: int) -> int:
         """The number of the line that begins so many bytes after the beginning."""
