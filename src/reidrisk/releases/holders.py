@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.parallel import kernel
 from reidrisk.people.people import People
 from reidrisk.releases.items import Items, of_everybody
-from reidrisk.releases.mapped import people_s_tokens
+from reidrisk.releases.mapped import own_tokens
 from reidrisk.releases.release import Release, Tokens, name_of
 
 Counts = NDArray[np.int64]
@@ -108,7 +108,7 @@ def fill_groups(
 
 def tokens_of(of: Release, people: People, what: str) -> Tokens:
     """What people's tokens are shown as by another release, or a sentence."""
-    own = people_s_tokens(of, people)
+    own = own_tokens(of, people)
     if own is None:
         raise InvalidInput(
             f"{what} counts who holds each token, and {name_of(of)} shows no tokens that people "

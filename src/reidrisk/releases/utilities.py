@@ -27,7 +27,7 @@ from reidrisk.people.people import People
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
 from reidrisk.releases.items import USERS_AT_A_TIME, items_of
-from reidrisk.releases.mapped import has_anything, people_s_tokens
+from reidrisk.releases.mapped import has_anything, own_tokens
 from reidrisk.releases.observing import alphabet
 from reidrisk.releases.release import AnyRelease, KnowsWhoIsThere, Release, Rows, Tokens, prepared
 
@@ -66,7 +66,7 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
         level: Chance with which an interval holds the truth.
     """
     shows, level = prepared(release, people), confidence(level)
-    own = people_s_tokens(shows, people)
+    own = own_tokens(shows, people)
     tokens = alphabet(shows, people)
     had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
