@@ -77,12 +77,12 @@ def exact(value):
     return {"value": value, "low": value, "high": value, "level": 1.0}
 
 
-def risk(attack, value, *, users=None, **setting):
+def risk(attack, value, *, users=None, slots=None, **setting):
     """A risk of the sample with another value."""
     first = sample().risks[0]
     users = users or first.users
     changes = {
-        "slots": sample().slots[-1],
+        "slots": slots or sample().slots[-1],
         "users": users,
         "guessing": 1 / users,
         "targets": 10_000,

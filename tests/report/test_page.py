@@ -94,9 +94,10 @@ def test_nothing_points_outside(text):
 
 
 def test_a_result_of_risks_alone_has_no_trace_of_the_rest(tmp_path):
-    result = bare(risks=(risk("Hamming", 0.01),))
+    result = bare(risks=(risk("Hamming", 0.005, slots=1), risk("Hamming", 0.01)))
     page = made(result, tmp_path)
     assert [section.name for section in sections(result)] == ["slots"]
+    assert not sections(bare(risks=(risk("Hamming", 0.01),)))
     body = page[: page.index("<script>")].partition("</style>")[2]
     for word in ("extrapol", "sure", "Bits", "Assumed", "Not covered", "Input", "Effect of"):
         assert word not in body

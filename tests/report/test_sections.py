@@ -152,7 +152,7 @@ def test_a_logarithmic_axis_has_ticks_enough_and_not_too_many(floor, ticks):
 
 def test_a_section_of_someone_else_comes_last_and_is_escaped(toys, tmp_path):
     own = section_at(f"{toys}:section")
-    evil = bare(title=EVIL, risks=(risk(EVIL, 0.1),))
+    evil = bare(title=EVIL, risks=(risk(EVIL, 0.05, slots=1), risk(EVIL, 0.1)))
     page = report.html(evil, tmp_path / "page.html", sections=(own,)).read_text(encoding="utf-8")
     names = re.findall(r'<section id="([a-z]+)"', page)
     assert names == ["slots", "toy", "again"]
