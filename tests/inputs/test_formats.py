@@ -92,6 +92,25 @@ def test_quotes_hold_separators_and_spaces_around_entries_are_none(tmp_path):
     assert found == {"user": ["a,b", "c"], "item": ["rye", 'd "e" f'], "count": [1, 2]}
 
 
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
+    """A title that begins with a quote once took all rows up to the next such title with it."""
+    lines = ("user,item,count", "a,x,1", 'b,"Heroes,2', "c,y,3", 'd,"Low",4', "")
+    path = saved(tmp_path / "t.csv", "\n".join(lines).replace(",", separator))
+    with pytest.raises(InvalidInput, match=r"line 3: .*quote is not closed"):
+        read(path, separator=separator)
+    tidy = '12" mix', '"Low" live', '"say ""no"""'
+    path.write_text("user,item\n\n" + "\n\r\n".join(f"a,{one}" for one in tidy))
+    found = read_table(path, {"user": TEXT, "item": TEXT})[0]["item"].to_pylist()
+    assert found == ['12" mix', "Low live", 'say "no"']
+
+
+def test_a_carriage_return_within_a_line_makes_no_two_rows(tmp_path):
+    path = saved(tmp_path / "t.csv", "user\nann\nbo\rb\n")
+    with pytest.raises(InvalidInput, match="carriage return within a line"):
+        read_table(path, {"user": TEXT})
+
+
 def test_a_single_colon_is_no_half_of_a_separator(tmp_path):
     path = saved(tmp_path / "t.dat", "1::2::3\n4::5: 6::7\n1::8::9\n")
     with pytest.raises(InvalidInput, match=r"an entry holds a single colon.*sed"):
@@ -229,3 +248,29 @@ def test_columns_that_are_named_must_be_there(tmp_path):
         read_table(path, WANTED, {"user": "User_Id", "count": "count"}, optional=("count",))
     table, _ = read_table(path, WANTED, {"user": "User_Id"}, optional=("count",))
     assert table.column_names == ["user", "item"]
+
+
+def test_an_item_that_is_called_as_a_column_may_be_is_no_header(tmp_path):
+    """The first row was lost, and its user stood in the message."""
+    path = saved(tmp_path / "t.csv", "anna,book\nanna,film\nbert,book\n")
+    assert column_names(path) == ["1", "2"]
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    path = saved(tmp_path / "u.csv", "anna,book\ncarl,film\nbert,song\n")
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    with pytest.raises(InvalidInput, match="may name the columns or be a row") as refused:
+        column_names(path)
+    assert "anna" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns"),
+    [
+        ("name,1,2\nann,5,6\nbob,7,8\n", ("1", "2")),
+        ("user,2019,2020\nann,5,6\nbob,7,8\n", ()),
+        ("user,item\nann,x\nuser,item\nbob,y\n", ()),
+    ],
+)
+def test_names_that_may_be_values_leave_a_doubt(tmp_path, lines, columns):
+    path = saved(tmp_path / "t.csv", lines)
+    with pytest.raises(InvalidInput, match="may name the columns or be a row"):
+        column_names(path, Layout(columns=columns))
