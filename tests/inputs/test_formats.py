@@ -86,6 +86,14 @@ def test_a_zip_file_holds_one_table_beside_what_systems_add(tmp_path):
         read(several)
 
 
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b""), zipped(**{"t.csv": ""})], ids=["gzip", "zip"]
+)
+def test_nothing_may_be_packed(tmp_path, content):
+    with pytest.raises(InvalidInput, match="what is packed in it is empty"):
+        read(saved(tmp_path / "t.csv", content))
+
+
 def test_quotes_hold_separators_and_spaces_around_entries_are_none(tmp_path):
     path = saved(tmp_path / "t.csv", 'user, item ,count\n"a,b", rye ,1\nc,"d ""e"" f", 2\n')
     found = read(path)

@@ -118,7 +118,7 @@ def test_users_that_are_written_differently_are_different_users(tmp_path, users)
 
 def test_lists_in_csv_have_semicolons(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\nann,3;;7\nbob,;3;4\n")
-    (tmp_path / "a.csv").write_text("user,tokens\nbob,7;3;\nbob,;;4\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,7; 3 ;\nbob, ;; 4\n")
     linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.labels.tolist() == [3, 4, 7]
     assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
