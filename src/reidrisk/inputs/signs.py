@@ -182,7 +182,9 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     pairs = list(zip(first, columns, strict=True))
     again = any(entry in column for entry, column in pairs)
     roles = [role for role in map(role_of, first) if role]
-    named = "user" in roles or len(roles) > 1  # one word alone may be an item
+    # One word alone may be an item, unless items come again and it does not.
+    repeats = any(2 * len(set(column)) <= len(column) for column in columns if column)
+    named = "user" in roles or len(roles) > 1 or bool(roles and repeats and not again)
     by_number = {name for name in wanted if name.isdecimal()}
     sure = True
     if by_number and by_number <= {str(place + 1) for place in range(len(first))}:
