@@ -113,6 +113,16 @@ def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
     assert found == ['12" mix', "Low live", 'say "no"']
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_empty_line_in_one_column_may_be_an_empty_cell(tmp_path, end):
+    """Such people were not counted."""
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", "2", "", "2", "")))
+    with pytest.raises(InvalidInput, match=r"line 4: the line is empty.*write \"\" there"):
+        read_table(path, {"age": TEXT})
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", '""', "2", "", "")))
+    assert read_table(path, {"age": TEXT})[0]["age"].to_pylist() == ["1", "", "2"]
+
+
 def test_a_carriage_return_within_a_line_makes_no_two_rows(tmp_path):
     path = saved(tmp_path / "t.csv", "user\nann\nbo\rb\n")
     with pytest.raises(InvalidInput, match="carriage return within a line"):

@@ -132,6 +132,8 @@ class DelimitedTable:
             table = None
         # A quote that is not closed would swallow the lines behind it, without a word.
         if table is not None and table.num_rows == self._rows_in(block, table.num_rows):
+            if len(self.cut.names) == 1:
+                self._refuse_empty_lines(block)
             return table
         self._refuse_lines(block)
         # Only one thread knows the number of a row.
@@ -195,6 +197,16 @@ class DelimitedTable:
             open_quote = unclosed(text, self.cut.separator)
             if text and (found != width or open_quote):
                 raise InvalidInput(self._ragged(number, found, unclosed=open_quote))
+
+    def _refuse_empty_lines(self, block: _Block) -> None:
+        """In one column an empty line may be an empty cell, except at the end."""
+        lines = block.data.to_pybytes().rstrip(b"\r\n").split(self.cut.line_end)
+        empty = next((place for place, line in enumerate(lines) if not line.strip(b"\r")), None)
+        if empty is not None and len(lines) > 1:
+            raise InvalidInput(
+                f"{self.file}, line {self._line(block.start) + empty}: the line is empty, and in a "
+                'table of one column it may be an empty cell; write "" there, or remove the line'
+            )
 
     def _ragged(self, number: int, found: int, *, unclosed: bool) -> str:
         before = self.cut.before
