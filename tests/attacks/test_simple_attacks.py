@@ -1,4 +1,4 @@
-"""Hamming, weighted Hamming, full information and profile overlap against their definitions."""
+"""Hamming, weighted Hamming, full information and overlap against their definitions."""
 
 import math
 from fractions import Fraction

@@ -21,11 +21,13 @@ NAMES = {
     "hamming",
     "learned-pairs",
     "overlap",
+    "rarity-overlap",
+    "repetition",
     "token-table",
     "type-aware",
     "weighted-hamming",
 }
-OF_RELEASE = NAMES - {"gaps", "hamming", "learned-pairs", "overlap"}
+OF_RELEASE = NAMES - {"gaps", "hamming", "learned-pairs", "overlap", "rarity-overlap", "repetition"}
 OTHERS = {"learned-pairs": ("anonymous",)}
 
 

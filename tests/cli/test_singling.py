@@ -118,7 +118,10 @@ def test_unicity_prints_json(files):
     ("words", "message"),
     [
         (("singling", "people.csv"), "name columns, each once, such as --columns age,postcode"),
-        (("singling", "people.csv", "--columns", "town,sex"), "no column 'sex'"),
+        (
+            ("singling", "people.csv", "--columns", "town,agee"),
+            "nearest is 'age'; name the right ones with --columns",
+        ),
         (("singling", "people.csv", "--columns", "town", "--user", "town"), "named for two things"),
         (
             ("singling", "twice.csv", "--columns", "town", "--user", "id"),
@@ -133,7 +136,7 @@ def test_unicity_prints_json(files):
             ("singling", "people.csv", "--columns", "town", "--register", "sales.csv"),
             "no column 'town'",
         ),
-        (("unicity", "people.csv"), "no column is plainly the user"),
+        (("unicity", "people.csv", "--header"), "no column is plainly the user"),
         (("unicity", "people.csv", "--item", "town"), "no column 'user'"),
         (
             ("unicity", "people.csv", "--user", "id", "--item", "town", "--coarsen", "day"),

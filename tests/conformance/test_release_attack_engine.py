@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 
 from reidrisk import (
+    BagRows,
     Cohorts,
     Generalised,
     InvalidInput,
     ItemSamples,
     LocalEngine,
     MinimumUsers,
+    Observations,
     RandomisedResponse,
     ReferenceEngine,
     TopicsApi,
@@ -128,3 +130,85 @@ def test_likelihoods_say_how_sure_they_are(release, attack, world):
     for target, shown in enumerate(np.asarray(seen.anonymous)):
         beliefs = np.exp(score.of(known, shown) / GRID - evidence[target])
         assert beliefs.sum() == pytest.approx(1, abs=1e-4)
+
+
+_NO_SLOTS = (
+    "known holds a bag of tokens, without slots; TokenWeights rates one token for each slot or a "
+    "set of tokens for each slot: use an attack for rows of that kind, or give it rows of this one"
+)
+OF_BAGS = {
+    "full-information": "full-information needs top sets of 2 tokens for each user and slot",
+    "gaps": _NO_SLOTS,
+    "hamming": _NO_SLOTS,
+    "weighted-hamming": _NO_SLOTS,
+    "learned-pairs": (
+        "learned-pairs compares rows column by column, and known rows hold a bag of tokens, "
+        "without slots; give one token for each slot, or use an attack that counts tokens in common"
+    ),
+    "repetition": (
+        "known holds a bag of tokens, without slots; repetition counts the slots in which a token "
+        "came again: use overlap or rarity-overlap, or give it rows with slots"
+    ),
+    "token-table": (
+        "token-table looks at one known token of each slot, and known rows hold a bag of tokens, "
+        "without slots; keep one, or use weighted-hamming"
+    ),
+    "type-aware": (
+        "what is seen holds a bag of tokens, without slots; types are told from what one site was "
+        "shown: keep one token of each slot"
+    ),
+}
+"""The sentence with which bags are refused; other attacks take them."""
+
+
+def some_bags():
+    random = np.random.default_rng(1)
+    bags = [random.integers(0, 6, size) for size in random.integers(0, 7, 60)]
+    return Observations(BagRows(bags, tokens=6), bags[:9], np.arange(9), tokens=6)
+
+
+@pytest.mark.parametrize("attack", sorted(all_attacks()))
+def test_bags_are_rated_or_refused(attack):
+    seen = some_bags()
+    view = View.of(seen, release=RELEASES["topics"])
+    if attack in OF_BAGS:
+        with pytest.raises(InvalidInput, match=re.escape(OF_BAGS[attack])):
+            attack_named(attack).fit(view).check(seen)
+        return
+    score = attack_named(attack).fit(view)
+    slow = ReferenceEngine().search(seen, score)
+    for engine in ENGINES.values():
+        fast = engine.search(seen, score)
+        for field in dataclasses.fields(Matches):
+            one, other = getattr(fast, field.name), getattr(slow, field.name)
+            np.testing.assert_array_equal(one, other, field.name)
+
+
+def with_gaps(known, shown):
+    """Two users, one anonymous row, two tokens."""
+    return Observations(np.array(known), np.array([shown]), [0], tokens=2)
+
+
+@pytest.mark.parametrize("attack", ["hamming", "overlap", "rarity-overlap"])
+def test_what_agrees_is_counted_and_gaps_are_not(attack):
+    """A gap beside a gap is worth as much as a gap beside a token: nothing."""
+    seen = with_gaps([[0, -1], [0, 1]], [0, -1])
+    score = attack_named(attack).fit(View.of(seen))
+    here, other = score.of(seen.known.block(0, 2), seen.anonymous[0])
+    assert here == other
+
+
+def test_gaps_are_what_gaps_compares():
+    seen = with_gaps([[0, -1], [0, 1]], [0, -1])
+    here, other = attack_named("gaps").fit(View.of(seen)).of(seen.known, seen.anonymous[0])
+    assert here > other
+
+
+def test_repetition_takes_a_gap_as_a_slot_in_which_no_token_came():
+    """So a token that came once, and nothing else, is as often there as one beside other tokens."""
+    rows = np.array([[0, 0, -1, -1], [0, 0, 1, 1], [1, 1, 0, -1]])
+    seen = Observations(rows, rows, np.arange(3), tokens=2)
+    score = attack_named("repetition").fit(View.of(seen))
+    np.testing.assert_array_equal(
+        score.of(rows, np.array([0, 0, -1, -1])), score.of(rows, np.array([-1, 0, -1, 0]))
+    )

@@ -28,7 +28,7 @@ from reidrisk.engines.ways.overlap import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, merge_all
 from reidrisk.observations import Observations
-from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights
+from reidrisk.scores import OverlapWeights, RepeatedTokens, TokenTable, TokenWeights
 
 FIELDS = ("best", "ties", "true_score", "best_rows", "best_scores")
 
@@ -365,7 +365,8 @@ def test_whoever_knows_the_types_names_more_people():
 def test_progress_and_memory_hold_for_the_newer_scores():
     (seen, score), calls = typed_people(3000, 70), []
     engine = LocalEngine(rows=1000, progress=lambda done, pairs: calls.append((done, pairs)))
-    for rated in (score, OverlapWeights(np.ones(60))):
+    forgetful = OverlapWeights(np.ones(60)), RepeatedTokens(np.full(60, 0.1), 0.2, 0.01)
+    for rated in (score, *forgetful):
         engine.search(seen, rated)
         assert calls[-1] == (210_000, 210_000)
         with pytest.raises(TooLarge, match="raise max_memory"):

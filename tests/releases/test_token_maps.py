@@ -208,6 +208,8 @@ def test_maps_of_maps():
     assert shows.of.labels.tolist() == ["0", "3", "6"]  # 0 1 | 2 3 4 | 5
     assert shows.recoded.tolist() == [0, 0, 1, 1, 1, -1]
     assert shows.labels.tolist() == ["0", "3"]
+    # Users 0, 2 and 3 hold two tokens that have become one.
+    assert holders_of(PEOPLE, np.array([0, 0, 1, 1, 1, 2], np.int32), 3).tolist() == [5, 4, 1]
 
 
 class Opaque:

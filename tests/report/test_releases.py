@@ -81,7 +81,7 @@ def test_the_program_s_own():
     (section,) = [releases.section(sample())]
     risks, uses = section.exhibits
     assert [row["release"] for row in risks.rows] == [
-        "topics", "cohorts users=20", "minimum-users users=40",
+        "topics", "cohorts users=20", "minimum-users users=40 of=topics",
     ]  # fmt: skip
     ceiling = next(column for column in risks.columns if column.heading == "Ceiling")
     assert [ceiling.show(row) for row in risks.rows] == ["none", "5 %", "none"]

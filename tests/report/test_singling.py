@@ -130,6 +130,9 @@ def test_nobody_with_so_many_points_is_said(tmp_path):
 def test_exact_figures_have_no_ranges():
     found = rr.unicity({"user": [1, 2, 2], "item": [1, 1, 2]}, points=(1, 2), known="rarest")
     assert "exact" in unicity.basis(found)
+    assert "knows the 2 rarest points (item) of a person" in unicity.verdict(found)[0].text
+    shown = [one.heading for one in unicity.sections(found)[0].exhibits[0].columns]
+    assert not any("interval" in heading for heading in shown)
     assert "1 of them have fewer than 2 points" in unicity.basis(found)
 
 

@@ -255,6 +255,7 @@ def test_equal_rows_of_a_user_are_one_person():
         ({"a": [1]}, {"columns": ("a", "a")}, "each once"),
         ({"a": [[1], [2]]}, {}, "'a' holds list"),
         ({"a": [1]}, {"least": 0}, "least is a whole number of at least 1"),
+        ({"a": [1]}, {"register": {"a": []}}, "no rows"),
         ({"a": [1]}, {"register": {"b": [1]}}, "no column 'a', there is only b"),
     ],
 )
@@ -277,3 +278,13 @@ def test_no_message_names_a_user():
         singling({"who": ["secret", "secret"], "a": [1, 2]}, columns=["a"], user="who")
     assert "secret" not in str(refused.value)
     assert "1 user has rows that differ" in str(refused.value)
+
+
+def test_a_frame_has_a_row_for_each_size(monkeypatch):
+    monkeypatch.setattr("reidrisk.risk.singling_out.result.frame", list)
+    found = singling({"a": [1, 1, 2]}, columns=["a"])
+    assert found.to_frame()[:2] == [
+        {"least": 1, "most": 1, "groups": 1, "people": 1},
+        {"least": 2, "most": 2, "groups": 1, "people": 2},
+    ]
+    assert str(found).startswith("3 people, 2 groups by a: 1 unique (33.3333%)")

@@ -263,3 +263,10 @@ def test_figures_can_be_asked_for():
     assert "singled out" in found._repr_html_()
     with pytest.raises(InvalidInput, match="3 as written was not measured"):
         found.at(3)
+
+
+def test_a_frame_has_a_row_for_each_figure(monkeypatch):
+    monkeypatch.setattr("reidrisk.risk.known_points.result.frame", list)
+    one, two = measured([(1, 1), (2, 1)], points=(1, 2), known="rarest").to_frame()
+    assert (one["singled_out"], one["right"], one["assessed"]) == (0, 0.5, 2)
+    assert (two["singled_out_low"], two["right_high"], two["not_assessed"]) == (None, None, 2)

@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
-from reidrisk.scores import GRID, Distribution, OverlapWeights, TokenTable, TokenWeights
+from reidrisk.scores import (
+    GRID,
+    CosineWeights,
+    Distribution,
+    OverlapWeights,
+    TokenTable,
+    TokenWeights,
+)
 
 ROWS = np.array([[0, 1, 2]])
 SEEN = Observations(ROWS, ROWS, [0], tokens=3)
@@ -112,6 +119,9 @@ def test_gains_are_rounded_to_the_grid_once():
         (lambda: OverlapWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
         (lambda: OverlapWeights([1, 2, 4e6]).check(SEEN), r"sum to more than 4,194,304"),
         (lambda: TokenTable(np.eye(3)).check(SETS), r"TokenTable rates one token for each slot"),
+        (lambda: CosineWeights([1, -1]), r"weights has a number for each token, 0 or more"),
+        (lambda: CosineWeights([1, np.nan]), r"weights has a number for each token, 0 or more"),
+        (lambda: CosineWeights([1, 2]).check(SEEN), r"gains for 1 slots and 2 tokens"),
     ],
 )
 def test_impossible_gains_are_refused(make, message):

@@ -165,6 +165,13 @@ def test_a_release_in_words(text):
     assert release_in_words(text, PEOPLE) == WORDS[text]
 
 
+def test_beside_a_release_stand_functions_of_what_it_shows():
+    found = release_in_words("minimum-users users=30", PEOPLE, own=API)
+    assert found == MinimumUsers(users=30, of=API)
+    said = release_in_words("minimum-users users=30 of=item-samples of.samples=3", PEOPLE, own=API)
+    assert said.of == ItemSamples(samples=3)
+
+
 def test_words_in_any_order_and_as_people_write_them():
     found = release_in_words("generalised of.samples=4 of=item-samples users=1k", PEOPLE)
     assert found == Generalised(users=1_000, of=ItemSamples(samples=4))

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, TypeAware, WeightedHamming
+from reidrisk.attacks import TypeAware, WeightedHamming
 from reidrisk.cli.studies import starter
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
@@ -78,7 +78,8 @@ def test_two_tables_are_a_source(tmp_path):
     text = '[people]\nkind = "linked"\nknown = "known.csv"\nanonymous = "anonymous.csv"\n'
     file = study_file(text, folder=tmp_path)
     assert (file.source.users, file.study.release) == (3, None)
-    assert file.study.attacks == (Hamming(),)
+    names = ["hamming", "overlap", "rarity-overlap", "gaps"]
+    assert [attack.name for attack in file.study.attacks] == names
     assert set(file.inputs) == {"known.csv", "anonymous.csv"}
     shown = study_file('targets = "all"\n' + text + "[release]\ntop = 1\n", folder=tmp_path)
     # Two of six known slots are empty: chance, as far as anyone knows.
@@ -126,7 +127,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         (PEOPLE.replace("users", "user"), r"line 4: people.user: .* did you mean users\? There"),
         (PEOPLE.replace("users", "user"), "line 2: people.users: this key is needed"),
         (PEOPLE.replace("synthetic", "tabel"), "line 2: people: there is no 'tabel': did you"),
-        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, history"),
+        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, plays,"),
         ("people = 5", r"line 1: people: this is a section of its own: \[people\]"),
         ("release = 1" + PEOPLE, r"line 1: release: this is a section of its own: \[release\]"),
         ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no attack 'haming'"),

@@ -5,7 +5,15 @@ import pytest
 
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows
-from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import (
+    GRID,
+    CosineWeights,
+    OverlapWeights,
+    RepeatedTokens,
+    TokenTable,
+    TokenWeights,
+    TypeMixture,
+)
 from reidrisk.testing import check_score
 
 RANDOM = np.random.default_rng(2)
@@ -33,6 +41,11 @@ OF_GAPS = TokenWeights([1, 2, 3, 4], -1, known_gap=[0, 1, 2, -1e4], shown_gap=-1
         (OverlapWeights([1, 2, 3, 4]), None),
         (OverlapWeights([1, 2, 3, 4]), SETS),
         (OverlapWeights([1, 2, 3, 4]), BAGS),
+        (CosineWeights([1, 2, 3, 0]), None),
+        (CosineWeights([1, 2, 3, 0]), SETS),
+        (CosineWeights([1, 2, 3, 0]), BAGS),
+        (RepeatedTokens([0.1, 0.2, 0.1, 0.5], 0.4, 0.1), None),
+        (RepeatedTokens([0.1, 0.2, 0.1, 0.5], 0.4, 0.1), SETS),
     ],
 )
 def test_our_scores_keep_every_promise(score, seen):

@@ -31,7 +31,7 @@ class Overlap:
 
 @dataclass(frozen=True, slots=True)
 class DenoisedOverlap:
-    """Profile overlap in which a token that is more likely noise than real does not count.
+    """Overlap in which a token that is more likely noise than real does not count.
 
     That is where `q_out > (q_in - q_out) p`, with p its popularity among the known rows.
 

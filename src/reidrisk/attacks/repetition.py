@@ -83,7 +83,7 @@ def _learn(users: Floats, places: int) -> _Learned:
         seldom = _chance(min(rest, often / 2))  # own tokens come more often, or are none
         prior = _PRIOR * owners.sum() / users.sum()
         own = _chance((owners.sum(axis=1) + prior) / (users.sum(axis=1) + _PRIOR))
-        before, chance = chance, own_given_times(own, often, seldom, places)
+        before, chance = chance, own_given_times(own, float(often), float(seldom), places)
         if np.abs(chance - before).max() < _LEAST:
             break
     return _Learned(own, float(often), float(seldom))

@@ -210,6 +210,7 @@ def _question(
             "and the noise (--noise); `reidrisk attacks` tells which attacks need not"
         )
     study = rr.Study(
+        title=f"Whom {paths[0].name} helps to find in {paths[1].name}",
         release=release, attacks=attacks, slots=slots, targets=None, seed=seed,
         unit="columns" if linked.by_column else "baskets" if linked.bags else "slots",
     )  # fmt: skip

@@ -155,7 +155,7 @@ def _explain(question: Question) -> None:
     """What each attack does, a line each."""
     for attack in question.study.attacks:
         what = (type(attack).__doc__ or "").partition("\n")[0]
-        click.echo(f"{attack.name}: {what[:1].lower()}{what[1:]}")
+        show.say(f"{attack.name}: {what[:1].lower()}{what[1:]}")
     click.echo()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
               help="Draw items by their counts, or all of a person's alike.")  # fmt: skip
 @click.option("--again/--once", default=True, show_default=True,
               help="Whether a site may see the same item of a person again.")  # fmt: skip
-@options.layout("user", "item", "count", "epoch")
+@options.layout("user", "item", "count")
 @options.chosen_attacks()
 @options.seed()
 @options.output("PATH", help=OUTPUT)
@@ -57,7 +57,7 @@ def plays(
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
     if not (quiet or as_json):
-        show.say(_taken(layout))
+        show.say(_taken(layout, by_count=by_count))
     with show.Progress(quiet=quiet) as progress:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
@@ -77,9 +77,10 @@ def plays(
     answer(Question(study, people, where, (Path(file),), shown), wishes)
 
 
-def _taken(layout: "Layout") -> str:
+def _taken(layout: "Layout", *, by_count: bool) -> str:
     """Which column is taken for what."""
-    parts = {"Users": layout.user, "items": layout.item, "counts": layout.count,
-             "epochs": layout.epoch}  # fmt: skip
-    named = [f"{what} are column {name}" for what, name in parts.items() if name is not None]
-    return f"{', '.join(named)}."
+    text = f"Users are column {layout.user}, items are column {layout.item}."
+    if layout.count is None:
+        return text
+    use = "says how likely an item is drawn" if by_count else "is not used: items are drawn alike"
+    return f"{text} The count, column {layout.count}, {use}."

@@ -157,7 +157,7 @@ def _release(
     from reidrisk import data
     from reidrisk.files import written_whole
     from reidrisk.releases import observe, prepared
-    from reidrisk.releases.generalised import labels_of
+    from reidrisk.releases.mapped import labels_of
     from reidrisk.study.parameters import faults, make_release, release_kind
 
     kind = release_kind(name)

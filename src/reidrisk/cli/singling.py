@@ -196,8 +196,7 @@ def _tell_singling(found: "Singling") -> None:
         ("most for any person", f"{found.k_anonymity.value:.3%}",
          f"smallest group {found.smallest:,} (k-anonymity)"),
     ]  # fmt: skip
-    if found.register:
-        one = found.register
+    if (one := found.register) and one.found:
         rows += [
             ("alone in the register", f"{one.share_unique.value:.3%}",
              f"{one.unique:,} of {one.found:,} records found in it"),

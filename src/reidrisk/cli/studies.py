@@ -13,7 +13,7 @@ from reidrisk.errors import InvalidInput
 if TYPE_CHECKING:
     from reidrisk.releases import AnyRelease
     from reidrisk.study import Result, Study
-    from reidrisk.study.setup import Source
+    from reidrisk.study.toml import StudyFile
 
 
 class _RunsByDefault(click.Group):
@@ -140,7 +140,7 @@ def sweep(
     if varied:
         changes["sweep"] = dict(_values(one, read.study) for one in varied)
     if releases:
-        changes["beside"] = tuple(_release(one, read.source) for one in releases)
+        changes["beside"] = tuple(_release(one, read) for one in releases)
     result, ran = run_file(
         read,
         output,
@@ -152,12 +152,12 @@ def sweep(
     _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
-def _release(text: str, source: "Source") -> "AnyRelease":
-    """A release in words."""
+def _release(text: str, read: "StudyFile") -> "AnyRelease":
+    """A release in words; what is a function of another release is one of the study's own."""
     from reidrisk.study.parameters import release_in_words
 
     try:
-        return release_in_words(text, source)
+        return release_in_words(text, read.source, read.study.release)
     except InvalidInput as wrong:
         raise InvalidInput(f"--release {text!r}: {wrong}") from wrong
 

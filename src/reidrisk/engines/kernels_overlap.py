@@ -22,7 +22,10 @@ _LANES = 64
 _ROWS_PER_STEP = 256
 _SAFE = 1 - 1e-9  # far more than the rounding of a cosine
 _GRID = 2.0**40
-_LEAST, _NEVER = -(2**62), 2**62
+_LEAST, _NEVER = -(2**61), 2**61
+_ODD = np.uint64(0x5555555555555555)
+_PAIRS = np.uint64(0x3333333333333333)
+_FOURS = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
 class Inverted(NamedTuple):
@@ -30,7 +33,8 @@ class Inverted(NamedTuple):
 
     `holders[starts[token] : starts[token + 1]]` hold a rare token, each of which gains `gain`.
     `bit[token]` is the bit of a frequent one, -1 for others; `masks` are the targets' frequent
-    tokens, `worth` what these gain at most, `of_byte[place, value]` what eight of them gain.
+    tokens, `worth` what these gain at most, `of_bits[count]` what so many of any target gain at
+    most, `of_byte[place, value]` what eight of them gain.
     `lengths` are those of the targets, for cosines; none for plain sums.
     """
 
@@ -40,44 +44,77 @@ class Inverted(NamedTuple):
     bit: NDArray[np.int8]
     masks: NDArray[np.uint64]
     worth: NDArray[np.int64]
+    of_bits: NDArray[np.int64]
     of_byte: NDArray[np.int64]
     lengths: NDArray[np.float64]
+
+
+class Asked(NamedTuple):
+    """What targets ask for, and their frequent tokens, in blocks of lanes.
+
+    `of_all` is the lowest sum over all common tokens that may matter; `of_rare` that over the rare
+    ones, if all frequent ones of the target are in common.
+    """
+
+    of_all: NDArray[np.int64]
+    of_rare: NDArray[np.int64]
+    masks: NDArray[np.uint64]
 
 
 @kernel
 def look_up(values: Array, starts: Array, first_row: int, targets: Inverted, kept: Kept) -> None:
     """Offer all rows that may matter; `values[starts[row] : starts[row + 1]]` are of a row.
 
-    A row may hold tokens several times, and free places. `needed` is what a target asks of the sum
-    over rare tokens; a cosine asks it of the shortest rows of the step, so short ones come first.
+    A row may hold tokens several times, and free places. For cosines short rows come first, since
+    what is asked of a step is what is asked of its shortest row.
     """
     count, rows = kept.best.shape[0], starts.shape[0] - 1
     last = np.full(targets.gain.shape[0], -1, np.int64)
     lengths = row_lengths(values, starts, targets, last)
     order = np.argsort(lengths) if targets.lengths.shape[0] > 0 else np.arange(rows)
-    blocks = -(-count // _LANES)
-    sums = np.zeros(blocks * _LANES, np.int64)
-    by_block = sums.reshape((blocks, _LANES))
-    needed = np.full((blocks, _LANES), _NEVER)  # of nobody behind the last target
+    asked = Asked(*nobody_asks(count))
     rows_per_step = _ROWS_PER_STEP if targets.lengths.shape[0] > 0 else max(rows, 1)
+    sums = np.zeros(asked.masks.size, np.int64)
+    by_block, bits = sums.reshape(asked.masks.shape), np.empty(_LANES, np.uint64)
     for step in range(0, rows, rows_per_step):
         shortest = lengths[order[step]]
         for target in range(count):
-            lowest = sum_needed(kept, targets, target, shortest)
-            needed[target // _LANES, target % _LANES] = lowest
+            ask(asked, kept, targets, target, shortest)
         for place in range(step, min(step + rows_per_step, rows)):
             row = order[place]
             sums[:] = 0
             mask = add_up(values, starts, row, targets, last, sums)
-            for block in range(blocks):
-                if any_enough(by_block, needed, block):
-                    for lane in range(_LANES):
-                        total, target = by_block[block, lane], block * _LANES + lane
-                        if total >= needed[block, lane] and consider(
-                            kept, targets, target, total, mask, lengths[row], first_row + row
-                        ):
-                            lowest = sum_needed(kept, targets, target, shortest)
-                            needed[block, lane] = lowest
+            for block in range(asked.masks.shape[0]):
+                if not any_enough(by_block, asked.of_rare, block):
+                    continue
+                count_bits(asked.masks, mask, block, bits)
+                for lane in range(_LANES):
+                    total = by_block[block, lane]
+                    if total + targets.of_bits[bits[lane]] < asked.of_all[block, lane]:
+                        continue
+                    target = block * _LANES + lane
+                    consider(kept, targets, target, total, mask, lengths[row], first_row + row)
+                    ask(asked, kept, targets, target, shortest)
+
+
+@kernel
+def nobody_asks(count: int) -> Number:
+    """Room for what so many targets ask for; places behind the last one ask for the impossible."""
+    shape = (-(-count // _LANES), _LANES)
+    return np.full(shape, _NEVER), np.full(shape, _NEVER), np.zeros(shape, np.uint64)
+
+
+@kernel
+def ask(asked: Asked, kept: Kept, targets: Inverted, target: int, shortest: float) -> None:
+    """Ask for the lowest sums that may matter; a cosine asks it of the shortest rows."""
+    score = max(threshold(kept, target), _LEAST)
+    if targets.lengths.shape[0] > 0 and score > 0:
+        share = (np.float64(score) - 1) / _GRID * _SAFE
+        score = np.int64(share * (shortest * targets.lengths[target]))
+    block, lane = target // _LANES, target % _LANES
+    asked.of_all[block, lane] = score
+    asked.of_rare[block, lane] = score - targets.worth[target]
+    asked.masks[block, lane] = targets.masks[target]
 
 
 @kernel
@@ -122,16 +159,6 @@ def add_up(
 
 
 @kernel
-def sum_needed(kept: Kept, targets: Inverted, target: int, shortest: float) -> Number:
-    """The lowest sum over rare tokens that may matter, if all frequent ones are in common too."""
-    score = max(threshold(kept, target), _LEAST)
-    if targets.lengths.shape[0] > 0 and score > 0:
-        share = (np.float64(score) - 1) / _GRID * _SAFE
-        score = np.int64(share * (shortest * targets.lengths[target]))
-    return score - targets.worth[target]
-
-
-@kernel
 def any_enough(sums: Array, needed: Array, block: int) -> bool:
     """Whether any sum of a block of targets could matter."""
     found = False
@@ -141,19 +168,30 @@ def any_enough(sums: Array, needed: Array, block: int) -> bool:
 
 
 @kernel
+def count_bits(masks: Array, mask: Number, block: int, bits: Array) -> None:
+    """Count the frequent tokens that a row and each target of a block have in common."""
+    for lane in range(_LANES):
+        word = masks[block, lane] & mask
+        word = (word & _ODD) + ((word >> np.uint64(1)) & _ODD)
+        word = (word & _PAIRS) + ((word >> np.uint64(2)) & _PAIRS)
+        word = (word & _FOURS) + ((word >> np.uint64(4)) & _FOURS)
+        word = word + (word >> np.uint64(8))
+        word = word + (word >> np.uint64(16))
+        bits[lane] = (word + (word >> np.uint64(32))) & np.uint64(127)
+
+
+@kernel
 def consider(
     kept: Kept, targets: Inverted, target: int, total: int, mask: Number, length: float, row: int
-) -> bool:
-    """Offer a row to a target, given its sum over rare tokens; say whether that may matter."""
+) -> None:
+    """Offer a row to a target, given its sum over rare tokens, unless it does not matter."""
     both = mask & targets.masks[target]
     for place in range(_BYTES):
         total += targets.of_byte[place, (both >> np.uint64(8 * place)) & np.uint64(_VALUES - 1)]
     if targets.lengths.shape[0] > 0:
         total = cosine(total, length, targets.lengths[target])
-    if total < threshold(kept, target):
-        return False
-    offer(kept, target, total, row)
-    return True
+    if total >= threshold(kept, target):
+        offer(kept, target, total, row)
 
 
 @kernel

@@ -172,14 +172,6 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
     return np.concatenate(parts)
 
 
-def _search_overlap(
-    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
-) -> Matches:
-    if observations.known.kind is Kind.BAGS:
-        return overlap.search(observations, score, list_best, engine)
-    return _search_weights(*overlap.as_sets(observations, score), list_best, engine)
-
-
 def _overlap_evidence(observations: Observations, score: OverlapWeights, engine: Engine) -> Floats:
     if observations.known.kind is Kind.BAGS:
         return definition.evidence(observations, score, engine)
@@ -219,7 +211,7 @@ _TABLE: dict[type, _Ways] = {
     NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
     TokenTable: _Ways(sift.search, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
-    OverlapWeights: _Ways(_search_overlap, _overlap_evidence),
+    OverlapWeights: _Ways(overlap.search, _overlap_evidence),
     CosineWeights: _Ways(overlap.search, definition.evidence),
     RepeatedTokens: _Ways(repetition.search, definition.evidence),
 }

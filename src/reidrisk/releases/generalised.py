@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from reidrisk.checks import real_number, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.people.people import People
-from reidrisk.people.some import Some
 from reidrisk.releases.holders import merged, tokens_of
 from reidrisk.releases.item_samples import ItemSamples
-from reidrisk.releases.mapped import Mapped, mapped
+from reidrisk.releases.mapped import Mapped, labels_of, mapped
 from reidrisk.releases.observing import alphabet
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.release import AnyRelease, Release, Tokens, name_of, prepared
@@ -146,17 +145,6 @@ class Generalised:
             return _rounded(label, self.rounding)
         assert self.dates is not None
         return _OF_DATES[self.dates](_date(label))
-
-
-def labels_of(of: Release, people: People) -> NDArray[Any] | None:
-    """Names of the tokens that a release shows; None if they have none."""
-    if hasattr(of, "labels"):
-        return np.asarray(of.labels)
-    while isinstance(people, Some):
-        people = people.people
-    labels = getattr(people, "labels", None)
-    fits = labels is not None and len(labels) == alphabet(of, people)
-    return np.asarray(labels) if fits else None
 
 
 def _merged_labels(table: Tokens, labels: NDArray[Any] | None) -> NDArray[Any]:

@@ -1,5 +1,7 @@
 """How many users hold each token, and which tokens to merge until each is held by enough."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.parallel import kernel
 from reidrisk.people.people import People
 from reidrisk.releases.items import Items, of_everybody
-from reidrisk.releases.mapped import people_s_tokens
+from reidrisk.releases.mapped import own_tokens
 from reidrisk.releases.release import Release, Tokens, name_of
 
 Counts = NDArray[np.int64]
@@ -23,9 +25,9 @@ def holders_of(people: People, own: Tokens, tokens: int) -> Counts:
     """
 
     def count(items: Items) -> Counts:
-        users, held = _pairs(items, own)
-        codes = np.unique(users * tokens + held)
-        return np.bincount(codes % tokens, minlength=tokens)
+        counts = np.zeros(tokens, np.int64)
+        count_holders(items.starts, items.members, own, np.full(tokens, -1, np.int64), counts)
+        return counts
 
     counts: Counts = np.sum(list(of_everybody(people, count)), axis=0)
     return counts
@@ -72,6 +74,19 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
 
 
 @kernel
+def count_holders(
+    starts: Counts, members: NDArray[Any], own: Tokens, last: Counts, counts: Counts
+) -> None:
+    """Count each user once for each token, also where several tokens of people are one of these."""
+    for user in range(starts.size - 1):
+        for place in range(starts[user], starts[user + 1]):
+            token = own[members[place]]
+            if token >= 0 and last[token] != user:
+                last[token] = user
+                counts[token] += 1
+
+
+@kernel
 def fill_groups(
     rare: Counts, starts: Counts, users: Counts, least: int, seen: Counts, groups: Tokens
 ) -> int:
@@ -93,7 +108,7 @@ def fill_groups(
 
 def tokens_of(of: Release, people: People, what: str) -> Tokens:
     """What people's tokens are shown as by another release, or a sentence."""
-    own = people_s_tokens(of, people)
+    own = own_tokens(of, people)
     if own is None:
         raise InvalidInput(
             f"{what} counts who holds each token, and {name_of(of)} shows no tokens that people "

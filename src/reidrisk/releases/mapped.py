@@ -14,6 +14,7 @@ from reidrisk.errors import TooLarge
 from reidrisk.estimates.estimate import Bound
 from reidrisk.observations import MISSING
 from reidrisk.people.people import People
+from reidrisk.people.some import Some
 from reidrisk.releases.exact import ExactRows, merged_rows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.items import Items, of_everybody
@@ -169,7 +170,7 @@ def has_anything(people: People, start: int, stop: int, slots: int) -> NDArray[n
     return np.repeat(sizes[:, None] > 0, slots, axis=1)
 
 
-def people_s_tokens(of: Release, people: People) -> Tokens | None:
+def own_tokens(of: Release, people: People) -> Tokens | None:
     """What people's tokens are shown as by a release; None if what it shows are no such tokens."""
     if isinstance(of, Recodes):
         return of.recoded
@@ -177,9 +178,20 @@ def people_s_tokens(of: Release, people: People) -> Tokens | None:
     return np.arange(people.tokens, dtype=np.int32) if same else None
 
 
+def labels_of(of: Release, people: People) -> NDArray[Any] | None:
+    """Names of the tokens that a release shows; None if they have none."""
+    if hasattr(of, "labels"):
+        return np.asarray(of.labels)
+    while isinstance(people, Some):
+        people = people.people
+    labels = getattr(people, "labels", None)
+    fits = labels is not None and len(labels) == alphabet(of, people)
+    return np.asarray(labels) if fits else None
+
+
 def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
     """How much of what users have is withheld, on average, and its square: two sites are alike."""
-    own = people_s_tokens(of, people)
+    own = own_tokens(of, people)
     if own is None or (table >= 0).all():
         return Withheld()
     gone = np.append(table, np.int32(MISSING))[own] < 0

@@ -9,10 +9,9 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING
 from reidrisk.people.people import People
-from reidrisk.releases.generalised import labels_of
 from reidrisk.releases.holders import holders_of, tokens_of
 from reidrisk.releases.item_samples import ItemSamples
-from reidrisk.releases.mapped import Mapped, mapped
+from reidrisk.releases.mapped import Mapped, labels_of, mapped
 from reidrisk.releases.observing import alphabet
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.release import AnyRelease, prepared

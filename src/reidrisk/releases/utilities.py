@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
 from reidrisk.observations import MISSING
+from reidrisk.parallel import kernel
 from reidrisk.people.people import People
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
 from reidrisk.releases.items import USERS_AT_A_TIME, items_of
-from reidrisk.releases.mapped import has_anything, people_s_tokens
+from reidrisk.releases.mapped import has_anything, own_tokens
 from reidrisk.releases.observing import alphabet
 from reidrisk.releases.release import AnyRelease, KnowsWhoIsThere, Release, Rows, Tokens, prepared
 
@@ -65,7 +66,7 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
         level: Chance with which an interval holds the truth.
     """
     shows, level = prepared(release, people), confidence(level)
-    own = people_s_tokens(shows, people)
+    own = own_tokens(shows, people)
     tokens = alphabet(shows, people)
     had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
@@ -111,9 +112,27 @@ def _compared(some: Some, rows: Rows, own: Tokens, had: Floats, shown: Floats) -
     user, _ = np.nonzero(came)
     token = rows[came].astype(np.int64)
     shown += np.bincount(token, 1 / count[user], tokens + 1)
-    pairs = (holder * tokens + held)[held >= 0]
-    right = np.bincount(user, np.isin(user * tokens + token, pairs), users)
+    right = np.zeros(users, np.int64)
+    count_real(items.starts, held, rows, np.full(tokens, -1, np.int64), right)
     return _shares(right, count)
+
+
+@kernel
+def count_real(
+    starts: NDArray[np.int64],
+    held: NDArray[np.int64],
+    rows: NDArray[Any],
+    last: NDArray[np.int64],
+    right: NDArray[np.int64],
+) -> None:
+    """Count the tokens shown of each user that the user holds."""
+    for user in range(rows.shape[0]):
+        for place in range(starts[user], starts[user + 1]):
+            if held[place] >= 0:
+                last[held[place]] = user
+        for slot in range(rows.shape[1]):
+            if rows[user, slot] >= 0 and last[rows[user, slot]] == user:
+                right[user] += 1
 
 
 def _shares(some: NDArray[Any], of: NDArray[Any]) -> Floats:

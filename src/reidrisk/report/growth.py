@@ -31,9 +31,9 @@ _TOLD = "share of people correctly identified"
 
 
 def section(result: Result) -> Section | None:
-    """One curve for each attack, of the study itself."""
+    """One curve for each attack, of the study itself; nothing grows after one number of slots."""
     risks = [risk for risk in result.risks if not risk.setting and risk.users == result.users]
-    if not risks:
+    if len({risk.slots for risk in risks}) <= 1:
         return None
     attacks = list(dict.fromkeys(risk.attack for risk in risks))
     exhibit = Exhibit(

@@ -75,8 +75,14 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
     best = _headline(found)
     if best is None or best.right is None:
         return (Statement("found", "Nobody has as many points as were asked for."),)
-    which = "random" if found.known == "random" else "rarest"
-    known = f"{count(best.points)} {which} point{'s' * (best.points > 1)} ({_point(found)})"
+    points = f"point{'s' * (best.points > 1)} ({_point(found)})"
+    known = f"{count(best.points)} random {points}"
+    if found.known == "rarest":
+        known = (
+            f"the {count(best.points)} rarest {points}"
+            if best.points > 1
+            else f"the rarest {points}"
+        )
     first = (
         f"Whoever knows {known} of a person singles them out among {count(found.users)} in "
         f"{_share(best.singled_out)} of cases: nobody else has them all."
@@ -111,7 +117,7 @@ def sections(found: Unicity) -> tuple[Section, ...]:
 
 def _exhibit(found: Unicity, name: str, title: str, ways: Sequence[str]) -> Exhibit:
     rows = tuple(_row(one, name) for one in found)
-    level = next((percent(one.right.level) for one in found if one.right), "")
+    level = next((one.right.level for one in found if one.right), 1.0)
     drawn = [row for row in rows if row["value"] is not None]
 
     def draw(_: Sequence[Row], look: Look) -> Any:
@@ -127,7 +133,7 @@ def _exhibit(found: Unicity, name: str, title: str, ways: Sequence[str]) -> Exhi
         columns=(
             words_column("Known", "attack"),
             count_column("Points", "slots"),
-            *share_columns("Share", "" if level == "100 %" else level),
+            *share_columns("Share", percent(level))[: 2 if level < 1 else 1],
             count_column("Assessed", "targets"),
             count_column("With fewer points", "not_assessed"),
         ),

@@ -1,15 +1,17 @@
 """Tables that come as a file or are in memory already."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from reidrisk.inputs.columns import table_of
+from reidrisk.inputs.formats import open_table
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import check_columns, read_table
+from reidrisk.inputs.tables import TEXT, TYPES, check_columns, files_of, read_table
+from reidrisk.speech import setting
 
 
 def called(name: str) -> str:
@@ -17,20 +19,19 @@ def called(name: str) -> str:
     return f"column {name}" if name.isdecimal() else name
 
 
-def given(
-    table: Any, types: Mapping[str, pa.DataType | None], names: Mapping[str, str], layout: Layout
-) -> tuple[pa.Table, Source]:
+def given(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
     """Some columns of a table, and what messages call it.
 
     Args:
         table: A file or folder; or a dictionary of columns, an Arrow table, a data frame.
-        types: The columns, with their types in CSV files.
-        names: What they are called in the table.
+        names: The columns; text, if they come from a file of text.
         layout: How a file is cut.
     """
+    advice = f"name the right ones with {setting('columns')}"
     if isinstance(table, str | os.PathLike):
-        return read_table(table, types, names, layout=layout)
+        for file in files_of(table, TYPES):
+            check_columns(file, open_table(file, layout, names).names, names, advice)
+        return read_table(table, dict.fromkeys(names, TEXT), layout=layout)
     content, source = table_of(table)
-    wanted = [names[name] for name in types]
-    check_columns(source, content.column_names, wanted, "name one of those, or add it")
-    return content.select(wanted).rename_columns(list(types)), source
+    check_columns(source, content.column_names, names, advice)
+    return content.select(list(names)), source

@@ -62,4 +62,4 @@ def cosines(both: Gains, known: NDArray[Any], shown: NDArray[Any]) -> Gains:
     """Cosines on the grid, from sums over common tokens and the lengths of both sides."""
     area = known * shown
     share = np.divide(both.astype(np.float64), area, out=np.zeros(len(both)), where=both > 0)
-    return np.rint(share * GRID).astype(np.int64)
+    return np.asarray(np.rint(share * GRID), dtype=np.int64)

@@ -147,10 +147,22 @@ def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
     return found
 
 
-def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Source) -> AnyRelease:
+def make_release(
+    kind: type[AnyRelease],
+    given: Mapping[str, Any],
+    source: Source,
+    own: AnyRelease | None = None,
+) -> AnyRelease:
     """A release with these parameters; the alphabet and gaps are those of the source, unless told.
 
     Nobody knows where the gaps of a table come from. They are taken to be chance, the same for all.
+
+    Args:
+        kind: Its class.
+        given: Its parameters.
+        source: Whom it shows.
+        own: The study's own release, if this one stands beside it: a function of what another one
+            shows is then a function of that, unless told.
     """
     known = parameters_of(kind)
     values = {
@@ -160,7 +172,11 @@ def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Sourc
         for name, value in given.items()
     }
     for one in known.values():
-        if one.name not in values and (value := _usual(one, source)) is not None:
+        if one.name in values:
+            continue
+        if one.release and own is not None:
+            values[one.name] = own
+        elif (value := _usual(one, source)) is not None:
             values[one.name] = value
     try:
         return kind(**values)
@@ -170,12 +186,12 @@ def make_release(kind: type[AnyRelease], given: Mapping[str, Any], source: Sourc
         raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
 
 
-def release_in_words(text: str, source: Source) -> AnyRelease:
-    """The release that one line of words describes: `cohorts users=50`."""
+def release_in_words(text: str, source: Source, own: AnyRelease | None = None) -> AnyRelease:
+    """The release that one line of words describes: `cohorts users=50`; `own` as above."""
     kind, given = _inner("it", text)
     if wrong := faults(kind, given):
         raise InvalidInput("; ".join(f"{name}: {why}" for name, why in wrong.items()))
-    return make_release(kind, given, source)
+    return make_release(kind, given, source, own)
 
 
 def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:

@@ -51,19 +51,23 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     source = _source(model, folder, text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
     inputs = hashes_of([folder / part for part in names if part])
-    releases = {}
-    for place, section in _sections(model):
+    release: AnyRelease | None = None
+    if model.release is None and not isinstance(source, Linked):
+        release = make_release(release_kind("topics"), {}, source)
+    beside: list[AnyRelease] = []
+    for place, section in _sections(model):  # the study's own first
         try:
-            releases[tuple(place)] = make_release(section.kind, section.parameters, source)
+            made = make_release(section.kind, section.parameters, source, release)
         except InvalidInput as wrong:
             where = [*place, *key_about(wrong, section.parameters)]
             raise InvalidInput(with_line(text, name, where, str(wrong))) from wrong
-    release = releases.pop(("release",), None)
-    if release is None and not isinstance(source, Linked):
-        release = make_release(release_kind("topics"), {}, source)
+        if section is model.release:
+            release = made
+        else:
+            beside.append(made)
     sweep = _sweep(model, release, text, name)
     try:
-        study = replace(_study(model, source, release, sweep), beside=tuple(releases.values()))
+        study = replace(_study(model, source, release, sweep), beside=tuple(beside))
         study.check(source)
     except InvalidInput as wrong:
         place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)

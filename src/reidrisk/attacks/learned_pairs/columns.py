@@ -28,6 +28,9 @@ APART, KNOWN_GAP, SAME, NEAR = 0, 1, 2, 3
 ROWS_AT_A_TIME = 1 << 18
 TINY = np.finfo(float).tiny
 
+SURE = 3.0
+"""Standard deviations by which the two sides have to differ before it is not taken for chance."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Column:
@@ -103,14 +106,16 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     They are as among the known rows (and one more, spread evenly), unless the anonymous side shows
     tokens more or less often than chance explains. They are then moved towards how often other
     anonymous rows show them, by the share of the squared differences that chance does not explain
-    (James and Stein's weight).
+    (as James and Stein would, but only beyond three standard deviations of what chance makes).
     """
     there = _known_counts(known) + 1 / known.tokens
     here = there / there.sum(axis=1, keepdims=True)
     counts = _counts(shown, known.tokens)
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     expected = total * here
-    by_chance = (expected + expected**2 / there).sum(axis=1, keepdims=True)  # of either side
+    spread = expected + expected**2 / there  # variances, of both sides together
+    by_chance = spread.sum(axis=1, keepdims=True)
+    by_chance += SURE * np.sqrt(2 * (spread**2).sum(axis=1, keepdims=True))
     differ = ((counts - expected) ** 2).sum(axis=1, keepdims=True)
     weight = np.maximum(1 - by_chance / np.maximum(differ, TINY), 0)
     others = np.maximum(counts - 1, 0)  # a row does not count for the token it shows itself

@@ -1,13 +1,16 @@
 """Searching for what two sides have in common, whatever the slot."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_overlap import BITS, Inverted, look_up
 from reidrisk.engines.kernels_search import Kept
+from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations, Tokens
@@ -80,7 +83,7 @@ class EverySlot:
 
 
 def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
-    """The search with sets that has the same scores."""
+    """Sets and weights that have the same scores: for sums over everyone, by match patterns."""
     sets = EverySlot(observations.known, observations.slots)
     seen = observations.changed(
         known=sets,
@@ -128,14 +131,22 @@ def search(
     engine: Engine,
 ) -> Matches:
     """Search by an index: for each known token, the targets who hold it."""
+    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
     targets = inverted(observations, score)
 
-    def look(blocks: Blocks, kept: Kept) -> None:
+    def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
             look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
     flat = observations.changed(known=Flat(observations.known))
     return keep(flat, score, list_best, engine, look)
+
+
+def bytes_needed(observations: Observations, room: Room, list_best: int) -> int:
+    """Memory of the index, and of what each thread keeps of targets and tokens."""
+    targets, tokens = len(observations.anonymous), observations.tokens
+    per_thread = targets * (48 + 16 * list_best) + 8 * tokens
+    return 40 * int(observations.anonymous.size) + 16 * tokens + room.threads * per_thread
 
 
 def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> Inverted:
@@ -157,7 +168,9 @@ def inverted(observations: Observations, score: OverlapWeights | CosineWeights) 
     order = np.argsort(token, kind="stable")
     starts = np.searchsorted(token[order], np.arange(len(gain) + 1))
     holders = target[order].astype(np.int32)
-    return Inverted(holders, starts, gain, bit, masks, worth, _of_byte(bit, gain), lengths)
+    return Inverted(
+        holders, starts, gain, bit, masks, worth, *_of_frequent(bit, gain), lengths=lengths
+    )
 
 
 def _held(observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -183,9 +196,12 @@ def _bits(holders: NDArray[np.int64], targets: int) -> NDArray[np.int8]:
     return bit
 
 
-def _of_byte(bit: NDArray[np.int8], gain: NDArray[np.int64]) -> NDArray[np.int64]:
-    """What each value of each byte of frequent tokens gains."""
+def _of_frequent(
+    bit: NDArray[np.int8], gain: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """What so many frequent tokens gain at most, and what each value of each byte of them gains."""
     of_bit = np.zeros(BITS, np.int64)
     of_bit[bit[bit >= 0]] = gain[bit >= 0]
+    most = np.cumsum(np.concatenate([[0], -np.sort(-np.maximum(of_bit, 0))]))
     held = np.arange(256)[:, None] >> np.arange(8) & 1
-    return np.ascontiguousarray(of_bit.reshape(8, 8) @ held.T)
+    return most, np.ascontiguousarray(of_bit.reshape(8, 8) @ held.T)

@@ -1,12 +1,15 @@
 """Searching by how often tokens came on both sides."""
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_repetition import Counted, rate
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
-from reidrisk.engines.ways.overlap import Flat
+from reidrisk.engines.ways.overlap import Flat, bytes_needed
 from reidrisk.matches import Matches
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import RepeatedTokens
@@ -16,9 +19,10 @@ def search(
     observations: Observations, score: RepeatedTokens, list_best: int, engine: Engine
 ) -> Matches:
     """Search by an index: for each known token, the targets that it was shown of."""
+    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
     targets = counted(observations, score)
 
-    def look(blocks: Blocks, kept: Kept) -> None:
+    def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
             rate(bags.values, bags.starts, observations.first + first, targets, kept)
 

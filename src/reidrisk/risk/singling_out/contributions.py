@@ -6,14 +6,15 @@ value) is what it adds to them, averaged over all orders in which the columns ma
 """
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from fractions import Fraction
+from itertools import groupby
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.estimates import Estimate, mean_of_credits
+from reidrisk.estimates import Estimate, mean_of_numbers
 from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms
 from reidrisk.risk.singling_out.groups import Codes, keys
@@ -22,13 +23,13 @@ from reidrisk.risk.singling_out.result import EXACT, ColumnPart
 MOST_COLUMNS = 12
 """Up to so many, all sets of columns may be counted."""
 
-MOST_WORK = 2**29
+MOST_WORK = 2**28
 """Rows that may be sorted for exact fair shares: some seconds."""
 
-FEWEST_ORDERS, MOST_ORDERS = 100, 1_000
+FEWEST_ORDERS, MOST_ORDERS = 64, 1_000
 """Random orders of columns, where there are too many sets."""
 
-MASKS_AT_ONCE = 8
+MASKS_AT_ONCE = 2
 
 
 class Count(NamedTuple):
@@ -84,16 +85,34 @@ def counted(columns: Sequence[Codes], alone: NDArray[np.bool_]) -> Count:
 
 
 def _counts(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Collection[int]) -> Counts:
-    wanted = list(masks)
+    """Counts of sets of columns, small sets first.
 
+    Who knows more than a set that already tells all rows apart knows no more than that.
+    """
+    all_apart = Count(int(alone.sum()), len(alone))
+    counts: Counts = {}
+    enough = [2 ** len(columns) - 1]
+    for _, level in groupby(sorted(masks, key=int.bit_count), key=int.bit_count):
+        asked = []
+        for mask in level:
+            if any(mask & one == one for one in enough):
+                counts[mask] = all_apart
+            else:
+                asked.append(mask)
+        counts |= _counted(columns, alone, asked)
+        enough += [mask for mask in asked if counts[mask] == all_apart]
+    return counts
+
+
+def _counted(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Sequence[int]) -> Counts:
     def work(start: int, stop: int) -> list[Count]:
         return [
             counted([one for place, one in enumerate(columns) if mask >> place & 1], alone)
-            for mask in wanted[start:stop]
+            for mask in masks[start:stop]
         ]
 
-    found = [count for part in over_blocks(work, len(wanted), MASKS_AT_ONCE) for count in part]
-    return dict(zip(wanted, found, strict=True))
+    found = [count for part in over_blocks(work, len(masks), MASKS_AT_ONCE) for count in part]
+    return dict(zip(masks, found, strict=True))
 
 
 def _exact_share(
@@ -128,9 +147,10 @@ def _sampled_shares(
         for place, column in enumerate(order):
             before, after = counts[_mask(order[:place])], counts[_mask(order[: place + 1])]
             added[:, row, column] = np.subtract(after, before) / people
-    mean: Callable[[NDArray[np.float64]], Estimate] = mean_of_credits
+    unique, groups = added.swapaxes(1, 2)
     return [
-        (mean(unique), mean(groups)) for unique, groups in zip(*added.swapaxes(1, 2), strict=True)
+        (mean_of_numbers(one), mean_of_numbers(other))
+        for one, other in zip(unique, groups, strict=True)
     ]
 
 

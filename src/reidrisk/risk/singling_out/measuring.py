@@ -11,7 +11,6 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import refuse_nulls
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import TEXT
 from reidrisk.risk.given import given
 from reidrisk.risk.singling_out.contributions import contributions
 from reidrisk.risk.singling_out.groups import Codes, Whole, coded, keys, numbered
@@ -58,8 +57,6 @@ def singling(
         )
     layout = Layout(user=user, columns=names, header=header, separator=separator)
     content, source = _content(table, (*names, *((user,) if user else ())), layout)
-    if not content.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one person is needed")
     known = [coded(content[name], name, source) for name in names]
     group, groups = numbered(keys(known))
     # Persons are rows, or the first rows of users.
@@ -93,7 +90,10 @@ def singling(
 
 
 def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
-    return given(table, dict.fromkeys(names, TEXT), dict(zip(names, names, strict=True)), layout)
+    content, source = given(table, names, layout)
+    if not content.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; at least one person is needed")
+    return content, source
 
 
 def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:

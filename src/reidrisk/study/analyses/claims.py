@@ -5,12 +5,16 @@ from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
 from reidrisk.risk import Posterior
+from reidrisk.risk.assessing import assessable
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.result import ClaimBin, Claims, Selection
 from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+_FEWEST = 2
+"""Targets whose claims can be compared with what came true."""
 
 
 def check(study: "Study", source: Source | None) -> None:
@@ -25,6 +29,8 @@ def steps(scene: Scene) -> Iterator[Step]:
 
 
 def _claims(scene: Scene, attack: Attack) -> Part:
+    if assessable(scene.seen.prefix(scene.headline)).sum() < _FEWEST:
+        return {}
     found = scene.posterior(attack)
     selections = tuple(
         Selection(attack.name, found.slots, one.precision, one.named, one.right, one.expected_right)
