@@ -222,9 +222,14 @@ def _question(
 def _kept_apart(linked: "Linked") -> str:
     """Who is in one table only, and what rows are taken for."""
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
-    return (
+    text = (
         f"Rows are {rows}. {linked.known_only:,} of {linked.users:,} known users have no anonymous "
-        f"row; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
+        "row"
+    )
+    if not linked.strangers:
+        return f"{text}."
+    return (
+        f"{text}; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
         "targets."
     )
 

@@ -171,7 +171,7 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
-        show.risks(found.risks)
+        show.risks(found.risks, found.unit)
         _explain(question)
         if wishes.with_users:
             click.echo(f"Who was named, for your eyes only: {Path(str(output)) / USERS}")

@@ -182,7 +182,7 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
 
         show.say(report.text(result))
         if swept := [risk for risk in result.risks if risk.setting]:
-            show.risks(swept)
+            show.risks(swept, result.unit)
         if result.releases:
             _tell_releases(result)
         if not ran:
@@ -208,7 +208,7 @@ def _tell_releases(result: "Result") -> None:
         if one.cannot:
             show.say(f"{one.release} was left out: {one.cannot}.")
     show.say(
-        "Right is how often the strongest attack is that applies, real the share of shown tokens "
-        "that the user has, off by how far token frequencies are from the true ones. Each release "
-        "is measured after its own number of slots."
+        "right: how often the strongest attack that applies is right; real: the share of shown "
+        "tokens that the user has; off by: how far token frequencies are from the true ones. Each "
+        "release is measured after its own number of slots."
     )

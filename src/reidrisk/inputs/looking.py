@@ -1,7 +1,8 @@
 """What a file looks like to us: its columns, who is in it, and which command to run next.
 
 A user's name is never shown, nor anything that looks like one: an example is a value that several
-rows share and that no machine made up to tell people apart.
+rows share and that no machine made up to tell people apart. Where no column is known to hold users,
+any column may, and only those that are known to hold something else have examples.
 """
 
 import re
@@ -102,8 +103,9 @@ def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = 
     if not rows:
         raise InvalidInput(f"{file}: there are no rows; at least one is needed")
     roles = _roles(file, opened, layout, seen, rows)
+    users = any(role == "user" for role, _ in roles.values())
     columns = tuple(
-        one.column(name, roles.get(name, (None, "")), rows)
+        one.column(name, roles.get(name, (None, "")), rows, shown=users or name in roles)
         for name, one in zip(opened.names, seen, strict=True)
     )
     user = next((place for place, one in enumerate(columns) if one.role == "user"), None)
@@ -153,7 +155,9 @@ class _Values:
         filled = pc.not_equal(self.texts.labels(), "").to_numpy(zero_copy_only=False)
         return np.asarray(self.often[filled])
 
-    def column(self, name: str, role: tuple[str | None, str], rows: int) -> ColumnLook:
+    def column(
+        self, name: str, role: tuple[str | None, str], rows: int, *, shown: bool
+    ) -> ColumnLook:
         if self.texts is None:
             return ColumnLook(
                 name=name, kind=self.kind or "text", distinct=None, empty=self.empty,
@@ -165,7 +169,7 @@ class _Values:
         return ColumnLook(
             name=name, kind=_kind(values), distinct=len(values), empty=int(rows - often.sum()),
             role=role[0], why=role[1],
-            examples=() if role[0] == "user" else _examples(values, often),
+            examples=_examples(values, often) if shown and role[0] != "user" else (),
         )  # fmt: skip
 
 
@@ -233,8 +237,12 @@ def _roles(
                  if of_role(role, names)}  # fmt: skip
         if not taken and names[:2] == ["1", "2"]:
             taken = _by_repeats(names, seen, rows)
+    lists = [name for name, one in zip(names, seen, strict=True) if one.kind == "lists"]
     for role, name in taken.items():
-        named = "option" if name in said else "name" if role_of(name) == role else "place"
+        named = (
+            "option" if name in said else "name" if role_of(name) == role
+            else "type" if name in lists else "place"
+        )  # fmt: skip
         found[name] = role, named
     epochs = of_role("epoch", [name for name in names if name not in found])
     if len(epochs) == 1:

@@ -129,6 +129,8 @@ def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> Site
     form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
     wanted, read = _READERS[form]
     table, source = _table(path, {name: names[name] for name in wanted}, layout)
+    if form == "token" and pa.types.is_nested(table["token"].type):
+        return _in_lists(table.rename_columns(["user", "tokens"]), source)
     return read(table, source)
 
 
@@ -179,6 +181,10 @@ def _names(
             names[name] = found[0]
     if "token" in names and layout.item is not None:
         names.pop("tokens", None)
+    if not names.keys() & {"token", "tokens"} and len(items := of_role("item", there)) == 1:
+        names["token"] = items[0]
+    if "user" not in names and len(users := of_role("user", there)) == 1:
+        names["user"] = users[0]
     if "user" not in names or not names.keys() & {"token", "tokens"}:
         what = "users" if "user" not in names else "items"
         user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
