@@ -113,7 +113,7 @@ def link(
     keys = {**said(layout), "strangers": strangers}
     question = _question(paths, linked, keys, attacks, slots, shown, seed=0)
     if not (quiet or as_json):
-        show.say(_kept_apart(linked))
+        show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
 
 
@@ -217,6 +217,19 @@ def _question(
     known, anonymous = (str(path.resolve()) for path in paths)
     where = {"kind": "linked", "known": known, "anonymous": anonymous, **keys}
     return Question(study, linked, where, paths, shown)
+
+
+def _taken(path: Path, layout: "Layout") -> str:
+    """Which columns are taken for users and items, where nobody said so."""
+    from reidrisk.inputs.sites import site_columns
+
+    if layout.columns:
+        return ""
+    names = site_columns(path, layout, {})
+    user, item = names["user"], names.get("tokens", names.get("token"))
+    if user in {"user", layout.user} and item in {"item", "token", "tokens", layout.item}:
+        return ""
+    return f"Users are column {user}, items are column {item}."
 
 
 def _kept_apart(linked: "Linked") -> str:

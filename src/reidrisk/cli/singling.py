@@ -193,7 +193,7 @@ def _tell_singling(found: "Singling") -> None:
     rows = [
         ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
         ("best attacker is right", f"{found.optimum.value:.3%}",
-         "guessing among those who share them"),
+         "guessing within each group"),
         ("most for any person", f"{found.k_anonymity.value:.3%}",
          f"smallest group {found.smallest:,} (k-anonymity)"),
     ]  # fmt: skip

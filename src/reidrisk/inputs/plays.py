@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.assembly import Choices, Duplicates, LongRows, assemble
+from reidrisk.inputs.assembly import Choices, Duplicates, LongRows, assemble, check_weights
 from reidrisk.inputs.columns import lists, numbers, refuse_nulls
 from reidrisk.inputs.formats import open_table
 from reidrisk.inputs.formats.delimited import DelimitedTable
@@ -173,7 +173,9 @@ def _stream(
             columns["row"].append(before + rows + owner)
         for role, name in taken.items():
             if role == "count":
-                columns[role].append(_short(numbers(batch[name], name, here)))
+                counts = numbers(batch[name], name, here)
+                check_weights(counts, here, repr(name))
+                columns[role].append(_short(counts))
             else:
                 columns[role].add(batch[name], name, here)
         if "count" not in taken:

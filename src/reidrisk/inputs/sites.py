@@ -124,14 +124,22 @@ def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> Site
     """
     if layout.columns:
         return _in_columns(path, layout)
-    there = column_names(files_of(path, TYPES)[0], layout)
-    names = _names(path, there, layout, columns)
+    names = site_columns(path, layout, columns)
     form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
     wanted, read = _READERS[form]
     table, source = _table(path, {name: names[name] for name in wanted}, layout)
     if form == "token" and pa.types.is_nested(table["token"].type):
         return _in_lists(table.rename_columns(["user", "tokens"]), source)
     return read(table, source)
+
+
+def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> dict[str, str]:
+    """The columns of a file that is read as rows of items, lists or epochs, by what they are.
+
+    A column is the one that the layout names, or has our name for it; users and items are also
+    known by names that say what they are, if one column alone has such a name.
+    """
+    return _names(path, column_names(files_of(path, TYPES)[0], layout), layout, columns)
 
 
 def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
