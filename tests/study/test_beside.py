@@ -150,7 +150,7 @@ def test_tables_do_not_tell_what_a_survey_found(tmp_path):
 def test_each_release_is_named_once():
     with pytest.raises(InvalidInput, match="the release 'cohorts users=2' is named twice"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(Cohorts(users=2), Cohorts(users=2)))
-    with pytest.raises(InvalidInput, match="or it is the study's own"):
+    with pytest.raises(InvalidInput, match="or is the study's own"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(API,))
 
 

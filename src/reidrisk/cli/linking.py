@@ -82,7 +82,7 @@ def link(
     noise: float | None, top: int | None, strangers: "Strangers", output: str | None,
     layout: "Layout", *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Attack your own data.
+    """Find the people of one table in another.
 
     Finds the users of ANONYMOUS rows among KNOWN ones. In ANONYMOUS the users are the truth, which
     only the evaluation sees. Rows of users who are in one table only are counted.
