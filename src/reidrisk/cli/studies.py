@@ -72,11 +72,13 @@ def starter() -> str:
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True,
               help="Where it runs; the result does not depend on it.")  # fmt: skip
+@options.with_users()
 @options.as_json()
 @options.quiet()
 def study_run(
-    file: str, output: str, engine: str, *, fresh: bool, as_json: bool, quiet: bool
-) -> None:
+    file: str, output: str, engine: str,
+    *, fresh: bool, with_users: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Run the study FILE in a folder, or go on where a run was stopped.
 
     The folder gets study.toml as run, result.json, log.txt, and what each step gave. If the study
@@ -89,11 +91,13 @@ def study_run(
       reidrisk study study.toml -o run/ --json
     """
     from reidrisk.study.toml import read_study
+    from reidrisk.study.who import USERS, write_users
 
     assert engine == "local"
-    result, ran = run_file(
-        read_study(file), output, command=("study", file, "-o", output), fresh=fresh, quiet=quiet
-    )
+    read, command = read_study(file), ("study", file, "-o", output)
+    result, ran = run_file(read, output, command=command, fresh=fresh, quiet=quiet)
+    if with_users:
+        write_users(read.study, read.source, Path(output) / USERS)
     _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
