@@ -210,7 +210,7 @@ class BagRows:
 
     values: Tokens
     starts: NDArray[np.int64]
-    """The bag of a row is `values[starts[row] : starts[row + 1]]`."""
+    """Where the bag of each row begins in `values`, and at last where the last one ends."""
     tokens: int
 
     kind, slots, complete = Kind.BAGS, 1, True

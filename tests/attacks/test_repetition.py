@@ -39,7 +39,7 @@ def stable_people(users, epochs):
 
 
 def test_stable_users_are_named_where_overlap_forgets_them():
-    """Overlap falls from about 53 to 49 %; a threshold of two sightings reaches 57 and 75 %.
+    """Overlap falls from about 53 to 49 %, as was reported of stable users; repetition rises.
 
     2,300 targets: a standard error of at most 1.1 points, and a tolerance of three of them.
     """

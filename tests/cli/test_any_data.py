@@ -169,3 +169,6 @@ def test_users_are_named_only_if_asked_for(tmp_path):
         if row["credit"] == 1:
             assert (row["ties"], row["best"][0]) == (1, row["user"])
     assert call("plays", table, "--with-users").returncode == 2
+    again = tmp_path / "again"
+    assert call("study", run / "study.toml", "-o", again, "--with-users").returncode == 0
+    assert parquet.read_table(again / "users.parquet").to_pylist() == rows

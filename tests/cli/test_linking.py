@@ -167,6 +167,12 @@ def test_link_compares_baskets_and_counts_who_is_in_one_table_only(tmp_path):
     assert "baskets, without an order" in done.stdout
     told = " ".join(done.stdout.split())
     assert "1 of 3 known users have no anonymous row; 1 anonymous rows" in told
+    assert "Users are column" not in told
+    guessed = call("link", one, other, "-o", tmp_path / "guessed.json")
+    assert "Users are column customer, items are column product." in " ".join(
+        guessed.stdout.split()
+    )
+    assert risks(tmp_path / "guessed.json") == risks(file)
     said = " ".join(Result.load(file).assumptions)
     assert "1 anonymous rows are of users who are not known" in said
 
@@ -260,7 +266,7 @@ def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
     (tmp_path / "known.csv").write_text("user,tokens\nsecret,x;y\n")
     (tmp_path / "stranger.csv").write_text("user,tokens\nsecret-2,x;y\n")
     (tmp_path / "some.csv").write_text("user,tokens\nsecret,x;y\nsecret-2,x;y\n")
-    (tmp_path / "odd.csv").write_text("customer,product\nsecret,x\n")
+    (tmp_path / "odd.csv").write_text("customer,product,page\nsecret,x,1\n")
     (tmp_path / "binary.csv").write_bytes(b"\x00\xff\xfe\x80user")
     (tmp_path / "people.csv").write_text(
         "user,epoch,token\na,1,x\nb,1,y\n" + "".join(f"b,1,{t}\n" for t in "stuv")

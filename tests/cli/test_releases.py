@@ -163,7 +163,7 @@ def test_a_sweep_over_releases(tmp_path):
         ((), "there is nothing to compare; give --vary"),
         (("--release", "cohort users=2"), "--release 'cohort users=2': there is no 'cohort'"),
         (("--release", "cohorts"), "--release 'cohorts': users: this key is needed"),
-        (("--release", "topics"), "beside names 'topics' twice, or it is the study's own"),
+        (("--release", "topics"), "the release 'topics' is named twice, or is the study's own"),
     ],
 )
 def test_a_sweep_of_nothing_is_refused(words, message, tmp_path):

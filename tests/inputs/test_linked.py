@@ -187,6 +187,22 @@ def test_lists_of_unequal_length_are_baskets(tmp_path, suffix):
     assert bags_of(linked.anonymous, linked.labels) == [[7], [5]]
 
 
+def test_columns_are_known_by_their_names(tmp_path):
+    (tmp_path / "k.csv").write_text("customer,product,price\nann,tea,3\nbob,jam,2\n")
+    (tmp_path / "a.csv").write_text("customer,product,price\nbob,jam,2\n")
+    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    assert (linked.bags, linked.users, linked.labels.tolist()) == (True, 2, ["jam", "tea"])
+
+
+def test_a_column_that_holds_lists_may_be_named_as_items(tmp_path):
+    table = pa.table({"user_id": [1, 2], "basket": [["x", "y"], ["y"]]})
+    for name in "ka":
+        parquet.write_table(table, tmp_path / f"{name}.parquet")
+    layout = Layout(user="user_id", item="basket")
+    linked = read_linked(tmp_path / "k.parquet", tmp_path / "a.parquet", layout=layout)
+    assert (linked.bags, linked.labels.tolist()) == (True, ["x", "y"])
+
+
 def test_baskets_come_back(tmp_path):
     (tmp_path / "k.csv").write_text("user,item\nbob,rye\nann,tea\nbob,tea\n")
     (tmp_path / "a.csv").write_text("user,item\nbob,rye\nann,oil\nann,tea\n")
@@ -230,9 +246,9 @@ def test_columns_may_hold_any_type_of_parquet(tmp_path):
 
 
 def test_columns_are_named_by_what_they_are(tmp_path):
-    (tmp_path / "k.csv").write_text("customer,product\n1,tea\n2,rye\n")
+    (tmp_path / "k.csv").write_text("customer,bread,product,page\n1,x,tea,1\n2,x,rye,2\n")
     with pytest.raises(
-        InvalidInput, match=r'which column holds the users.* user="customer" and item="product"'
+        InvalidInput, match=r'which column holds the items.* user="customer" and item="product"'
     ):
         read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
     layout = Layout(user="customer", item="product")

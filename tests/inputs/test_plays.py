@@ -144,7 +144,7 @@ def test_what_is_not_plain_is_refused(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("ann,x,1\nbob,y,-1\n", "row 2: weight is -1"),
+        ("ann,x,1\nbob,y,-1\n", "row 2: 'count' is -1"),
         ("ann,x,1\nbob,y,\n", "row 2: 'count' is empty"),
         ("ann,x,1\nbob,,2\n", "row 2: 'item' is empty"),
         ("ann,x,1\n,y,2\n", "row 2: 'user' is empty"),
@@ -190,3 +190,30 @@ def test_progress_is_that_of_the_file_on_disk(tmp_path):
 def test_real_plays_have_the_counts_of_their_descriptions(name, rows, users, items):
     people = read_plays(DATA / name)
     assert (people.counts.rows, people.users, people.tokens) == (rows, users, items)
+
+
+def test_lists_of_items_are_as_many_rows(tmp_path):
+    rows = {"user_id": ["ann", "bob", "ann"], "items": [["x", "y"], ["y"], ["x", "z", "x"]]}
+    parquet.write_table(pa.table(rows), tmp_path / "lists.parquet", row_group_size=2)
+    long = "".join(f"{user},{item}\n" for user, items in zip(*rows.values(), strict=True)
+                   for item in items)  # fmt: skip
+    saved(tmp_path / "long.csv", "user,item\n" + long)
+    same_people(read_plays(tmp_path / "lists.parquet"), read_plays(tmp_path / "long.csv"))
+    with pytest.raises(InvalidInput, match=r"lists.parquet, row 3: token z is not one"):
+        read_plays(tmp_path / "lists.parquet", taxonomy=["x", "y"])
+
+
+@pytest.mark.parametrize("wrong", [[], None, [""], [None]])
+def test_lists_without_items_are_refused_with_their_row(tmp_path, wrong):
+    rows = {"user": ["ann", "bob"], "items": [["x", "y"], wrong]}
+    parquet.write_table(pa.table(rows), tmp_path / "lists.parquet")
+    with pytest.raises(InvalidInput, match=r"lists.parquet, row 2: .*'items' is empty"):
+        read_plays(tmp_path / "lists.parquet")
+
+
+def test_a_column_of_words_is_no_count_unless_somebody_says_so(tmp_path):
+    path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;3,50\n2;café;2,00\n")
+    layout = plays_layout(path)
+    assert (layout.user, layout.item, layout.count) == ("id_client", "produit", None)
+    with pytest.raises(InvalidInput, match="'montant' must be a number"):
+        read_plays(path, layout=Layout(count="montant"))

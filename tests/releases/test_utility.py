@@ -83,7 +83,7 @@ def items(user):
         (MinimumUsers(users=22, of=EPSILON), present),
         (MinimumUsers(users=30, of=Generalised(rounding=3, of=EPSILON)), present),
     ],
-    ids=str,
+    ids=lambda part: getattr(part, "__name__", None) or str(part),
 )  # fmt: skip
 def test_figures_are_those_of_a_count_by_hand(release, there, monkeypatch):
     monkeypatch.setattr("reidrisk.releases.utilities.USERS_AT_A_TIME", 7)

@@ -101,6 +101,16 @@ def test_a_sweep_that_shows_less_is_measured_at_its_own_headline():
     assert [(risk.setting["samples"], risk.slots) for risk in swept] == [(1, 1), (8, 8)]
 
 
+def test_a_sweep_that_shows_more_is_measured_whole_if_the_study_is():
+    for slots, found in (((1, 4), [1, 4, 8]), ((1, 2), [1, 2, 2])):
+        study = Study(attacks=(rr.Overlap(),), release=ItemSamples(samples=4), slots=slots,
+                      targets=50, sweep={"samples": (1, 4, 8)},
+                      beside=(ItemSamples(samples=8),))  # fmt: skip
+        result = study.run(PEOPLE)
+        assert [risk.slots for risk in result.risks if risk.setting] == found
+        assert [one.slots for one in result.releases] == found[1:]
+
+
 def test_users_of_the_release_come_before_those_of_the_crowd():
     study = Study(attacks=(rr.Hamming(),), release=Cohorts(users=10), targets=50,
                   sweep={"users": (5, 40)})  # fmt: skip
@@ -138,9 +148,9 @@ def test_tables_do_not_tell_what_a_survey_found(tmp_path):
 
 
 def test_each_release_is_named_once():
-    with pytest.raises(InvalidInput, match="beside names 'cohorts users=2' twice"):
+    with pytest.raises(InvalidInput, match="the release 'cohorts users=2' is named twice"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(Cohorts(users=2), Cohorts(users=2)))
-    with pytest.raises(InvalidInput, match="or it is the study's own"):
+    with pytest.raises(InvalidInput, match="or is the study's own"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(API,))
 
 

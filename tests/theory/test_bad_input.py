@@ -645,9 +645,9 @@ for what, (shown, says) in BAD_ASSIGNMENTS.items():
 for path, says in (
     (None, "path"),
     (5, "path"),
-    ("matrix.txt", ("matrix.txt: ", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .npy, .npz")),
-    ("matrix", ("matrix: ", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet, .npy, .npz")),
-    ("", ("the folder has no file", ".csv, .csv.gz, .tsv, .tsv.gz, .parquet")),
+    ("matrix.xls", ("matrix.xls: ", ".csv, .tsv, .parquet, .txt", ".npy, .npz", "packed, .gz")),
+    ("matrix", ("matrix: ", ".csv, .tsv, .parquet, .txt", ".npy, .npz (text also packed")),
+    ("", ("the folder has no file", ".csv, .tsv, .parquet, .txt")),
     ("nowhere/matrix.csv", ("nowhere/matrix.csv: ", "no such file")),
     (Path("nowhere/matrix.npz"), ("nowhere/matrix.npz: ", "no such file")),
     ("nowhere/matrix.npy", ("nowhere/matrix.npy: ", "no such file")),
@@ -688,12 +688,12 @@ FILES = {
     "header only": (HEADER, ": there are no rows"),
     "a short row": (
         HEADER + b"a,x,1\nb,y\n",
-        ", row 2: Expected 3 columns",
+        ", line 3: 2 entries, and the header, line 1, has 3",
     ),
     "words": (HEADER + b"a,x,one\n", ", row 1: 'probability' must be a"),
     "a gap": (HEADER + b"a,x,\nb,y,1\n", ", row 1: 'probability' is empty"),
     "a column twice": (b"user,user,representation,probability\na,a,x,1\n", "user"),
-    "tabs": (b"user\trepresentation\tprobability\na\tx\t1\n", "no column 'user'"),
+    "other columns": (b"user\trepresentations\tprobability\na\tx\t1\n", "representations"),
     "a sum": (
         HEADER + b"a,x,1\nb,y,0.5\n",
         ", row 2: the user of this row sums to 0.5",

@@ -20,7 +20,7 @@ class Overlap:
 
     name: ClassVar[str] = "overlap"
     knows: ClassVar[str] = "nothing but the rows"
-    assumes: ClassVar[str] = "Makes no use of the week in which a token was shown."
+    assumes: ClassVar[str] = "Makes no use of slots: when a token was shown says nothing."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 

@@ -36,8 +36,8 @@ class RarityOverlap:
     name: ClassVar[str] = "rarity-overlap"
     knows: ClassVar[str] = "nothing but the rows; rarity is counted among the known ones"
     assumes: ClassVar[str] = (
-        "Best if each token is held by chance, independent of all others, and common to both sites "
-        "or not without regard to how rare it is; it makes no use of slots."
+        "Best if tokens are held by chance, each on its own, and whether both sites see one does "
+        "not depend on how rare it is; it makes no use of slots."
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()

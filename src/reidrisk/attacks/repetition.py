@@ -41,7 +41,7 @@ class Repetition:
     knows: ClassVar[str] = "nothing but the rows; how often tokens come again is learned from them"
     assumes: ClassVar[str] = (
         "Best if every user has tokens for good, each of which comes as often as any other, and "
-        "tokens are independent; it makes no use of the week in which a token was shown."
+        "tokens are independent; it makes no use of the slot in which a token was shown."
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()

@@ -38,7 +38,7 @@ _COMMANDS = {
             "reidrisk.cli.plays:plays",
             "Measure what two sites learn that each see some items of a person.",
         ),
-        "link": ("reidrisk.cli.linking:link", "Attack your own data."),
+        "link": ("reidrisk.cli.linking:link", "Find the people of one table in another."),
         "singling": ("reidrisk.cli.singling:singling", "Show who is alone in a table of people."),
         "unicity": ("reidrisk.cli.singling:unicity", "Show how many points single a person out."),
         "bounds": (
@@ -80,7 +80,7 @@ def cli() -> None:
     Examples:
       reidrisk demo                    the whole story, in under a minute
       reidrisk study new               a study file to begin with
-      reidrisk link --help             your own data
+      reidrisk inspect FILE            your own data, and the command to run next
     """
 
 

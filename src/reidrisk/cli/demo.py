@@ -35,7 +35,7 @@ def demo(output: str, *, quiet: bool) -> None:
         )
     result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)
     if not quiet:
-        show.risks([risk for risk in result.risks if not risk.setting])
+        show.risks([risk for risk in result.risks if not risk.setting], result.unit)
         show.say(rr.report.text(result) + "\n")
     try:
         rr.report.html(result, page)

@@ -84,7 +84,7 @@ def link(
     noise: float | None, top: int | None, strangers: "Strangers", output: str | None,
     layout: "Layout", *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Attack your own data.
+    """Find the people of one table in another.
 
     Finds the users of ANONYMOUS rows among KNOWN ones. In ANONYMOUS the users are the truth, which
     only the evaluation sees. Rows of users who are in one table only are counted.
@@ -117,7 +117,7 @@ def link(
     if nothing := _nothing_in_common(linked):
         click.echo(nothing, err=True)
     if not (quiet or as_json):
-        show.say(_kept_apart(linked))
+        show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
 
 
@@ -223,12 +223,30 @@ def _question(
     return Question(study, linked, where, paths, shown)
 
 
+def _taken(path: Path, layout: "Layout") -> str:
+    """Which columns are taken for users and items, where nobody said so."""
+    from reidrisk.inputs.sites import site_columns
+
+    if layout.columns:
+        return ""
+    names = site_columns(path, layout, {})
+    user, item = names["user"], names.get("tokens", names.get("token"))
+    if user in {"user", layout.user} and item in {"item", "token", "tokens", layout.item}:
+        return ""
+    return f"Users are column {user}, items are column {item}."
+
+
 def _kept_apart(linked: "Linked") -> str:
     """Who is in one table only, and what rows are taken for."""
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
-    return (
+    text = (
         f"Rows are {rows}. {linked.known_only:,} of {linked.users:,} known users have no anonymous "
-        f"row; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
+        "row"
+    )
+    if not linked.strangers:
+        return f"{text}."
+    return (
+        f"{text}; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
         "targets."
     )
 

@@ -23,7 +23,6 @@ OUTPUT = (
     "A folder for the run, as `study` makes it, with the report; or result.json alone, if it ends "
     "in .json."
 )
-USERS = "users.parquet"
 
 
 @dataclass(frozen=True)
@@ -69,12 +68,13 @@ def answer(question: Question, wishes: Wishes) -> None:
     inputs = hashes_of(question.files)
     if output is not None and not is_file(output):
         from reidrisk.study.toml import StudyFile
+        from reidrisk.study.who import USERS, write_users
 
         text = study_text(question, words)
         file = StudyFile(text, question.study, question.source, inputs)
         result, _ = run_file(file, output, command=words, quiet=wishes.quiet)
         if wishes.with_users:
-            _write_users(question, Path(output))
+            write_users(question.study, question.source, Path(output) / USERS)
     else:
         with show.Progress(quiet=wishes.quiet) as progress:
             engine = rr.LocalEngine(progress=progress.pairs)
@@ -145,12 +145,6 @@ def is_file(output: str) -> bool:
     return output.lower().endswith(".json")
 
 
-def _write_users(question: Question, folder: Path) -> None:
-    from reidrisk.study.who import write_users
-
-    write_users(question.study, question.source, folder / USERS)
-
-
 def _explain(question: Question) -> None:
     """What each attack does, a line each."""
     for attack in question.study.attacks:
@@ -171,10 +165,10 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
-        show.risks(found.risks)
+        show.risks(found.risks, found.unit)
         _explain(question)
         if wishes.with_users:
-            click.echo(f"Who was named, for your eyes only: {Path(str(output)) / USERS}")
+            click.echo(f"Who was named, for your eyes only: {Path(str(output)) / 'users.parquet'}")
         if page is not None:
             click.echo(f"All figures: {output}. The report: {page}")
         elif output is not None:

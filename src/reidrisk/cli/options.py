@@ -102,7 +102,7 @@ _LAYOUT = {
     "item": "The column of items: songs, products, pages.",
     "count": "The column of how often, or how much.",
     "epoch": "The column of epochs: weeks, visits.",
-    "columns": "Columns that become slots, in this order: age,postcode,genre.",
+    "columns": "Columns that describe a person: age,postcode,genre.",
 }
 
 

@@ -81,6 +81,10 @@ def _taken(layout: "Layout", *, by_count: bool) -> str:
     """Which column is taken for what."""
     text = f"Users are column {layout.user}, items are column {layout.item}."
     if layout.count is None:
-        return text
-    use = "says how likely an item is drawn" if by_count else "is not used: items are drawn alike"
+        return f"{text} Every row counts once." if by_count else text
+    use = (
+        "says how likely an item is drawn"
+        if by_count
+        else "is not used: items are drawn alike, unless you say --by-count"
+    )
     return f"{text} The count, column {layout.count}, {use}."

@@ -26,20 +26,23 @@ def say(text: str) -> None:
     click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
 
 
-def table(headings: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> None:
-    """Print a table."""
-    first, *others = headings
-    body = Table(Column(first, no_wrap=True), *others, box=SIMPLE_HEAD, pad_edge=False)
+def table(
+    headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, whole: tuple[str, ...] = ()
+) -> None:
+    """Print a table; columns that are whole, the first if none is named, stay in one line."""
+    kept = whole or headings[:1]
+    columns = (Column(heading, no_wrap=heading in kept) for heading in headings)
+    body = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
     for row in rows:
         # Text, since square brackets would be markup.
         body.add_row(*(Text(cell) for cell in row))
     Console().print(body)
 
 
-def risks(found: Sequence["Risk"]) -> None:
+def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
     table(
-        ("attack", "slots", "right", "interval", "guessing"),
+        ("attack", unit, "right", "interval", "guessing"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
              f"{risk.guessing:.3%}")

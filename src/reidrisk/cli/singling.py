@@ -209,7 +209,8 @@ def _tell_singling(found: "Singling") -> None:
     )
     rows = [
         ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
-        ("best attacker is right", f"{found.optimum.value:.3%}", "guessing among who share them"),
+        ("best attacker is right", f"{found.optimum.value:.3%}",
+         "guessing within each group"),
         ("most for any person", f"{found.k_anonymity.value:.3%}",
          f"smallest group {found.smallest:,} (k-anonymity)"),
     ]  # fmt: skip
@@ -221,7 +222,7 @@ def _tell_singling(found: "Singling") -> None:
         ]  # fmt: skip
     show.table(("attacker who knows the columns", "share", ""), rows)
     show.table(
-        ("who share the values", "groups", "people", "share"),
+        ("people with the same values", "groups", "people", "share"),
         [
             (str(size), f"{size.groups or 0:,}", f"{size.people:,}",
              f"{size.people / found.people:.3%}")
@@ -279,10 +280,11 @@ def _tell_unicity(found: "Unicity") -> None:
              f"{one.assessed:,}")
             for one in found
         ],
+        whole=("interval",),
     )  # fmt: skip
     missed = max(one.not_assessed for one in found)
     show.say(
-        "Right is how often an attacker is who guesses among all who have the points."
+        "right: how often an attacker is right who guesses among all who have the points."
         + (
             f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
             "make them safe."

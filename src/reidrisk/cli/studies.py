@@ -72,11 +72,13 @@ def starter() -> str:
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True,
               help="Where it runs; the result does not depend on it.")  # fmt: skip
+@options.with_users()
 @options.as_json()
 @options.quiet()
 def study_run(
-    file: str, output: str, engine: str, *, fresh: bool, as_json: bool, quiet: bool
-) -> None:
+    file: str, output: str, engine: str,
+    *, fresh: bool, with_users: bool, as_json: bool, quiet: bool,
+) -> None:  # fmt: skip
     """Run the study FILE in a folder, or go on where a run was stopped.
 
     The folder gets study.toml as run, result.json, log.txt, and what each step gave. If the study
@@ -89,11 +91,13 @@ def study_run(
       reidrisk study study.toml -o run/ --json
     """
     from reidrisk.study.toml import read_study
+    from reidrisk.study.who import USERS, write_users
 
     assert engine == "local"
-    result, ran = run_file(
-        read_study(file), output, command=("study", file, "-o", output), fresh=fresh, quiet=quiet
-    )
+    read, command = read_study(file), ("study", file, "-o", output)
+    result, ran = run_file(read, output, command=command, fresh=fresh, quiet=quiet)
+    if with_users:
+        write_users(read.study, read.source, Path(output) / USERS)
     _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
@@ -182,7 +186,7 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
 
         show.say(report.text(result))
         if swept := [risk for risk in result.risks if risk.setting]:
-            show.risks(swept)
+            show.risks(swept, result.unit)
         if result.releases:
             _tell_releases(result)
         if not ran:
@@ -208,7 +212,7 @@ def _tell_releases(result: "Result") -> None:
         if one.cannot:
             show.say(f"{one.release} was left out: {one.cannot}.")
     show.say(
-        "Right is how often the strongest attack is that applies, real the share of shown tokens "
-        "that the user has, off by how far token frequencies are from the true ones. Each release "
-        "is measured after its own number of slots."
+        "right: how often the strongest attack that applies is right; real: the share of shown "
+        "tokens that the user has; off by: how far token frequencies are from the true ones. Each "
+        "release is measured after its own number of slots."
     )

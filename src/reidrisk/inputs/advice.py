@@ -21,7 +21,7 @@ class ColumnLook:
         distinct: How many values differ; None if that was not counted.
         empty: Rows without a value.
         role: What the column probably is: user, item, count or epoch.
-        why: What it is taken for that by: an option, its name or its place.
+        why: What it is taken for that by: an option, its name, its type or its place.
         examples: Values that many people share, the most common first.
     """
 
@@ -112,7 +112,11 @@ def _history(seen: Looked) -> Step | None:
 
 
 def _plays(seen: Looked) -> Step | None:
-    if seen.alone or not {"user", "item"} <= seen.roles.keys():
+    # Lists that are text would be one item each.
+    lists = any(
+        one.role == "item" and one.kind == "lists" and one.distinct is None for one in seen.columns
+    )
+    if (seen.alone and not lists) or not {"user", "item"} <= seen.roles.keys():
         return None
     named = [
         word
@@ -120,7 +124,8 @@ def _plays(seen: Looked) -> Step | None:
         if role in seen.roles
         for word in (f"--{role}", seen.roles[role])
     ]
-    meaning = "A row for each user and item, as of plays, purchases or visits."
+    each = "A list of items for each user" if lists else "A row for each user and item"
+    meaning = f"{each}, as of plays, purchases or visits."
     words = ("reidrisk", "plays", str(seen.file), *named, *seen.how)
     return Step("plays", meaning, (*words, "--samples", "1,2,4,8", "-o", "run/"))
 
@@ -130,7 +135,7 @@ def _taxonomy(seen: Looked) -> Step | None:
     if "user" in seen.roles or not once:
         return None
     meaning = "A list of items, each of them once: all that other files may hold."
-    words = ("reidrisk", "release", "PEOPLE", "--taxonomy", str(seen.file), "-o", "seen/")
+    words = ("reidrisk", "release", "topics", "PEOPLE", "--taxonomy", str(seen.file), "-o", "seen/")
     return Step("taxonomy", meaning, words)
 
 
@@ -146,8 +151,12 @@ def _table(seen: Looked) -> Step | None:
     if not seen.alone or not describing:
         return None
     whom = "A row for each user" if seen.counts is not None else "A row for each person, it seems"
+    doubt = (
+        "" if seen.counts is not None or any(one.distinct == seen.rows for one in seen.columns)
+        else " If one of them names people with several rows, say so with --user and look again."
+    )  # fmt: skip
     words = ("reidrisk", "singling", str(seen.file), "--columns", ",".join(describing), *seen.how)
-    return Step("table", f"{whom}, with columns that describe them.", words)
+    return Step("table", f"{whom}, with columns that describe them.{doubt}", words)
 
 
 def _unknown(seen: Looked) -> Step:

@@ -103,7 +103,7 @@ def assemble(
         present: Users x epochs, where users were present even without a row.
         counts: What is already known about what was read.
     """
-    _check_weights(rows.weights, source)
+    check_weights(rows.weights, source)
     rows = _in_taxonomy(rows, choices.taxonomy, source)
     kept, which = _in_epochs(rows, choices.epochs, source)
     counts = counts or Counts(rows=len(rows))
@@ -228,12 +228,13 @@ def _weights(table: pa.Table, source: Source) -> NDArray[Any]:
     return numbers(table["weight"], "weight", source)
 
 
-def _check_weights(weights: NDArray[Any], source: Source) -> None:
+def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -> None:
+    """Name the first row whose weight is none."""
     with np.errstate(invalid="ignore"):
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
             raise InvalidInput(
-                f"{source.place(row)}: weight is {weights[row]}, but weights are finite and not "
+                f"{source.place(row)}: {name} is {weights[row]}, but must be finite and not "
                 "negative; correct it or remove the row"
             )
 

@@ -1,7 +1,8 @@
 """What a file looks like to us: its columns, who is in it, and which command to run next.
 
 A user's name is never shown, nor anything that looks like one: an example is a value that several
-people share and that no machine made up to tell people apart.
+people share and that no machine made up to tell people apart. Where no column is known to hold
+users, any column may, and only those that are known to hold something else have examples.
 """
 
 import re
@@ -31,9 +32,8 @@ from reidrisk.inputs.tables import LAYOUT, TYPES, AnyPath, files_of
 
 # Of longer files the first rows are looked at, and the number of rows is estimated.
 MOST_ROWS, MOST_DISTINCT = 10_000_000, 5_000_000
-# A value is shown if so many people hold it; and if nobody knows which column holds the people, of
-# columns with few values: others may be the people.
-SHARED, SHOWN, LONGEST, FEW = 10, 3, 24, 50
+# A value is shown if so many people hold it.
+SHARED, SHOWN, LONGEST = 10, 3, 24
 KINDS = {
     "whole numbers": r"^[+-]?\d+$",
     "numbers": r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$",
@@ -172,23 +172,22 @@ class _Values:
         labels = self.texts.labels()
         filled = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
         values, often = labels.filter(pa.array(filled)), self.often[filled]
-        shared = self._holders(people, known=role[0] is not None)[filled]
+        shown = role[0] != "user" and (role[0] is not None or people is not None)
+        shared = self._holders(people)[filled]
         return ColumnLook(
             name=name, kind=_kind(values), distinct=len(values), empty=int(rows - often.sum()),
             role=role[0], why=role[1],
-            examples=() if role[0] == "user" else _examples(values, often, shared),
+            examples=_examples(values, often, shared) if shown else (),
         )  # fmt: skip
 
-    def _holders(self, people: NDArray[np.int32] | None, *, known: bool) -> NDArray[np.int64]:
-        """How many people share each value, among the first rows; if rows are people, how many.
+    def _holders(self, people: NDArray[np.int32] | None) -> NDArray[np.int64]:
+        """How many people share each value, among the first rows; how many rows, if none says who.
 
         Args:
             people: Whose the first rows are.
-            known: Whether the column is known to hold something else than people.
         """
-        few = known or len(self.often) <= FEW
-        if people is None or self.first is None or len(people) != len(self.first):
-            return self.often if few else np.zeros_like(self.often)
+        if people is None or self.first is None:
+            return self.often
         users = int(people.max(initial=0)) + 1
         pairs = np.unique(self.first.astype(np.int64) * users + people)
         return np.bincount(pairs // users, minlength=len(self.often))
@@ -260,8 +259,12 @@ def _roles(
                  if of_role(role, names)}  # fmt: skip
         if not taken and names[:2] == ["1", "2"]:
             taken = _by_repeats(names, seen, rows)
+    lists = [name for name, one in zip(names, seen, strict=True) if one.kind == "lists"]
     for role, name in taken.items():
-        named = "option" if name in said else "name" if role_of(name) == role else "place"
+        named = (
+            "option" if name in said else "name" if role_of(name) == role
+            else "type" if name in lists else "place"
+        )  # fmt: skip
         found[name] = role, named
     epochs = of_role("epoch", [name for name in names if name not in found])
     if len(epochs) == 1:

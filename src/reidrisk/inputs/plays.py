@@ -16,11 +16,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.assembly import Choices, Duplicates, LongRows, assemble
-from reidrisk.inputs.columns import numbers, refuse_nulls
+from reidrisk.inputs.assembly import Choices, Duplicates, LongRows, assemble, check_weights
+from reidrisk.inputs.columns import lists, numbers, refuse_nulls
 from reidrisk.inputs.formats import open_table
 from reidrisk.inputs.formats.delimited import DelimitedTable
 from reidrisk.inputs.formats.format import TEXT, TableFile
+from reidrisk.inputs.formats.parquet import ParquetTable
 from reidrisk.inputs.labels import Coded, encode_numbers, refuse_blanks, text_of
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.numbering import Numbering
@@ -52,6 +53,8 @@ def read_plays(
 ) -> Profiles:
     """Read people from rows of a user, an item and perhaps a count and an epoch.
 
+    In Parquet a row may hold a list of items: each is taken for a row of its own.
+
     Args:
         path: A file of text or Parquet, packed or not, or a folder of them.
         layout: Which column is what, and how the file is cut. What it does not say is found as
@@ -66,7 +69,8 @@ def read_plays(
     choices = Choices(taxonomy=taxonomy, duplicates=duplicates)
     files = files_of(path, TYPES)
     sizes = [file.stat().st_size for file in files]
-    columns: dict[str, Any] = {"user": Labels(), "item": Labels(), "epoch": Labels(), "count": []}
+    columns: dict[str, Any] = {"user": Labels(), "item": Labels(), "epoch": Labels(), "count": [],
+                               "row": []}  # fmt: skip
     rows: list[int] = []
     first: dict[str, str] = {}
     for place, file in enumerate(files):
@@ -81,20 +85,24 @@ def read_plays(
                     "with the same columns"
                 )
             watch = _part(progress, sum(sizes[:place]), sum(sizes))
-            rows.append(_stream(opened, taken, columns, Source((str(file),), (0,)), watch))
+            here = Source((str(file),), (0,))
+            rows.append(_stream(opened, taken, columns, here, watch, before=sum(rows)))
     source = Source(tuple(map(str, files)), tuple(rows))
     if not sum(rows):
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    return assemble(_long_rows(columns, sum(rows), source), source, choices)
+    if columns["row"]:
+        source = replace(source, record=np.concatenate(columns["row"]).__getitem__)
+    return assemble(_long_rows(columns, source), source, choices)
 
 
 def plays_layout(path: AnyPath, layout: Layout = LAYOUT) -> Layout:
     """The layout by which `read_plays` reads a file, with everything said that was left open.
 
     A column is the one that the layout names; else the one whose name says what it is, such as
-    `household_id`, `track` or `plays`; else, in a file of two or three columns without a header,
-    the first is the user, the second the item, the third the count. Epochs are taken only where
-    the layout names them. Whatever leaves a doubt is refused.
+    `household_id`, `track` or `plays`, or that holds lists of items; else, in a file of two or
+    three columns without a header, the first is the user, the second the item, the third the
+    count. A count holds numbers. Epochs are taken only where the layout names them. Whatever leaves
+    a doubt is refused.
     """
     file = files_of(path, TYPES)[0]
     opened = open_table(file, layout)
@@ -151,16 +159,23 @@ def _stream(
     columns: dict[str, Any],
     source: Source,
     progress: Progress | None,
+    before: int,
 ) -> int:
     """Add the rows of a file to the columns; returns how many they are."""
     kinds = {name: pa.float64() if role == "count" else TEXT for role, name in taken.items()}
     rows = 0
-    for batch in opened.batches(list(kinds), kinds, progress):
-        total = rows + batch.num_rows
+    for read in opened.batches(list(kinds), kinds, progress):
+        total = rows + read.num_rows
         here = Source(source.files, (total,), record=partial(operator.add, rows))
+        batch, owner = _unpacked(read, taken["item"], here)
+        if owner is not None:
+            here = replace(here, record=(rows + owner).__getitem__)
+            columns["row"].append(before + rows + owner)
         for role, name in taken.items():
             if role == "count":
-                columns[role].append(_short(numbers(batch[name], name, here)))
+                counts = numbers(batch[name], name, here)
+                check_weights(counts, here, repr(name))
+                columns[role].append(_short(counts))
             else:
                 columns[role].add(batch[name], name, here)
         if "count" not in taken:
@@ -169,13 +184,31 @@ def _stream(
     return rows
 
 
-def _long_rows(columns: dict[str, Any], rows: int, source: Source) -> LongRows:
+def _unpacked(
+    rows: pa.Table, name: str, source: Source
+) -> tuple[pa.Table, NDArray[np.int64] | None]:
+    """A row for each item where rows hold lists of them, and the row that each came from."""
+    if not pa.types.is_nested(rows.schema.field(name).type):
+        return rows, None
+    refuse_nulls(rows[name], name, source)
+    column = lists(rows[name], name, source)
+    empty = column.value_lengths().to_numpy() == 0
+    if empty.any():
+        raise InvalidInput(
+            f"{source.place(int(empty.argmax()))}: the list of {name!r} is empty; remove the row"
+        )
+    owner = column.value_parent_indices().to_numpy().astype(np.int64)
+    items = pa.chunked_array([column.flatten()])
+    return rows.take(owner).set_column(rows.column_names.index(name), name, items), owner
+
+
+def _long_rows(columns: dict[str, Any], source: Source) -> LongRows:
     users = columns["user"].coded("user", source)
     items = columns["item"].coded("item", source)
     if columns["epoch"].parts:
         epochs = columns["epoch"].coded("epoch", source)
     else:
-        epochs = Coded(np.zeros(rows, np.int32), np.zeros(1, np.int64))
+        epochs = Coded(np.zeros(len(users.codes), np.int32), np.zeros(1, np.int64))
     return LongRows(users, epochs, items, np.concatenate(columns["count"]))
 
 
@@ -188,7 +221,7 @@ def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str
         return said if {"user", "item"} <= said.keys() else said | _by_place(file, opened, said)
     found = dict(said)
     for role in ("user", "item", "count"):
-        fitting = [] if role in said else of_role(role, left)
+        fitting = [] if role in said else _fitting(role, left, opened)
         check_columns(file, names, fitting, "")
         if len(fitting) > 1 or (not fitting and role not in ("count", *said)):
             raise InvalidInput(_unclear(file, names, role, fitting))
@@ -196,6 +229,20 @@ def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str
             found[role] = fitting[0]
             left.remove(fitting[0])
     return found
+
+
+def _fitting(role: str, left: list[str], opened: TableFile) -> list[str]:
+    """The columns that may be this by their names and by what they hold."""
+    lists = opened.lists if isinstance(opened, ParquetTable) else ()
+    found = [name for name in of_role(role, left) if name not in lists or role == "item"]
+    if role == "count" and isinstance(opened, DelimitedTable):
+        places, sample = list(opened.names).index, opened.cut.sample
+        found = [
+            name for name in found
+            if not sample
+            or any(is_number(row[places(name)]) for row in sample if places(name) < len(row))
+        ]  # fmt: skip
+    return found or [name for name in left if role == "item" and name in lists]
 
 
 def _by_place(file: Path, opened: DelimitedTable, said: dict[str, str]) -> dict[str, str]:

@@ -1,37 +1,49 @@
 """Names that columns of users, items, counts and epochs often have.
 
-A name is compared without case, spaces and signs: `User ID`, `user_id` and `userId` are one name.
+A name is compared without case, spaces, signs and accents: `User ID`, `user_id` and `userId` are
+one name, `quantité` and `quantite` another. Besides English there are the names that shops use in
+Dutch, French, German, Italian and Spanish.
 """
 
+import unicodedata
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from itertools import product
 
 NAMES = {
     "user": (
         "user household customer client visitor member person people shopper subscriber listener "
-        "reader patient account uid who"
+        "reader patient account uid who "
+        "kunde kunden nutzer benutzer haushalt utilisateur acheteur usuario cliente utente klant "
+        "gebruiker"
     ),
     "item": (
         "item song track artist product article sku category cat token page area url domain host "
-        "movie film book isbn asin title genre merchant place venue poi app query keyword topic"
+        "movie film book isbn asin title genre merchant place venue poi app query keyword topic "
+        "artikel produkt titel seite produit chanson articulo producto cancion articolo prodotto"
     ),
     "count": (
         "count plays playcount play listens items quantity qty weight times frequency freq visits "
-        "views clicks hits amount number n"
+        "views clicks hits amount number n "
+        "menge anzahl betrag quantite montant cantidad importe quantita importo aantal bedrag"
     ),
-    "epoch": "epoch week month day date session visit basket period",
+    "epoch": (
+        "epoch week month day date session visit basket period "
+        "datum woche monat semaine mois jour fecha semana mes settimana mese maand"
+    ),
 }
 # user, userid, usernumber; not useragent.
 ENDINGS = ("", "id", "ids", "no", "nr", "number", "name", "key", "code", "hash", "index")
+STARTS = ("", "id")
 
 
 def _spelled() -> dict[str, str]:
     found: dict[str, str] = {}
     for role, names in NAMES.items():
-        endings = ("",) if role == "count" else ENDINGS
+        starts, endings = (("",), ("",)) if role == "count" else (STARTS, ENDINGS)
         for name in names.split():
-            for ending in endings:
-                found.setdefault(name + ending, role)
+            for start, ending in product(starts, endings):
+                found.setdefault(start + name + ending, role)
     return found
 
 
@@ -41,10 +53,11 @@ _ROLES = _spelled()
 def role_of(name: str) -> str | None:
     """What a column of this name probably is: "user", "item", "count", "epoch" or None.
 
-    >>> role_of("household_id"), role_of("cat_id"), role_of("items"), role_of("price")
-    ('user', 'item', 'count', None)
+    >>> role_of("household_id"), role_of("id_client"), role_of("Quantité"), role_of("price")
+    ('user', 'user', 'count', None)
     """
-    return _ROLES.get("".join(sign for sign in name.casefold() if sign.isalnum()))
+    plain = unicodedata.normalize("NFKD", name).casefold()
+    return _ROLES.get("".join(sign for sign in plain if sign.isalnum()))
 
 
 def of_role(role: str, names: Iterable[str]) -> list[str]:

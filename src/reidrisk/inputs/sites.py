@@ -124,12 +124,22 @@ def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> Site
     """
     if layout.columns:
         return _in_columns(path, layout)
-    there = column_names(files_of(path, TYPES)[0], layout)
-    names = _names(path, there, layout, columns)
+    names = site_columns(path, layout, columns)
     form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
     wanted, read = _READERS[form]
     table, source = _table(path, {name: names[name] for name in wanted}, layout)
+    if form == "token" and pa.types.is_nested(table["token"].type):
+        return _in_lists(table.rename_columns(["user", "tokens"]), source)
     return read(table, source)
+
+
+def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> dict[str, str]:
+    """The columns of a file that is read as rows of items, lists or epochs, by what they are.
+
+    A column is the one that the layout names, or has our name for it; users and items are also
+    known by names that say what they are, if one column alone has such a name.
+    """
+    return _names(path, column_names(files_of(path, TYPES)[0], layout), layout, columns)
 
 
 def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
@@ -179,6 +189,10 @@ def _names(
             names[name] = found[0]
     if "token" in names and layout.item is not None:
         names.pop("tokens", None)
+    if not names.keys() & {"token", "tokens"} and len(items := of_role("item", there)) == 1:
+        names["token"] = items[0]
+    if "user" not in names and len(users := of_role("user", there)) == 1:
+        names["user"] = users[0]
     if "user" not in names or not names.keys() & {"token", "tokens"}:
         what = "users" if "user" not in names else "items"
         user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))

@@ -147,7 +147,7 @@ def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
 def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
     """The file itself, or the files of these types in a folder, sorted by name."""
     place = Path(path)
-    known = ", ".join(types)
+    known = _spoken(types)
     if place.is_dir():
         inside = sorted(place.iterdir())
         usual = tuple(kind for kind in types if kind in PARTS)
@@ -163,6 +163,13 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
             f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
         )
     return [existing_file(place)]
+
+
+def _spoken(types: tuple[str, ...]) -> str:
+    """The types in few words: those that are another one packed are not named."""
+    plain = [kind for kind in types if not kind.endswith((".gz", ".zip"))]
+    packed = " (text also packed, .gz or .zip)" if ".csv.gz" in types else ""
+    return f"{', '.join(plain)}{packed}"
 
 
 def _has_type(file: Path, types: tuple[str, ...]) -> bool:

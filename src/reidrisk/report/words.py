@@ -42,8 +42,7 @@ def _visible(character: str) -> str:
 
 def units(result: "Result", number: int) -> str:
     """A number of slots in the study's own word for them."""
-    word = str(result.study.get("unit") or "slots")
-    single = word.removesuffix("s")
+    single = result.unit.removesuffix("s")
     return f"{number:,} {single if number == 1 else single + 's'}"
 
 

@@ -249,6 +249,11 @@ class Result:
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def unit(self) -> str:
+        """The study's word for slots, in the plural."""
+        return str(self.study.get("unit") or "slots")
+
     def to_json(self) -> str:
         """As the text of `result.json`: same result, same text."""
         body = {"schema": SCHEMA, **plain(self)}

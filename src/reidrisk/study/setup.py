@@ -70,7 +70,9 @@ class Scene:
         """Numbers of slots, ascending; the last is the headline."""
         most = slots_of(self.source, self.release)
         wanted = {most} if self.study.slots is None else set(self.study.slots)
-        if self.setting:  # another release may show less than the study's own
+        if self.setting:  # another release may show less than the study's own, or more
+            if max(wanted) == slots_of(self.source, self.study.release):
+                wanted.add(most)  # who is seen whole is seen whole there too
             wanted = {min(slots, most) for slots in wanted}
         return tuple(sorted(wanted))
 

@@ -16,6 +16,9 @@ from reidrisk.risk.engine import Engine
 from reidrisk.study.setup import Source
 from reidrisk.study.study import Study
 
+USERS = "users.parquet"
+"""The name of the file in a run's folder."""
+
 LISTED = 5
 """How many of the best rows are named."""
 

@@ -7,6 +7,7 @@ from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.risk.spectra import arranged, attack_bound
 from reidrisk.study.analyses.analysis import Part
+from reidrisk.study.release_words import words_of
 from reidrisk.study.result import Bound
 from reidrisk.study.setup import Source
 
@@ -30,6 +31,9 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         f"Intervals hold the truth with probability {study.level:.0%}, each on its own.",
         *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
     ]
+    if study.release is not None and not isinstance(source, Linked):
+        what = (type(study.release).__doc__ or "").partition("\n")[0]
+        sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
     if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "

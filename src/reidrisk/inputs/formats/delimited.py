@@ -240,4 +240,7 @@ class DelimitedTable:
         if "UTF8" in reason:
             return not_utf8(place, name)
         # The entry is not quoted: whoever names the wrong column would see a user.
-        return f"{place}: {name!r} must be a number; correct the entry or remove the row"
+        return (
+            f"{place}: {name!r} must be a number; correct the entry or remove the row (decimals "
+            "come after a point, not a comma)"
+        )

@@ -65,6 +65,12 @@ class ParquetTable:
         return tuple(parquet_file(self.file).schema_arrow.names)
 
     @property
+    def lists(self) -> tuple[str, ...]:
+        """The columns that hold lists."""
+        schema = parquet_file(self.file).schema_arrow
+        return tuple(one.name for one in schema if pa.types.is_nested(one.type))
+
+    @property
     def facts(self) -> dict[str, str]:
         """What to say of the file."""
         return {"format": "Parquet"}

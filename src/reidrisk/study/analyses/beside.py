@@ -28,7 +28,7 @@ def check(study: "Study", source: Source | None) -> None:
     for one in words:
         if words.count(one) > 1:
             raise InvalidInput(
-                f"beside names {one!r} twice, or it is the study's own; name each release once"
+                f"the release {one!r} is named twice, or is the study's own; name each once"
             )
 
 
