@@ -447,3 +447,9 @@ def test_the_view_must_hold_the_anonymous_rows_or_a_panel():
     with pytest.raises(InvalidInput, match=r"^learned-pairs needs .*; give anonymous= to"):
         LearnedPairs().fit(view)
     assert LearnedPairs(SMALL).fit(view).tokens == 20
+
+
+def test_two_sides_that_are_the_very_same_are_drawn_as_known():
+    rows = np.zeros((50, 2), int)
+    with np.errstate(all="raise"):
+        assert drawn_chances(rows_of(rows, tokens=1), rows).tolist() == [[1.0], [1.0]]

@@ -150,11 +150,16 @@ def test_users_are_named_only_if_asked_for(tmp_path):
     table.write_text("user,item\nzoe,rye\nzoe,tea\nann,oil\nann,jam\nbob,tea\nbob,fig\n")
     for number, options in enumerate(((), ("--with-users",))):
         run = tmp_path / str(number)
+        run.mkdir()
+        killed = run / ".users.parquet.k1lled"
+        if options:
+            killed.write_text("zoe")
         done = call("plays", table, "--samples", "4", "-o", run, *options)
         assert done.returncode == 0, done.stderr
         for file in run.rglob("*"):
             if file.is_file() and file.suffix != ".parquet":
                 assert "zoe" not in file.read_text(), file
+    assert not killed.exists()
     mine = run / "users.parquet"
     assert stat.S_IMODE(mine.stat().st_mode) == 0o600
     rows = parquet.read_table(mine).to_pylist()

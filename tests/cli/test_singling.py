@@ -164,3 +164,27 @@ def test_nothing_is_written_if_something_is_wrong(files):
     done = call("singling", files / "people.csv", "--columns", "sex", "-o", files / "page.html")
     assert done.returncode == 2
     assert not (files / "page.html").exists()
+
+
+@pytest.mark.parametrize("command", ["singling", "unicity"])
+@pytest.mark.parametrize(
+    ("output", "message"),
+    [("people.csv", "is read, or"), ("absent/x.html", "does not exist"), (".", "it is a folder")],
+)
+def test_no_page_is_written_over_what_is_read(files, command, output, message):
+    columns = ("--columns", "town") if command == "singling" else ("--user", "id", "--item", "town")
+    more = ("--records", files / "k.parquet") if command == "singling" else ()
+    done = call(command, files / "people.csv", *columns, *more, "-o", files / output)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+    assert (files / "people.csv").read_text() == PEOPLE
+    assert len(list(files.iterdir())) == 3
+
+
+def test_two_files_are_not_written_to_one_name(files):
+    path = files / "x.parquet"
+    done = call(
+        "singling", files / "people.csv", "--columns", "town", "--records", path, "-o", path
+    )
+    assert done.returncode == 2
+    assert not path.exists()

@@ -86,10 +86,47 @@ def test_a_zip_file_holds_one_table_beside_what_systems_add(tmp_path):
         read(several)
 
 
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b""), zipped(**{"t.csv": ""})], ids=["gzip", "zip"]
+)
+def test_nothing_may_be_packed(tmp_path, content):
+    with pytest.raises(InvalidInput, match="what is packed in it is empty"):
+        read(saved(tmp_path / "t.csv", content))
+
+
 def test_quotes_hold_separators_and_spaces_around_entries_are_none(tmp_path):
     path = saved(tmp_path / "t.csv", 'user, item ,count\n"a,b", rye ,1\nc,"d ""e"" f", 2\n')
     found = read(path)
     assert found == {"user": ["a,b", "c"], "item": ["rye", 'd "e" f'], "count": [1, 2]}
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
+    """A title that begins with a quote once took all rows up to the next such title with it."""
+    lines = ("user,item,count", "a,x,1", 'b,"Heroes,2', "c,y,3", 'd,"Low",4', "")
+    path = saved(tmp_path / "t.csv", "\n".join(lines).replace(",", separator))
+    with pytest.raises(InvalidInput, match=r"line 3: .*quote is not closed"):
+        read(path, separator=separator)
+    tidy = '12" mix', '"Low" live', '"say ""no"""'
+    path.write_text("user,item\n\n" + "\n\r\n".join(f"a,{one}" for one in tidy))
+    found = read_table(path, {"user": TEXT, "item": TEXT})[0]["item"].to_pylist()
+    assert found == ['12" mix', "Low live", 'say "no"']
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_empty_line_in_one_column_may_be_an_empty_cell(tmp_path, end):
+    """Such people were not counted."""
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", "2", "", "2", "")))
+    with pytest.raises(InvalidInput, match=r"line 4: the line is empty.*write \"\" there"):
+        read_table(path, {"age": TEXT})
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", '""', "2", "", "")))
+    assert read_table(path, {"age": TEXT})[0]["age"].to_pylist() == ["1", "", "2"]
+
+
+def test_a_carriage_return_within_a_line_makes_no_two_rows(tmp_path):
+    path = saved(tmp_path / "t.csv", "user\nann\nbo\rb\n")
+    with pytest.raises(InvalidInput, match="carriage return within a line"):
+        read_table(path, {"user": TEXT})
 
 
 def test_a_single_colon_is_no_half_of_a_separator(tmp_path):
@@ -229,3 +266,29 @@ def test_columns_that_are_named_must_be_there(tmp_path):
         read_table(path, WANTED, {"user": "User_Id", "count": "count"}, optional=("count",))
     table, _ = read_table(path, WANTED, {"user": "User_Id"}, optional=("count",))
     assert table.column_names == ["user", "item"]
+
+
+def test_an_item_that_is_called_as_a_column_may_be_is_no_header(tmp_path):
+    """The first row was lost, and its user stood in the message."""
+    path = saved(tmp_path / "t.csv", "anna,book\nanna,film\nbert,book\n")
+    assert column_names(path) == ["1", "2"]
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    path = saved(tmp_path / "u.csv", "anna,book\ncarl,film\nbert,song\n")
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    with pytest.raises(InvalidInput, match="may name the columns or be a row") as refused:
+        column_names(path)
+    assert "anna" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns"),
+    [
+        ("name,1,2\nann,5,6\nbob,7,8\n", ("1", "2")),
+        ("user,2019,2020\nann,5,6\nbob,7,8\n", ()),
+        ("user,item\nann,x\nuser,item\nbob,y\n", ()),
+    ],
+)
+def test_names_that_may_be_values_leave_a_doubt(tmp_path, lines, columns):
+    path = saved(tmp_path / "t.csv", lines)
+    with pytest.raises(InvalidInput, match="may name the columns or be a row"):
+        column_names(path, Layout(columns=columns))

@@ -118,7 +118,7 @@ def test_users_that_are_written_differently_are_different_users(tmp_path, users)
 
 def test_lists_in_csv_have_semicolons(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\nann,3;;7\nbob,;3;4\n")
-    (tmp_path / "a.csv").write_text("user,tokens\nbob,7;3;\nbob,;;4\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,7; 3 ;\nbob, ;; 4\n")
     linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.labels.tolist() == [3, 4, 7]
     assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
@@ -230,6 +230,19 @@ def test_named_columns_become_slots_with_tokens_of_their_own(tmp_path):
     assert linked.known.tolist() == [[1, 0], [2, -1]]
     assert linked.anonymous.tolist() == [[1, 0]]
     assert (linked.slot_names, linked.by_column) == (("zip", "age"), True)
+
+
+def test_columns_may_hold_any_type_of_parquet(tmp_path):
+    """Text of the usual type once was a fault of ours."""
+    kinds = {
+        "town": pa.array(["x", "", None]), "sex": pa.array(["m", "f", "m"]).dictionary_encode(),
+        "age": pa.array([1.0, 2.0, None]), "own": pa.array([True, False, None]),
+    }  # fmt: skip
+    known, anonymous = tmp_path / "known.parquet", tmp_path / "anonymous.csv"
+    parquet.write_table(pa.table({"user": [1, 2, 3], **kinds}), known)
+    anonymous.write_text("user,town,sex,age,own\n1,x,m,1,true\n2,,f,2,false\n3,,m,,\n")
+    linked = read_linked(known, anonymous, layout=Layout(columns=tuple(kinds)))
+    assert linked.anonymous.tolist() == linked.known.block(0, 3).tolist()
 
 
 def test_columns_are_named_by_what_they_are(tmp_path):

@@ -95,6 +95,17 @@ def test_values_that_few_rows_share_are_not_shown(tmp_path):
     assert found.columns[1].examples == ()
 
 
+def test_what_one_person_has_in_many_rows_is_not_shown(tmp_path):
+    """Twelve orders of one customer go to one address, and to one nickname."""
+    rows = [(f"c{n % 4}", f"{n % 4} Elm Street", "rye") for n in range(48)]
+    rows += [(f"d{n}", "Oak Lane", "rye") for n in range(10)]
+    found = look(table(tmp_path / "p.csv", ("customer", "address", "product"), rows))
+    assert [one.examples for one in found.columns] == [(), (), ("rye",)]
+    nobody = [(f"nick {n % 60}", "rye", "f") for n in range(900)]
+    found = look(table(tmp_path / "q.csv", ("nick", "product", "sex"), nobody))
+    assert [one.examples for one in found.columns] == [(), ("rye",), ()]
+
+
 @pytest.mark.parametrize(
     ("name", "header", "rows", "shape", "words"),
     [

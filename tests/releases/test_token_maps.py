@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from reidrisk import InvalidInput, ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.data import make_profiles, synthetic_topics
+from reidrisk.observations import MISSING
 from reidrisk.people.some import Some
 from reidrisk.releases import (
     Cohorts,
@@ -169,6 +170,8 @@ TREE = ["/Arts/Music/Jazz", "/Arts/Music/Rock", "/Arts/Film", "/Sport", "Arts/Mu
          ["/Arts/Music"] * 2 + ["/Arts/Film", "/Sport", "Arts/Music", "/Arts"]),
         ({"depth": 1, "between": "."}, ["a.b", "a.c", "b"], ["a", "a", "b"]),
         ({"rounding": 10}, [4, 5, 14, 15, -6, 100], ["0", "10", "10", "20", "-10", "100"]),
+        ({"rounding": 1}, [4006381333931, 4006381333932], ["4006381333931", "4006381333932"]),
+        ({"rounding": 0.1}, ["0.15", "0.25", "-0.05"], ["0.2", "0.3", "0"]),
         ({"rounding": 0.25}, ["0.1", "0.2", "1e3"], ["0", "0.25", "1000"]),
         ({"dates": "day"}, ["2024-05-31", "2024-05-31T17:00", "2024-06-01"],
          ["2024-05-31", "2024-05-31", "2024-06-01"]),
@@ -316,3 +319,16 @@ def test_draws_of_items_are_those_of_a_slow_walk():
                 assert shown == expected
                 if not replacement:
                     del left[expected]
+
+
+def test_a_map_of_a_map_takes_what_comes_at_once_token_by_token():
+    """Two topics a call are a set, but the tokens that people hold are none."""
+    weeks = make_profiles([0, 0, 1, 1, 2, 2], [0, 1] * 3, [0, 1, 0, 2, 1, 2], taxonomy=range(4))
+    pairs = MinimumUsers(users=2, of=TopicsApi(topics=4, top=1, noise=0, per_call=2))
+    shows = prepared(Generalised(users=3, of=pairs), weeks)
+    assert isinstance(shows, Recodes)
+    assert shows.recoded.tolist()[3] == MISSING
+    held = shows.recoded[:3]
+    assert len(set(held.tolist())) == 1
+    shown = shows.show(weeks, 0, 3, site=1, seed=1)
+    assert set(shown.ravel().tolist()) == {*held.tolist(), MISSING}

@@ -264,6 +264,17 @@ def test_what_makes_no_sense_is_refused(table, how, message):
         singling(table, **{"columns": ["a"], **how})
 
 
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_users_without_a_name_are_not_one_person(tmp_path, kind):
+    path = tmp_path / f"t.{kind}"
+    if kind == "csv":
+        path.write_text("user,age\na,1\n  ,1\n   ,1\n")
+    else:
+        parquet.write_table(pa.table({"user": ["a", "", ""], "age": ["1"] * 3}), path)
+    with pytest.raises(InvalidInput, match="row 2: 'user' is empty"):
+        singling(path, columns=["age"], user="user")
+
+
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
     bad = pa.array([b"fine", b"\xff"], pa.binary())
     with pytest.raises(InvalidInput, match="row 2: 'a' is not UTF-8"):

@@ -204,7 +204,21 @@ def test_days_may_be_written_as_numbers():
     ]
     assert of_rows(seconds_of, days) == expected
     assert of_rows(seconds_of, [str(day) for day in days]) == expected
-    assert of_rows(seconds_of, [19970101, 5]) == [19970101, 5]
+
+
+@pytest.mark.parametrize(
+    "numbers", [[1, 2, 53], [1999, 2024], [19970101, 5], [2023051708, 2024123123], [202305]]
+)
+def test_weeks_years_and_hours_are_not_taken_for_seconds(numbers):
+    """As seconds all of them would lie in one month, and nobody would be singled out by it."""
+    with pytest.raises(InvalidInput, match="neither days such as 20230517 nor seconds"):
+        of_rows(seconds_of, numbers)
+
+
+def test_the_largest_amounts_and_steps_do_not_overflow():
+    assert of_rows(rounded, [4_000_000_000_000, 1], 4e12) == [1, 0]
+    with pytest.raises(InvalidInput, match="the amount is not a number up to"):
+        of_rows(rounded, [9_000_000_000_000], 1.0)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +226,7 @@ def test_days_may_be_written_as_numbers():
     [
         pa.array([0, 3600, 7200, 86_400], pa.timestamp("s")),
         pa.array([0, 3600, 7200, 86_400], pa.timestamp("s", tz="UTC")),
-        pa.array([0, 3600, 7200, 86_400]),
+        pa.array([864_000_000, 864_003_600, 864_007_200, 864_086_400]),
     ],
 )
 def test_times_may_be_of_any_kind(when):

@@ -13,6 +13,8 @@ from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from reidrisk.data import Linked
     from reidrisk.inputs.layouts import Layout
     from reidrisk.inputs.linked import Strangers
@@ -112,6 +114,8 @@ def link(
     linked = rr.data.read_linked(*paths, layout=layout, strangers=strangers)
     keys = {**said(layout), "strangers": strangers}
     question = _question(paths, linked, keys, attacks, slots, shown, seed=0)
+    if nothing := _nothing_in_common(linked):
+        click.echo(nothing, err=True)
     if not (quiet or as_json):
         show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
@@ -245,6 +249,34 @@ def _kept_apart(linked: "Linked") -> str:
         f"{text}; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
         "targets."
     )
+
+
+def _nothing_in_common(linked: "Linked") -> str:
+    """A warning if two tables do not write a column, or items, alike; else nothing."""
+    import numpy as np
+
+    if linked.by_column:
+        sides = (linked.known.block(0, linked.users).T, np.asarray(linked.anonymous).T)
+        slots = zip(linked.slot_names, *sides, strict=True)
+        apart = [name for name, one, other in slots if not _common(one, other)]
+        what = " and no ".join(f"value of column {name}" for name in apart)
+    else:
+        known, shown = (
+            rows.values if isinstance(rows, rr.BagRows) else np.asarray(rows).ravel()
+            for rows in (linked.known, linked.anonymous)
+        )
+        what = "" if _common(known, shown) else "item"
+    return what and (
+        f"reidrisk: no {what} is in both tables, so that nobody is found by it; check that both "
+        "write it alike, 34 or 34.0 in both"
+    )
+
+
+def _common(one: "NDArray[Any]", other: "NDArray[Any]") -> bool:
+    """Whether two sides have a token in common; gaps are below 0."""
+    import numpy as np
+
+    return bool((np.intersect1d(one, other) >= 0).any())
 
 
 def _release(shown: dict[str, Any], linked: "Linked") -> Any:

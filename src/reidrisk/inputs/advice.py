@@ -22,7 +22,7 @@ class ColumnLook:
         empty: Rows without a value.
         role: What the column probably is: user, item, count or epoch.
         why: What it is taken for that by: an option, its name, its type or its place.
-        examples: Values that many rows share, the most common first.
+        examples: Values that many people share, the most common first.
     """
 
     name: str

@@ -78,7 +78,10 @@ def numbers(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[Any]:
 def lists(column: pa.ChunkedArray, name: str, source: Source) -> pa.Array:
     """A column of lists; text is cut into lists."""
     if holds_text(column.type):
-        column = pc.split_pattern(column.cast(pa.large_string()), BETWEEN)
+        tight = pc.replace_substring_regex(
+            column.cast(pa.large_string()), rf"[ \t]*{BETWEEN}[ \t]*", BETWEEN
+        )
+        column = pc.split_pattern(tight, BETWEEN)
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         raise InvalidInput(
             f"{source}: column {name!r} holds {column.type}, but must hold lists; write lists, or "

@@ -1,8 +1,8 @@
 """What a file looks like to us: its columns, who is in it, and which command to run next.
 
 A user's name is never shown, nor anything that looks like one: an example is a value that several
-rows share and that no machine made up to tell people apart. Where no column is known to hold users,
-any column may, and only those that are known to hold something else have examples.
+people share and that no machine made up to tell people apart. Where no column is known to hold
+users, any column may, and only those that are known to hold something else have examples.
 """
 
 import re
@@ -32,8 +32,9 @@ from reidrisk.inputs.tables import LAYOUT, TYPES, AnyPath, files_of
 
 # Of longer files the first rows are looked at, and the number of rows is estimated.
 MOST_ROWS, MOST_DISTINCT = 10_000_000, 5_000_000
-# A value is shown if so many rows hold it.
-SHARED, SHOWN, LONGEST = 10, 3, 24
+# A value is shown if so many people hold it; and if nobody knows which column holds the people, of
+# columns with few values: others may be the people.
+SHARED, SHOWN, LONGEST, FEW = 10, 3, 24, 50
 KINDS = {
     "whole numbers": r"^[+-]?\d+$",
     "numbers": r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?$",
@@ -103,12 +104,21 @@ def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = 
     if not rows:
         raise InvalidInput(f"{file}: there are no rows; at least one is needed")
     roles = _roles(file, opened, layout, seen, rows)
-    users = any(role == "user" for role, _ in roles.values())
+    user = next(
+        (place for place, name in enumerate(opened.names) if roles.get(name, "?")[0] == "user"),
+        None,
+    )
+    people = None if user is None else seen[user].first
     columns = tuple(
-        one.column(name, roles.get(name, (None, "")), rows, shown=users or name in roles)
+        one.column(
+            name,
+            roles.get(name, (None, "")),
+            rows,
+            people,
+            shown=user is not None or name in roles,
+        )
         for name, one in zip(opened.names, seen, strict=True)
     )
-    user = next((place for place, one in enumerate(columns) if one.role == "user"), None)
     counts = None if user is None else seen[user].counts
     facts = dict(opened.facts) | ({"packed": head.packing.kind} if head.packing else {})
     step = advise(Looked(file, columns, rows, counts, layout))
@@ -127,6 +137,8 @@ class _Values:
 
     texts: Numbering | None = field(default_factory=Numbering)
     often: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    first: NDArray[np.int32] | None = None
+    """Values of the first rows by number, to see how many people share them."""
     empty: int = 0
     kind: str | None = None
 
@@ -141,6 +153,7 @@ class _Values:
             column = column.cast(TEXT)
         text = text_of(column, name, source).fill_null("")
         codes = np.concatenate([np.empty(0, np.int32), *self.texts.add(text.chunks)])
+        self.first = codes if self.first is None else self.first
         counts = np.bincount(codes, minlength=self.texts.count)
         counts[: len(self.often)] += self.often
         self.often = counts
@@ -156,7 +169,13 @@ class _Values:
         return np.asarray(self.often[filled])
 
     def column(
-        self, name: str, role: tuple[str | None, str], rows: int, *, shown: bool
+        self,
+        name: str,
+        role: tuple[str | None, str],
+        rows: int,
+        people: NDArray[np.int32] | None,
+        *,
+        shown: bool,
     ) -> ColumnLook:
         if self.texts is None:
             return ColumnLook(
@@ -166,11 +185,26 @@ class _Values:
         labels = self.texts.labels()
         filled = pc.not_equal(labels, "").to_numpy(zero_copy_only=False)
         values, often = labels.filter(pa.array(filled)), self.often[filled]
+        shared = self._holders(people, known=role[0] is not None)[filled]
         return ColumnLook(
             name=name, kind=_kind(values), distinct=len(values), empty=int(rows - often.sum()),
             role=role[0], why=role[1],
-            examples=_examples(values, often) if shown and role[0] != "user" else (),
+            examples=_examples(values, often, shared) if shown and role[0] != "user" else (),
         )  # fmt: skip
+
+    def _holders(self, people: NDArray[np.int32] | None, *, known: bool) -> NDArray[np.int64]:
+        """How many people share each value, among the first rows; if rows are people, how many.
+
+        Args:
+            people: Whose the first rows are.
+            known: Whether the column is known to hold something else than people.
+        """
+        few = known or len(self.often) <= FEW
+        if people is None or self.first is None or len(people) != len(self.first):
+            return self.often if few else np.zeros_like(self.often)
+        users = int(people.max(initial=0)) + 1
+        pairs = np.unique(self.first.astype(np.int64) * users + people)
+        return np.bincount(pairs // users, minlength=len(self.often))
 
 
 def _count(
@@ -207,10 +241,12 @@ def _kind(values: pa.Array) -> str:
     return "text"
 
 
-def _examples(values: pa.Array, often: NDArray[np.int64]) -> tuple[str, ...]:
+def _examples(
+    values: pa.Array, often: NDArray[np.int64], people: NDArray[np.int64]
+) -> tuple[str, ...]:
     """The most common values, if all of them can be shown."""
     order = np.argsort(-often, kind="stable")[:SHOWN]
-    found = [str(values[int(place)].as_py()) for place in order if often[place] >= SHARED]
+    found = [str(values[int(place)].as_py()) for place in order if people[place] >= SHARED]
     if any(IDENTIFYING.fullmatch(one) for one in found):
         return ()
     return tuple(one if len(one) <= LONGEST else one[: LONGEST - 1] + "…" for one in found)

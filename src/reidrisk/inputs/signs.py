@@ -95,6 +95,18 @@ def split(line: str, separator: str) -> list[str]:
         return line.split(separator)
 
 
+def unclosed(line: str, separator: str) -> bool:
+    """Whether an entry in quotes does not end in its line."""
+    if '"' not in line or len(separator) > 1:
+        return False
+    reader = csv.reader((line, ""), delimiter=separator)
+    try:
+        next(reader)
+    except csv.Error:  # as above
+        return line.count('"') % 2 == 1
+    return reader.line_num > 1
+
+
 def is_number(text: str) -> bool:
     """Whether a text is a number as tables have them."""
     return NUMBER.fullmatch(text.strip()) is not None
@@ -163,19 +175,31 @@ def _entries(lines: list[str], sign: str) -> int:
 
 
 def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[str]) -> bool:
-    first = rows[0]
+    first = [entry.strip() for entry in rows[0]]
     if any(entry in wanted and not is_number(entry) for entry in first):
-        return True
-    if any(map(is_number, first)):
-        return False
-    if any(role_of(entry) for entry in first):
         return True
     columns = [[row[place] for row in rows[1:] if place < len(row)] for place in range(len(first))]
     pairs = list(zip(first, columns, strict=True))
-    if any(column and all(map(is_number, column)) for column in columns):
-        return True
-    if any(entry in column for entry, column in pairs) or all(_alike(*pair) for pair in pairs):
-        return False
+    again = any(entry in column for entry, column in pairs)
+    roles = [role for role in map(role_of, first) if role]
+    # One word alone may be an item, unless items come again and it does not.
+    repeats = any(2 * len(set(column)) <= len(column) for column in columns if column)
+    named = "user" in roles or len(roles) > 1 or bool(roles and repeats and not again)
+    by_number = {name for name in wanted if name.isdecimal()}
+    sure = True
+    if by_number and by_number <= {str(place + 1) for place in range(len(first))}:
+        # Columns are called by their numbers, unless these are their very names.
+        header = False
+        sure = all(map(is_number, first)) or not by_number <= set(first)
+    elif any(map(is_number, first)):
+        header, sure = False, "user" not in roles
+    elif named or any(column and all(map(is_number, column)) for column in columns):
+        header, sure = True, not (named and again)
+    else:
+        header = False
+        sure = again or all(_alike(*pair) for pair in pairs)
+    if sure:
+        return header
     raise InvalidInput(
         f"{file}: the first line may name the columns or be a row like the others; say which: "
         f"{setting('header', value=True)} or {setting('header', value=False)}"

@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import holds_text, lists, refuse_nulls, without_blanks
+from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
 from reidrisk.inputs.labels import Coded, as_text, encode, find, not_in_taxonomy, union
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import of_role
@@ -233,7 +233,7 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
 
 def _filled(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
     """The entries of a column that are not empty, and their rows."""
-    if not (holds_text(column.type) or pa.types.is_integer(column.type)):
+    if not pa.types.is_integer(column.type):
         column = column.cast(TEXT)
     values = pa.chunked_array([without_blanks(chunk) for chunk in column.chunks], column.type)
     rows = np.flatnonzero(values.is_valid().to_numpy())

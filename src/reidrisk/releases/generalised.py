@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
+from decimal import ROUND_FLOOR, Decimal, InvalidOperation, localcontext
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -168,15 +169,18 @@ def _cut(path: str, depth: int, separator: str) -> str:
 
 def _rounded(label: Any, unit: float) -> str:
     try:
-        number = float(label)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+        number = Decimal(str(label).strip())
+    except InvalidOperation:
+        number = Decimal("nan")
+    if not math.isfinite(float(number)):
         raise InvalidInput(
             f"rounding is for tokens that are numbers, and {label!r} is none; leave such tokens "
             "out, or merge rare ones (users)"
         )
-    return f"{math.floor(number / unit + 0.5) * unit:.12g}"
+    with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
+        step = Decimal(str(unit))
+        steps = (number / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR)
+        return f"{(steps * step + 0).normalize():f}"
 
 
 def _date(label: Any) -> date:

@@ -87,7 +87,7 @@ class Mapped:
         if not isinstance(self.of, Recodes):
             return self.table
         before = self.of.recoded
-        return None if before is None else self._mapped(before)
+        return None if before is None else self._each(before)
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether the other release has something to show."""
@@ -121,8 +121,11 @@ class Mapped:
         one, both = self.withheld.one, self.withheld.both
         return GapChances.of(known, one=one, other=one, same=both)
 
+    def _each(self, tokens: Rows) -> Tokens:
+        return np.append(self.table, np.int32(MISSING))[tokens]  # -1, a gap, is the last
+
     def _mapped(self, rows: Rows) -> Tokens:
-        tokens = np.append(self.table, np.int32(MISSING))[rows]  # -1, a gap, is the last
+        tokens = self._each(rows)
         return tokens if self.together == 1 else _as_sets(tokens, self.together)
 
 

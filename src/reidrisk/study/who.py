@@ -47,6 +47,8 @@ def write_users(
         {"attack": pa.string(), "user": kind, "credit": pa.float64(), "ties": pa.int64(),
          "best": pa.list_(kind)}
     )  # fmt: skip
+    for left_over in Path(path).parent.glob(f".{Path(path).name}.*"):  # of a write that was killed
+        left_over.unlink(missing_ok=True)
     with written_whole(path, mode=_ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
             seen = scene.seen.prefix(scene.headline)

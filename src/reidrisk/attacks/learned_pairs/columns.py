@@ -26,7 +26,6 @@ APART, KNOWN_GAP, SAME, NEAR = 0, 1, 2, 3
 """Classes of known tokens: others, none, the one shown, and from here on by their Q."""
 
 ROWS_AT_A_TIME = 1 << 18
-TINY = np.finfo(float).tiny
 
 SURE = 3.0
 """Standard deviations by which the two sides have to differ before it is not taken for chance."""
@@ -117,7 +116,7 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     by_chance = spread.sum(axis=1, keepdims=True)
     by_chance += SURE * np.sqrt(2 * (spread**2).sum(axis=1, keepdims=True))
     differ = ((counts - expected) ** 2).sum(axis=1, keepdims=True)
-    weight = np.maximum(1 - by_chance / np.maximum(differ, TINY), 0)
+    weight = 1 - by_chance / np.maximum(differ, by_chance)
     others = np.maximum(counts - 1, 0)  # a row does not count for the token it shows itself
     left = total - others.sum(axis=1, keepdims=True)
     drawn: Floats = (1 - weight) * here + weight * (others + left * here) / total

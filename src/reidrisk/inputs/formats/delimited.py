@@ -14,7 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.formats.format import LONGEST, TEXT, Head, too_long
 from reidrisk.inputs.labels import not_utf8, padded, text_buffers
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.signs import Cut, find_cut, split, spoken
+from reidrisk.inputs.signs import Cut, find_cut, split, spoken, unclosed
 from reidrisk.inputs.streams import Progress, Stream
 
 # Read at once; Arrow cuts it into parts for its threads, each of at least one line.
@@ -127,15 +127,36 @@ class DelimitedTable:
         self, block: _Block, places: list[int], types: Mapping[int, pa.DataType]
     ) -> pa.Table:
         try:
-            return self._parse(block, places, types, threads=True)
+            table = self._parse(block, places, types, threads=True)
         except pa.ArrowException:
-            pass
+            table = None
+        # A quote that is not closed would swallow the lines behind it, without a word.
+        if table is not None and table.num_rows == self._rows_in(block, table.num_rows):
+            if len(self.cut.names) == 1:
+                self._refuse_empty_lines(block)
+            return table
         self._refuse_lines(block)
         # Only one thread knows the number of a row.
         try:
-            return self._parse(block, places, types, threads=False)
+            table = self._parse(block, places, types, threads=False)
         except pa.ArrowException as wrong:
             raise InvalidInput(self._explain(str(wrong), block)) from None
+        if table.num_rows == self._rows_in(block, table.num_rows):
+            return table
+        raise InvalidInput(
+            f"{self.file}: there is a carriage return within a line, or lines end in several ways; "
+            "write the file again with one kind of line ends"
+        )
+
+    def _rows_in(self, block: _Block, expected: int) -> int:
+        """Lines that are not empty; empty ones are looked for only if lines are not as expected."""
+        data = np.frombuffer(block.data, np.uint8)
+        end = self.cut.line_end
+        lines = int(np.count_nonzero(data == end[0]))
+        lines += bool(data.size) and data[-1] != end[0]
+        if lines == expected:
+            return lines
+        return sum(bool(line.strip(b"\r")) for line in block.data.to_pybytes().split(end))
 
     def _parse(
         self, block: _Block, places: list[int], types: Mapping[int, pa.DataType], *, threads: bool
@@ -173,8 +194,19 @@ class DelimitedTable:
                 raise InvalidInput(too_long(self.file, number))
             text = line.decode(errors="replace").rstrip("\r")
             found = len(split(text, self.cut.separator))
-            if text and found != width:
-                raise InvalidInput(self._ragged(number, found, unclosed=text.count('"') % 2 == 1))
+            open_quote = unclosed(text, self.cut.separator)
+            if text and (found != width or open_quote):
+                raise InvalidInput(self._ragged(number, found, unclosed=open_quote))
+
+    def _refuse_empty_lines(self, block: _Block) -> None:
+        """In one column an empty line may be an empty cell, except at the end."""
+        lines = block.data.to_pybytes().rstrip(b"\r\n").split(self.cut.line_end)
+        empty = next((place for place, line in enumerate(lines) if not line.strip(b"\r")), None)
+        if empty is not None and len(lines) > 1:
+            raise InvalidInput(
+                f"{self.file}, line {self._line(block.start) + empty}: the line is empty, and in a "
+                'table of one column it may be an empty cell; write "" there, or remove the line'
+            )
 
     def _ragged(self, number: int, found: int, *, unclosed: bool) -> str:
         before = self.cut.before
@@ -184,6 +216,8 @@ class DelimitedTable:
             if unclosed
             else "give each line as many, with nothing between two separators where nothing is"
         )
+        if unclosed and found == len(self.cut.names):
+            return f"{self.file}, line {number}: {advice}"
         entries = "1 entry" if found == 1 else f"{found} entries"
         return (
             f"{self.file}, line {number}: {entries}, and {model} has "

@@ -80,6 +80,8 @@ def read_head(file: Path) -> Head:
         while more and data.count(b"\n") + data.count(b"\r") < LINES and len(data) <= LONGEST:
             more = stream.read(HEAD)
             data += more
+        if not data:
+            raise InvalidInput(f"{file}: what is packed in it is empty; write it again")
         # A line that is cut short would count as a short one.
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         whole = data[:end] if more and stream.read(1) and end else data

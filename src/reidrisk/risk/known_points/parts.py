@@ -25,11 +25,17 @@ MONDAY = 4 * 86_400
 MICRO = 1_000_000
 """Amounts are rounded as whole millionths."""
 
-MOST_AMOUNT = 9e12
-"""So that millionths fit into 64 bits."""
+MOST_AMOUNT = 4e12
+"""So that millionths, and half a step besides, fit into 64 bits."""
 
 # As seconds this is the year 5138; whoever has more has milliseconds.
 MOST_SECONDS = 10**11
+# Who has nothing after March 1973 has counted weeks or visits, or written years.
+FEWEST_SECONDS = 10**8
+WRITE_TIMES = (
+    "to make it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole "
+    "seconds since 1970"
+)
 YEARS = 1_800, 2_199
 
 
@@ -127,6 +133,12 @@ def seconds_of(part: Coded, source: Source) -> Whole:
             f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
             "these are milliseconds, divide them by 1000"
         )
+    hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
+    if hours or np.abs(numbers).max() < FEWEST_SECONDS:
+        raise InvalidInput(
+            f"{source}: the column of times ({setting('epoch')}) holds whole numbers that are "
+            f"neither days such as 20230517 nor seconds since 1970; {WRITE_TIMES}"
+        )
     return numbers
 
 
@@ -140,9 +152,8 @@ def _moments(part: Coded, source: Source) -> Whole:
             continue
         return np.asarray(exact.to_numpy()) // MICRO
     raise InvalidInput(
-        f"{source}: the column of times ({setting('epoch')}) holds text that is no time; to make "
-        "it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole seconds "
-        "since 1970"
+        f"{source}: the column of times ({setting('epoch')}) holds text that is no time; "
+        f"{WRITE_TIMES}"
     )
 
 

@@ -32,6 +32,12 @@ class Codes:
         """How many values there are."""
         return len(self.values)
 
+    @property
+    def empty(self) -> NDArray[np.bool_]:
+        """Whether each cell is empty."""
+        place = np.flatnonzero(self.values.is_null().to_numpy(zero_copy_only=False))
+        return np.isin(self.codes, place)
+
     def take(self, rows: NDArray[Any] | slice) -> "Codes":
         """The same column for some rows."""
         return Codes(self.name, self.codes[rows], self.values)

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import refuse_nulls
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.risk.given import given
@@ -77,7 +76,7 @@ def singling(
         unique=int((size == 1).sum()),
         smallest=int(size.min()),
         sizes=by_size(np.bincount(size) * np.arange(size.max() + 1)),
-        empty=tuple(_empty(column) for column in people),
+        empty=tuple(int(column.empty.sum()) for column in people),
         merged=content.num_rows - int(size.sum()),
         parts=contributions(_distinct(known, group, groups), size == 1, int(size.sum()), seed=seed),
         values=values,
@@ -98,8 +97,11 @@ def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table
 
 def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
     """The first row of each user, if all rows of the user are alike."""
-    refuse_nulls(users, name, source)
     user = coded(users, name, source)
+    if (empty := user.empty).any():
+        raise InvalidInput(
+            f"{source.place(int(empty.argmax()))}: {name!r} is empty; fill it or remove the row"
+        )
     _, first = np.unique(user.codes, return_index=True)
     if (strange := group[first][user.codes] != group).any():
         row = int(strange.argmax())
@@ -118,8 +120,3 @@ def _distinct(known: Sequence[Codes], group: Whole, groups: int) -> list[Codes]:
     row = np.empty(groups, np.int64)
     row[group] = np.arange(len(group))
     return [column.take(row) for column in known]
-
-
-def _empty(column: Codes) -> int:
-    place = np.flatnonzero(column.values.is_null().to_numpy(zero_copy_only=False))
-    return int(np.isin(column.codes, place).sum())
