@@ -49,6 +49,10 @@ from reidrisk.scores import (
 
 Floats = NDArray[np.float64]
 
+# Rows of so many slots are searched as sets for what they have in common: measured at 285 to
+# 100,000 tokens, 50 times faster than by an index with one or two slots, twice with four.
+_SHORT, _SHORT_OF_FEW_TOKENS, _FEW_TOKENS = 2, 4, 1 << 12
+
 
 class Way(Enum):
     """A way to search under token weights."""
@@ -172,6 +176,17 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
     return np.concatenate(parts)
 
 
+def _search_overlap(
+    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
+) -> Matches:
+    """By an index; short rows as sets, since an index looks at every user who ties."""
+    few_tokens = observations.tokens <= _FEW_TOKENS
+    shortest = _SHORT_OF_FEW_TOKENS if few_tokens else _SHORT
+    if observations.known.kind is Kind.TOKENS and observations.slots <= shortest:
+        return _search_weights(*overlap.as_sets(observations, score), list_best, engine)
+    return overlap.search(observations, score, list_best, engine)
+
+
 def _overlap_evidence(observations: Observations, score: OverlapWeights, engine: Engine) -> Floats:
     if observations.known.kind is Kind.BAGS:
         return definition.evidence(observations, score, engine)
@@ -211,7 +226,7 @@ _TABLE: dict[type, _Ways] = {
     NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
     TokenTable: _Ways(sift.search, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
-    OverlapWeights: _Ways(overlap.search, _overlap_evidence),
+    OverlapWeights: _Ways(_search_overlap, _overlap_evidence),
     CosineWeights: _Ways(overlap.search, definition.evidence),
     RepeatedTokens: _Ways(repetition.search, definition.evidence),
 }
