@@ -6,6 +6,7 @@ import numba
 import pytest
 
 from reidrisk import parallel
+from reidrisk.speech import setting, speaking
 
 
 @pytest.mark.parametrize("total", [0, 1, 9, 10, 11, 100])
@@ -40,3 +41,32 @@ def test_a_kernel_is_compiled_even_where_nothing_can_be_written(monkeypatch):
 
 def test_there_is_at_least_one_core():
     assert parallel.cores() >= 1
+
+
+def test_the_next_item_is_made_while_one_is_in_use():
+    begun = threading.Event()
+
+    def items():
+        yield 1
+        begun.set()
+        yield 2
+
+    for item in parallel.ahead(items()):
+        assert item == 2 or begun.wait(timeout=10)
+
+
+def test_items_come_in_order_and_errors_in_their_place():
+    def items():
+        yield from range(3)
+        raise ZeroDivisionError
+
+    found = []
+    with pytest.raises(ZeroDivisionError):
+        found.extend(parallel.ahead(items()))
+    assert found == [0, 1, 2]
+    assert list(parallel.ahead(iter([]))) == []
+
+
+def test_who_speaks_is_known_ahead():
+    with speaking("options"):
+        assert list(parallel.ahead(setting("user") for _ in range(2))) == ["--user"] * 2

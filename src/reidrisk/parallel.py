@@ -9,6 +9,8 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from itertools import islice
 from typing import TypeVar
 
 import numba
@@ -49,6 +51,20 @@ def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> l
         return [work(start, total) for start in starts]
     with ThreadPoolExecutor(min(cores(), len(starts))) as threads:
         return list(threads.map(lambda start: work(start, min(start + block, total)), starts))
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items; while one is in use, another thread makes the next, in the same context."""
+    context = copy_context()
+
+    def following() -> list[Item]:
+        return context.run(lambda: list(islice(items, 1)))
+
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(following)
+        while made := coming.result():
+            coming = thread.submit(following)
+            yield made[0]
 
 
 def over_queue(
