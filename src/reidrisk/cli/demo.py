@@ -6,9 +6,8 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import options, show
-from reidrisk.cli.running import run_file
+from reidrisk.cli.running import run_file, written_page
 from reidrisk.cli.studies import starter
-from reidrisk.errors import MissingExtra
 
 
 @click.command()
@@ -27,7 +26,7 @@ def demo(output: str, *, quiet: bool) -> None:
     """
     from reidrisk.study.toml import study_file
 
-    file, page = study_file(starter(), "the demo"), Path(output) / "report.html"
+    file = study_file(starter(), "the demo")
     if not quiet:
         show.say(
             f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
@@ -37,10 +36,6 @@ def demo(output: str, *, quiet: bool) -> None:
     if not quiet:
         show.risks([risk for risk in result.risks if not risk.setting], result.unit)
         show.say(rr.report.text(result) + "\n")
-    try:
-        rr.report.html(result, page)
-    except MissingExtra as missing:
-        click.echo(f"No page: {missing}", err=True)
-        return
-    if not quiet:
+    page = written_page(result, Path(output))
+    if page is not None and not quiet:
         click.echo(f"The report: {page}")

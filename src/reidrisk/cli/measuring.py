@@ -11,8 +11,8 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import show
-from reidrisk.cli.running import run_file
-from reidrisk.errors import InvalidInput, MissingExtra
+from reidrisk.cli.running import run_file, written_page
+from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
     from reidrisk.inputs.layouts import Layout
@@ -160,7 +160,7 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
 
         with written_whole(output) as (part,):
             part.write_text(found.to_json(), encoding="utf-8")
-    page = None if output is None or is_file(output) else _page(found, Path(output))
+    page = None if output is None or is_file(output) else written_page(found, Path(output))
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
@@ -173,12 +173,3 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
             click.echo(f"All figures: {output}. The report: {page}")
         elif output is not None:
             click.echo(f"All figures: {output}. A page: reidrisk report {output}")
-
-
-def _page(found: "Result", folder: Path) -> Path | None:
-    try:
-        rr.report.html(found, folder / "report.html")
-    except MissingExtra as missing:
-        click.echo(f"No page: {missing}", err=True)
-        return None
-    return folder / "report.html"

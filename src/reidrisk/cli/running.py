@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidrisk.cli import show
+from reidrisk.errors import MissingExtra
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -89,3 +90,16 @@ def run_file(
             raise click.exceptions.Exit(INTERRUPTED) from None
         journal.note("done")
     return result, journal.run > 0
+
+
+def written_page(result: "Result", folder: Path) -> Path | None:
+    """The report in the folder of a run; without the library that draws, a word in its place."""
+    import reidrisk as rr
+
+    page = folder / "report.html"
+    try:
+        rr.report.html(result, page)
+    except MissingExtra as missing:
+        click.echo(f"No page: {missing}", err=True)
+        return None
+    return page

@@ -14,7 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import one_of
 from reidrisk.inputs.labels import find, label_array, refuse_twins, union
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.sites import SiteRows, pieces, read_site, rows_of_site, same_form
+from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
@@ -160,10 +160,9 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
             f"users there, take such rows out, or keep them apart with "
             f"{setting('strangers', 'keep')}"
         )
-    targets, strange = pieces(anonymous, found)
     return Linked(
-        known, targets, truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
-        stranger_rows=None if found.all() else strange,
+        known, anonymous[found], truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
+        stranger_rows=None if found.all() else anonymous[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
     )  # fmt: skip

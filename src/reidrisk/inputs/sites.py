@@ -8,7 +8,7 @@
 | all of a user | `user` and named columns | a slot for each column |
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -306,15 +306,6 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
 def rows_of_site(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
     """The rows in their own form."""
     return rows.in_bags(tokens) if rows.bags else rows.in_slots()
-
-
-def pieces(rows: NDArray[Any] | BagRows, kept: NDArray[np.bool_]) -> Iterator[Any]:
-    """The rows of a mask, and the others."""
-    for mask in (kept, ~kept):
-        if isinstance(rows, BagRows):
-            yield rows.select(np.flatnonzero(mask))
-        else:
-            yield rows[mask]
 
 
 _READERS: dict[str, tuple[tuple[str, ...], Callable[[pa.Table, Source], SiteRows]]] = {
