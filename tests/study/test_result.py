@@ -131,7 +131,8 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     """Written by version 0.1.0 before bounds and estimates became one record."""
     text = OLD.read_text(encoding="utf-8")
     result = Result.load(OLD)
-    assert json.loads(result.to_json()) == {**json.loads(text), "releases": []}
+    later = {"releases": [], "guesses": [], "strangers": [], "credits": [], "signoff": None}
+    assert json.loads(result.to_json()) == {**json.loads(text), **later}
     fields = ("risks", "bounds", "sizes", "extrapolations", "selections", "claims", "per_user")
     assert all(getattr(result, name) for name in (*fields, "information"))
     page = tmp_path / "report.html"

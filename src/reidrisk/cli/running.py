@@ -81,6 +81,7 @@ def run_file(
                 engine=LocalEngine(progress=progress.pairs),
                 fresh=fresh,
                 inputs=file.inputs,
+                signoff=file.signoff,
                 watch=journal,
             )
         except KeyboardInterrupt:

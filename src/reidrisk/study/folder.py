@@ -19,7 +19,7 @@ from reidrisk.files import made_folder, written_whole
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import fingerprint
-from reidrisk.study.result import SCHEMA, Result, plain, typed
+from reidrisk.study.result import SCHEMA, Result, Signoff, plain, typed
 from reidrisk.study.setup import Source
 from reidrisk.study.study import Study
 
@@ -39,6 +39,7 @@ def run_in(
     engine: Engine | None = None,
     fresh: bool = False,
     inputs: dict[str, str] | None = None,
+    signoff: Signoff | None = None,
     watch: Watcher | None = None,
 ) -> Result:
     """Run a study in a folder, or go on with a run that was stopped.
@@ -50,6 +51,7 @@ def run_in(
         engine: Where it runs; this machine, if not given.
         fresh: Forget what the folder holds of another study, or of this one.
         inputs: Names and hashes of the files that the source came from.
+        signoff: What the person who signs adds; it may change without anything being run again.
         watch: Called before each step.
 
     Raises:
@@ -79,7 +81,8 @@ def run_in(
             return found
         return keeper.store(step.name, step.run(parts))
 
-    result = replace(study.run(source, engine=engine, keep=keep), inputs=dict(inputs or {}))
+    found = study.run(source, engine=engine, keep=keep)
+    result = replace(found, inputs=dict(inputs or {}), signoff=signoff)
     result.save(place)
     return result
 

@@ -208,6 +208,21 @@ class PerUser(_Section):
     repeats: int = Field(default=50, ge=2)
 
 
+class SignoffSection(_Section):
+    """What the person who signs adds."""
+
+    scope: str = ""
+    data: str = ""
+    recipients: str = ""
+    knowledge: str = ""
+    before: str = ""
+    limit: Share | None = None
+    limit_source: str = ""
+    valid_until: str = ""
+    signer: str = ""
+    role: str = ""
+
+
 class StudyModel(_Section):
     """Everything a study file may say."""
 
@@ -225,7 +240,11 @@ class StudyModel(_Section):
     bounds: list[NamedBound] = []
     sizes: list[Size] = Field(default_factory=list)
     beyond: list[Size] = Field(default_factory=list)
+    guesses: list[int] = Field(default_factory=list)
+    strangers: Share = 0.0
+    present: Share | None = None
     per_user: PerUser | None = None
+    signoff: SignoffSection | None = None
     people: Annotated[
         Synthetic | Table | Plays | History | TfRecord | TwoTables, Field(discriminator="kind")
     ]

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from reidrisk import estimates
 from reidrisk.errors import InvalidInput
@@ -31,6 +31,9 @@ STRICT = {
     "json_schema_serialization_defaults_required": True,
 }
 """How records are read, inner ones too: no unknown key, no text for a number, every number one."""
+
+Rule = Literal["score", "gap", "posterior"]
+"""By what an attacker decides whether to speak."""
 
 Setting = Mapping[str, float | int | str]
 """Parameters of a sweep in which a record differs from the study; empty for the study itself."""
@@ -164,6 +167,113 @@ class Extrapolation:
 
 
 @dataclass(frozen=True)
+class Guesses:
+    """How often the right user is among the first few that an attacker names."""
+
+    attack: str
+    slots: int
+    users: int
+    guesses: int
+    right: Estimate
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold above which an attacker speaks, chosen on some targets and judged on others.
+
+    Attributes:
+        threshold: In the units of the rule.
+        wanted: The most strangers that it was to accuse, as a share; None if it was not chosen so.
+        right: Share of those present who are named rightly.
+        wrong: Share of those present for whom someone else is named.
+        accused: Share of strangers for whom somebody is named.
+        false: Share of what is said that is false; None if nothing was said.
+    """
+
+    threshold: float
+    wanted: float | None
+    right: Estimate
+    wrong: Estimate
+    accused: Estimate
+    false: Estimate | None
+
+
+@dataclass(frozen=True)
+class OpenSet:
+    """An attacker who may meet strangers, and names somebody only if a rule says so.
+
+    Attributes:
+        attack: Its name.
+        rule: By what it decides.
+        slots: How many it has seen.
+        users: How many it knows.
+        targets: How many of them were attacked and could be assessed.
+        strangers: How many others were.
+        not_assessed: Targets and strangers of whom nothing was seen.
+        present: Share of visitors who are known: for `false` and for the posterior.
+        decisions: Along the whole trade-off, the most cautious first.
+    """
+
+    attack: str
+    rule: Rule
+    slots: int
+    users: int
+    targets: int
+    strangers: int
+    not_assessed: int
+    present: float
+    decisions: tuple[Decision, ...]
+
+
+@dataclass(frozen=True)
+class Credits:
+    """What became of every target, so that two runs can be compared person by person.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        people: A digest of who was attacked, in which order: two runs with the same digest, and
+            the same seed, attacked the same people.
+        winners: For each target, in order, how many users tied with the true one: `1` if it was
+            named, `0` if not, `-` if it could not be assessed.
+    """
+
+    attack: str
+    slots: int
+    people: str
+    winners: str
+
+
+@dataclass(frozen=True)
+class Signoff:
+    """What a person who signs adds to the figures; empty where nothing was said.
+
+    Attributes:
+        scope: What is released, and for what.
+        data: Whose data, and from when.
+        recipients: Who gets it.
+        knowledge: What they are taken to know.
+        before: What was the case before this release.
+        limit: The most that an attack may be right, if a limit was set.
+        limit_source: Where the limit comes from.
+        valid_until: When this must be looked at again.
+        signer: Who signs.
+        role: As what.
+    """
+
+    scope: str = ""
+    data: str = ""
+    recipients: str = ""
+    knowledge: str = ""
+    before: str = ""
+    limit: float | None = None
+    limit_source: str = ""
+    valid_until: str = ""
+    signer: str = ""
+    role: str = ""
+
+
+@dataclass(frozen=True)
 class Refusal:
     """An attack that does not apply to a release, and why."""
 
@@ -218,10 +328,14 @@ class Result:
         selections: The selective attacker.
         claims: Calibration of attackers.
         per_user: Spread over users.
+        guesses: Attackers who may name several.
+        strangers: Attackers who may meet people they do not know.
+        credits: What became of every target.
         information: Bits.
         releases: The study's release and others beside it.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
+        signoff: What the person who signs adds.
         inputs: Names and hashes of files read.
         versions: Of the package and its libraries.
     """
@@ -242,10 +356,14 @@ class Result:
     selections: tuple[Selection, ...] = ()
     claims: tuple[Claims, ...] = ()
     per_user: tuple[UserRisk, ...] = ()
+    guesses: tuple[Guesses, ...] = ()
+    strangers: tuple[OpenSet, ...] = ()
+    credits: tuple[Credits, ...] = ()
     information: tuple[Bits, ...] = ()
     releases: tuple[Compared, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
+    signoff: Signoff | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
 

@@ -22,6 +22,10 @@ Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
 
 
+_NUMBERS = ("slots", "sizes", "beyond", "guesses")
+"""Fields that are several whole numbers."""
+
+
 @dataclass(frozen=True)
 class Repeats:
     """Whose release is repeated to see the risk of single users, and how often."""
@@ -54,6 +58,10 @@ class Study:
         bounds: Bounds of others to add, `module:function` each.
         sizes: Smaller crowds to measure in.
         beyond: Larger crowds to extrapolate to; needs `sizes`.
+        guesses: How many users an attacker may name, several numbers.
+        strangers: Share of users whom the attackers do not know: kept out of the known rows by a
+            hash of their ids, and met as visitors.
+        present: Share of visitors whom the attackers know; as in the data, if None.
         per_user: Whether, and how, to repeat the release of single users.
         beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
@@ -75,12 +83,15 @@ class Study:
     bounds: tuple[str, ...] = ()
     sizes: tuple[int, ...] = ()
     beyond: tuple[int, ...] = ()
+    guesses: tuple[int, ...] = ()
+    strangers: float = 0.0
+    present: float | None = None
     per_user: Repeats | None = None
     beside: tuple[AnyRelease, ...] = ()
     sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("attacks", "slots", "models", "bounds", "sizes", "beyond", "beside"):
+        for name in (*_NUMBERS, "attacks", "models", "bounds", "beside"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
@@ -91,7 +102,7 @@ class Study:
         self.check()
 
     def _check_numbers(self) -> None:
-        for name in ("slots", "sizes", "beyond"):
+        for name in _NUMBERS:
             for number in getattr(self, name) or ():
                 whole_number(name, number, least=1)
         if self.targets is not None:
@@ -100,6 +111,10 @@ class Study:
             real_number("precision", self.precision, least=0)
         if not 0 <= probability("training", self.training) < 1:
             raise InvalidInput("training is a share of users below 1: somebody must be attacked")
+        if not 0 <= probability("strangers", self.strangers) < 1:
+            raise InvalidInput("strangers is a share of users below 1: somebody must be known")
+        if self.present is not None and not 0 < probability("present", self.present) <= 1:
+            raise InvalidInput("present is a share of visitors above 0: somebody must be known")
         confidence(self.level)
 
     def check(self, source: Source | None = None) -> None:

@@ -16,6 +16,7 @@ from reidrisk.study.defaults import usual_attacks
 from reidrisk.study.describe import hashes_of
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
+from reidrisk.study.result import Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.slips import attack_about, explained, key_about, with_line
 from reidrisk.study.study import Repeats, Study
@@ -29,6 +30,7 @@ class StudyFile:
     study: Study
     source: Source
     inputs: dict[str, str]
+    signoff: Signoff | None = None
 
 
 def read_study(path: str | Path) -> StudyFile:
@@ -73,7 +75,8 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
         place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)
         message = with_line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
         raise InvalidInput(message) from wrong
-    return StudyFile(text, study, source, inputs)
+    signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())
+    return StudyFile(text, study, source, inputs, signoff)
 
 
 def parse(text: str, name: str = "study.toml") -> StudyModel:
@@ -148,11 +151,12 @@ def _study(
         sweep=sweep,
         sizes=tuple(model.sizes),
         beyond=tuple(model.beyond),
+        guesses=tuple(model.guesses),
         targets=model.targets,
         **model.model_dump(
             include={
                 "title", "unit", "seed", "level", "precision", "training",
-                "full_information",
+                "full_information", "strangers", "present",
             }
         ),
     )  # fmt: skip
