@@ -167,6 +167,16 @@ class Extrapolation:
 
 
 @dataclass(frozen=True)
+class Attacker:
+    """An attack of the study in words: what it knows beside the rows, and when it is the best."""
+
+    name: str
+    knows: str
+    assumes: str
+    likelihood: bool
+
+
+@dataclass(frozen=True)
 class Guesses:
     """How often the right user is among the first few that an attacker names."""
 
@@ -328,6 +338,7 @@ class Result:
         selections: The selective attacker.
         claims: Calibration of attackers.
         per_user: Spread over users.
+        attackers: The attacks of the study in words.
         guesses: Attackers who may name several.
         strangers: Attackers who may meet people they do not know.
         credits: What became of every target.
@@ -356,6 +367,7 @@ class Result:
     selections: tuple[Selection, ...] = ()
     claims: tuple[Claims, ...] = ()
     per_user: tuple[UserRisk, ...] = ()
+    attackers: tuple[Attacker, ...] = ()
     guesses: tuple[Guesses, ...] = ()
     strangers: tuple[OpenSet, ...] = ()
     credits: tuple[Credits, ...] = ()

@@ -14,7 +14,7 @@ from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import describe
-from reidrisk.study.result import Result
+from reidrisk.study.result import Attacker, Result
 from reidrisk.study.setup import Scene, Source
 from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of, versions
 
@@ -169,6 +169,9 @@ class Study:
             level=self.level,
             seed=self.seed,
             bounds=spectrum_of(self, parts, slots[-1]),
+            attackers=tuple(
+                Attacker(one.name, one.knows, one.assumes, one.likelihood) for one in self.attacks
+            ),
             assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
             versions=versions(),
