@@ -132,7 +132,7 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     text = OLD.read_text(encoding="utf-8")
     result = Result.load(OLD)
     later = ("releases", "attackers", "guesses", "strangers", "credits")
-    added = {**dict.fromkeys(later, []), "signoff": None}
+    added = {**{name: [] for name in later}, "signoff": None}
     assert json.loads(result.to_json()) == {**json.loads(text), **added}
     fields = ("risks", "bounds", "sizes", "extrapolations", "selections", "claims", "per_user")
     assert all(getattr(result, name) for name in (*fields, "information"))
