@@ -1,28 +1,45 @@
 """Matches: credit, winners, and the laws of merging."""
 
+import operator
+from dataclasses import fields, replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import ABSENT, NOBODY, Matches, merge_all, no_matches
+from reidrisk.matches import (
+    ABSENT,
+    NOBODY,
+    UNCOUNTED,
+    Matches,
+    Wanted,
+    join_targets,
+    merge_all,
+    no_matches,
+    up_to_rank,
+)
 
-TARGETS, TOP = 3, 2
+TARGETS, TOP, RANKS = 3, 2, 3
+FIELDS = [field.name for field in fields(Matches)]
 
 
-def matches(best, ties, truth, rows=None, scores=None):
-    columns = np.empty((len(best), 0), np.int64)
+def matches(best, ties, truth, rows=None, scores=None, *, above=None, level=None, ranks=RANKS):
+    columns, none = np.empty((len(best), 0), np.int64), np.zeros(len(best), np.int64)
     return Matches(
         *(np.array(values, np.int64) for values in (best, ties, truth)),
         columns if rows is None else np.array(rows, np.int64),
         columns if scores is None else np.array(scores, np.int64),
+        none if above is None else np.array(above, np.int64),
+        none if level is None else np.array(level, np.int64),
+        ranks,
     )
 
 
 @st.composite
 def shards(draw):
-    """Searches of disjoint shards of a few rows, from their scores."""
+    """Searches of disjoint shards of a few rows, from their scores; some without the truth."""
     found, row = [], 0
     for _ in range(3):
         rows = np.arange(row, row + draw(st.integers(1, 4)))
@@ -33,23 +50,31 @@ def shards(draw):
             sorted(zip(each, rows, strict=True), key=lambda p: (-p[0], p[1])) for each in scores
         ]
         order = [(each + [(ABSENT, NOBODY)] * TOP)[:TOP] for each in order]
+        truth = [draw(st.sampled_from([ABSENT, 0])) for _ in scores]
+        above, level = (
+            [
+                UNCOUNTED if true == ABSENT else sum(compare(score, true) for score in each)
+                for each, true in zip(scores, truth, strict=True)
+            ]
+            for compare in (operator.gt, operator.eq)
+        )
+        above, level = up_to_rank(np.array(above), np.array(level), RANKS)
         found.append(
             matches(
                 best,
                 [each.count(max(each)) for each in scores],
-                [draw(st.sampled_from([ABSENT, each[0]])) for each in scores],
+                truth,
                 [[place for _, place in each] for each in order],
                 [[score for score, _ in each] for each in order],
+                above=above,
+                level=level,
             )
         )
     return found
 
 
 def same(one, two):
-    return all(
-        np.array_equal(getattr(one, name), getattr(two, name))
-        for name in ("best", "ties", "true_score", "best_rows", "best_scores")
-    )
+    return all(np.array_equal(getattr(one, name), getattr(two, name)) for name in FIELDS)
 
 
 @given(shards())
@@ -92,7 +117,21 @@ def test_only_like_merges_with_like():
 
 @given(shards())
 def test_no_matches_change_nothing(found):
-    nothing = no_matches(TARGETS, TOP)
+    nothing = no_matches(TARGETS, Wanted(TOP, RANKS))
     for each in found:
         assert same(each.merge(nothing), each)
         assert same(nothing.merge(each), each)
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1), st.permutations([1, 2, 3]))
+def test_counts_of_shards_add_up_to_a_rank(counts, order):
+    """The whole is counted at once; its parts are counted up to a rank, and merged."""
+    whole = [sum(column) for column in zip(*counts, strict=True)]
+    above, level = up_to_rank(np.array(whole[:1]), np.array(whole[1:]), RANKS)
+    parts = []
+    for each in counts:
+        some = up_to_rank(np.array(each[:1]), np.array(each[1:]), RANKS)
+        parts.append(matches([1], [1], [0], above=some[0], level=some[1]))
+    merged = merge_all(sorted(parts, key=lambda _: order[len(parts) % 3]))
+    assert merged.above == above
+    assert merged.level == level

@@ -1,17 +1,51 @@
-"""What engines answer: for each target the best score, how many share it, and the true score."""
+"""What engines answer: for each target the best score, how many share it, and the truth's rank."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import reduce
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 
 # The score of a row that is not here: below all others, so that merging is taking the larger.
 ABSENT = np.iinfo(np.int64).min
 NOBODY = -1
+# Instead of a count, where the true row was not searched.
+UNCOUNTED = -1
+
+_EVERYBODY = 1 << 62
+
+Counts: TypeAlias = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a search is to find besides the best score, its ties and the true score.
+
+    Args:
+        list_best: How many of the best rows to list.
+        ranks: Up to which rank the rows above the truth are counted; None counts all of them.
+            As many guesses can be judged. To look for the best counts up to 1 at no cost.
+    """
+
+    list_best: int = 0
+    ranks: int | None = 1
+
+    def __post_init__(self) -> None:
+        if self.list_best < 0:
+            raise InvalidInput(
+                f"list_best is how many rows to list, 0 or more; got {self.list_best}"
+            )
+        if self.ranks is not None:
+            object.__setattr__(self, "ranks", whole_number("ranks", self.ranks, least=1))
+
+    @property
+    def most_above(self) -> int:
+        """Rows above the truth that are counted at most."""
+        return _EVERYBODY if self.ranks is None else self.ranks
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -25,6 +59,11 @@ class Matches:
         best_rows: The best rows, targets x K, best first and then by row; `NOBODY` where there are
             fewer rows than K.
         best_scores: Their scores.
+        above: How many rows rate above the true row, counted up to `ranks`; `UNCOUNTED` if the true
+            row is not among those searched.
+        level: How many other rows rate level with it: all of them where fewer than `ranks` are
+            above, else 0; `UNCOUNTED` as `above`.
+        ranks: Up to which rank rows were counted; None if all were.
 
     Searches of several shards merge in any order and grouping.
     """
@@ -34,6 +73,9 @@ class Matches:
     true_score: NDArray[np.int64]
     best_rows: NDArray[np.int64]
     best_scores: NDArray[np.int64]
+    above: Counts
+    level: Counts
+    ranks: int | None
 
     def __len__(self) -> int:
         return len(self.best)
@@ -49,6 +91,26 @@ class Matches:
             )
         return np.where(self.true_score == self.best, 1.0 / self.ties, 0.0)
 
+    def credit_of(self, guesses: int) -> NDArray[np.float64]:
+        """Chance that the right user is among so many guesses: `credit` is that of one.
+
+        The best are guessed first, and equal ones in random order.
+        """
+        guesses = whole_number("guesses", guesses, least=1)
+        if self.ranks is not None and guesses > self.ranks:
+            raise InvalidInput(
+                f"rows above the truth were counted up to {self.ranks}, too few to judge "
+                f"{guesses} guesses; search with ranks={guesses}, or with ranks=None to count all"
+            )
+        if (self.above == UNCOUNTED).any():
+            target = int(np.flatnonzero(self.above == UNCOUNTED)[0])
+            raise InvalidInput(
+                f"nobody was compared with the truth of target {target}, since its true row was "
+                "not searched everywhere; search all known rows at once (engines cut them "
+                "themselves), and only for targets whose row is among them"
+            )
+        return np.clip((guesses - self.above) / (self.level + 1), 0.0, 1.0)
+
     @property
     def winners(self) -> list[NDArray[np.int64]]:
         """For each target the rows with the best score, lowest first, at most K of them."""
@@ -63,6 +125,7 @@ class Matches:
                 f"merge with {len(other)} targets and {other.best_rows.shape[1]} best rows; "
                 "search every shard for the same targets, in the same way"
             )
+        ranks = _same_ranks([self, other])
         best = np.maximum(self.best, other.best)
         ties = np.where(self.best == best, self.ties, 0) + np.where(
             other.best == best, other.ties, 0
@@ -73,7 +136,11 @@ class Matches:
             self.best_rows.shape[1],
         )
         true_score = np.maximum(self.true_score, other.true_score)
-        return type(self)(best, ties, true_score, best_rows, best_scores)
+        uncounted = (self.above == UNCOUNTED) | (other.above == UNCOUNTED)
+        above = np.where(uncounted, UNCOUNTED, self.above + other.above)
+        level = np.where(uncounted, UNCOUNTED, self.level + other.level)
+        counted = up_to_rank(above, level, ranks)
+        return type(self)(best, ties, true_score, best_rows, best_scores, *counted, ranks)
 
 
 def merge_all(parts: list[Matches]) -> Matches:
@@ -83,25 +150,36 @@ def merge_all(parts: list[Matches]) -> Matches:
 
 def join_targets(parts: list[Matches]) -> Matches:
     """Put the matches of consecutive targets behind each other."""
-    return Matches(
-        *(
-            np.concatenate([getattr(part, name) for part in parts])
-            for name in ("best", "ties", "true_score", "best_rows", "best_scores")
+    names = [each.name for each in fields(Matches) if each.name != "ranks"]
+    arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
+    return Matches(**arrays, ranks=_same_ranks(parts))
+
+
+def _same_ranks(parts: list[Matches]) -> int | None:
+    """Up to which rank all of them were counted."""
+    different = list(dict.fromkeys(part.ranks for part in parts))
+    if len(different) > 1:
+        raise InvalidInput(
+            f"matches counted up to ranks {different[0]} and {different[1]} do not go together; "
+            "search with the same ranks"
         )
-    )
+    return different[0]
 
 
-def no_matches(targets: int, list_best: int = 0) -> Matches:
+def no_matches(targets: int, wanted: Wanted | None = None) -> Matches:
     """The matches among no rows: merged with others, it changes nothing."""
-    absent = np.full(targets, ABSENT)
-    rows = np.full((targets, list_best), NOBODY)
-    return Matches(absent, np.zeros(targets, np.int64), absent, rows, np.full(rows.shape, ABSENT))
+    wanted = Wanted() if wanted is None else wanted
+    absent, none = np.full(targets, ABSENT), np.zeros(targets, np.int64)
+    rows = np.full((targets, wanted.list_best), NOBODY)
+    scores = np.full(rows.shape, ABSENT)
+    return Matches(absent, none, absent, rows, scores, none, none, wanted.ranks)
 
 
-def check_list_best(list_best: int) -> None:
-    """Refuse a list of fewer than no rows."""
-    if list_best < 0:
-        raise InvalidInput(f"list_best is how many rows to list, 0 or more; got {list_best}")
+def up_to_rank(above: Counts, level: Counts, ranks: int | None) -> tuple[Counts, Counts]:
+    """Counts as they are kept: of rows above up to a rank, of level ones only below that rank."""
+    if ranks is None:
+        return above, level
+    return np.minimum(above, ranks), np.where(above < ranks, level, 0)
 
 
 def first_by_score(

@@ -73,17 +73,40 @@ class Twice(Plain):
 
 @dataclass(frozen=True)
 class LosesTies(Plain):
-    def search(self, observations, score, *, list_best=0):
-        found = super().search(observations, score, list_best=list_best)
+    def search(self, observations, score, **wanted):
+        found = super().search(observations, score, **wanted)
         return replace(found, ties=np.ones_like(found.ties))
 
 
 class ForgetsOrder(Plain):
     """Lists the best rows with the last of equal ones first."""
 
-    def search(self, observations, score, *, list_best=0):
-        found = super().search(observations, score, list_best=list_best)
+    def search(self, observations, score, **wanted):
+        found = super().search(observations, score, **wanted)
         return replace(found, best_rows=found.best_rows[:, ::-1])
+
+
+class CountsItself(Plain):
+    """Takes the truth for one of those level with it."""
+
+    def search(self, observations, score, **wanted):
+        found = super().search(observations, score, **wanted)
+        return replace(found, level=found.level + (found.above == 0))
+
+
+class CountsOn(Plain):
+    """Counts further than it was asked to."""
+
+    def search(self, observations, score, *, list_best=0, ranks=1):
+        found = super().search(observations, score, list_best=list_best, ranks=None)
+        return replace(found, ranks=ranks)
+
+
+class CurvesOfTheBest(Plain):
+    """Forgets how far to count along a curve."""
+
+    def curves(self, observations, scores, slots, *, ranks=1):
+        return super().curves(observations, scores, slots, ranks=1)
 
 
 class FirstShardWins(Plain):
@@ -106,12 +129,12 @@ class OnlyEvidence(Plain):
 
 
 class PickyAboutScores(Plain):
-    def search(self, observations, score, *, list_best=0):
+    def search(self, observations, score, **wanted):
         if type(score).__name__ == "OneSlot":
             score = type(
                 "Nothing", (), {"check": lambda *_: None, "of": lambda *a: 0 * a[1][:, 0]}
             )()
-        return super().search(observations, score, list_best=list_best)
+        return super().search(observations, score, **wanted)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +146,9 @@ class PickyAboutScores(Plain):
         (Twice, "nothing twice"),
         (LosesTies, "the reference's answer for TokenWeights"),
         (ForgetsOrder, "the reference's answer for TokenWeights"),
+        (CountsItself, "the reference's answer for TokenWeights, ranks"),
+        (CountsOn, "the reference's answer for TokenWeights, ranks"),
+        (CurvesOfTheBest, "the reference's answer for TokenWeights, curves"),
         (FirstShardWins, "the reference's answer for"),
         (OnlyCredit, "credit"),
         (OnlyEvidence, "evidence"),

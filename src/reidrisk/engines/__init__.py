@@ -3,7 +3,15 @@
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.histogram import PatternHistogram
 from reidrisk.engines.local import LocalEngine
+from reidrisk.engines.plan import ranks_are_free
 from reidrisk.engines.reference import ReferenceEngine
 from reidrisk.engines.search import Searches
 
-__all__ = ["Engine", "LocalEngine", "PatternHistogram", "ReferenceEngine", "Searches"]
+__all__ = [
+    "Engine",
+    "LocalEngine",
+    "PatternHistogram",
+    "ReferenceEngine",
+    "Searches",
+    "ranks_are_free",
+]

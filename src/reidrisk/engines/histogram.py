@@ -10,10 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import SlotGains, best_patterns, sum_patterns
+from reidrisk.engines.kernels import SlotGains, best_patterns, rank_patterns, sum_patterns
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.matches import ABSENT, Matches
+from reidrisk.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, TokenWeights
@@ -36,12 +36,20 @@ class PatternHistogram:
     missing: NDArray[np.int64]
     observations: Observations
 
-    def search(self, score: TokenWeights, *, slots: int | None = None) -> Matches:
-        """The matches of all targets, after the first `slots` slots."""
-        seen = self._prefix(score, slots)
+    def search(
+        self, score: TokenWeights, *, slots: int | None = None, ranks: int | None = None
+    ) -> Matches:
+        """The matches of all targets, after the first `slots` slots.
+
+        All ranks are known here; `ranks` gives the answer of a search that counts fewer.
+        """
+        seen, ranks = self._prefix(score, slots), Wanted(ranks=ranks).ranks
         best, ties = self._best(seen, score)
         nobody = np.empty((len(best), 0), np.int64)
-        return Matches(best, ties, true_scores(seen, score), nobody, nobody)
+        true_score = true_scores(seen, score)
+        above, level = self._around(seen, score, true_score)
+        above, level = up_to_rank(above, level, ranks)
+        return Matches(best, ties, true_score, nobody, nobody, above, level, ranks)
 
     def evidence(self, score: TokenWeights, *, slots: int | None = None) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score), for each target.
@@ -71,6 +79,14 @@ class PatternHistogram:
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
             best_patterns(counts, missing, gains, best, ties)
         return best, ties
+
+    def _around(self, seen: Observations, score: TokenWeights, true_score: Counts) -> list[Counts]:
+        """How many rows rate above the true score, and how many others level with it."""
+        gains = SlotGains(*score.gains(seen.anonymous))
+        above, level = np.zeros(len(true_score), np.int64), np.full(len(true_score), -1)
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            rank_patterns(counts, missing, gains, true_score, above, level)
+        return [np.where(true_score == ABSENT, UNCOUNTED, each) for each in (above, level)]
 
 
 def check_slots(observations: Observations) -> None:

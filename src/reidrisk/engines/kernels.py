@@ -218,6 +218,22 @@ def best_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, ti
 
 
 @kernel
+def rank_patterns(
+    counts: Array, missing: int, gains: SlotGains, true_score: Array, above: Array, level: Array
+) -> None:
+    """Add how many counted rows rate above a true score, and how many level with it."""
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(gains, target, missing, scores)
+        for pattern in range(counts.shape[1]):
+            score = scores[pattern % scores.shape[0]]
+            if score > true_score[target]:
+                above[target] += counts[target, pattern]
+            elif score == true_score[target]:
+                level[target] += counts[target, pattern]
+
+
+@kernel
 def sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sums: Array) -> None:
     """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
     scores = np.empty(1 << gains.match.shape[1], np.int64)

@@ -31,12 +31,20 @@ COUNTERS = _PLANES * _WORDS
 
 
 class Kept(NamedTuple):
-    """What a search keeps of each target while it runs."""
+    """What a search keeps of each target while it runs.
+
+    Rows above the true score and level with it are counted until there are `most_above` above it.
+    """
 
     best: NDArray[np.int64]
     ties: NDArray[np.int64]
     best_rows: NDArray[np.int64]
     best_scores: NDArray[np.int64]
+    true_row: NDArray[np.int64]
+    true_score: NDArray[np.int64]
+    above: NDArray[np.int64]
+    level: NDArray[np.int64]
+    most_above: int
 
 
 class Weighed(NamedTuple):
@@ -76,6 +84,11 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
         kept.ties[target] = 1
     elif score == kept.best[target]:
         kept.ties[target] += 1
+    if kept.above[target] < kept.most_above:
+        if score > kept.true_score[target]:
+            kept.above[target] += 1
+        elif score == kept.true_score[target] and row != kept.true_row[target]:
+            kept.level[target] += 1
     rows, scores = kept.best_rows, kept.best_scores
     place = rows.shape[1]
     while place > 0 and (
@@ -94,7 +107,10 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
 def threshold(kept: Kept, target: int) -> Number:
     """The lowest score that still matters."""
     listed = kept.best_scores.shape[1]
-    return kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
+    lowest = kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
+    if kept.above[target] < kept.most_above:
+        return min(lowest, kept.true_score[target])
+    return lowest
 
 
 @kernel

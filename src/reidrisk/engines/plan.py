@@ -33,7 +33,7 @@ from reidrisk.engines.ways import (
     sums,
 )
 from reidrisk.engines.ways.groups import gap_groups
-from reidrisk.matches import Matches, join_targets
+from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.scores import (
@@ -49,9 +49,13 @@ from reidrisk.scores import (
 
 Floats = NDArray[np.float64]
 
+_THE_BEST = Wanted()
 # Rows of so many slots are searched as sets for what they have in common: measured at 285 to
 # 100,000 tokens, 50 times faster than by an index with one or two slots, twice with four.
 _SHORT, _SHORT_OF_FEW_TOKENS, _FEW_TOKENS = 2, 4, 1 << 12
+
+# Up to so many ranks a scan still passes over nearly everyone.
+_FEW_RANKS = 1000
 
 
 class Way(Enum):
@@ -62,9 +66,29 @@ class Way(Enum):
     BIT_SCAN = "search, known rows as bits"
 
 
-def search(observations: Observations, score: Score, list_best: int, engine: Engine) -> Matches:
+def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
     """Find the best score, its ties and the true score of every target."""
-    return _TABLE.get(type(score), _ANY).search(observations, score, list_best, engine)
+    return _TABLE.get(type(score), _ANY).search(observations, score, wanted, engine)
+
+
+def ranks_are_free(observations: Observations, score: Score) -> bool:
+    """Whether a search with `ranks=None` takes no longer than one for the best alone.
+
+    So it is where match patterns are counted: under token weights, and under scores that are
+    searched as such, unless there are too many slots, or gaps that have gains of their own. Whether
+    normalised weights are token weights is judged by some of the rows.
+    """
+    if type(score) is NormalisedWeights and observations.known.kind is not Kind.TOKENS:
+        return normalised.are_alike(observations, score) and ranks_are_free(
+            observations, score.weights
+        )
+    if type(score) is OverlapWeights and _are_short(observations):
+        return True
+    return (
+        type(score) is TokenWeights
+        and observations.slots <= MOST_SLOTS
+        and (observations.complete or not score.sees_gaps)
+    )
 
 
 def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:
@@ -77,7 +101,7 @@ def histogram(observations: Observations, engine: Engine) -> PatternHistogram:
     groups = gap_groups(observations, engine)
     engine.room.check_fits(8 * len(groups) * len(observations.anonymous) << observations.slots)
     counts = []
-    for some in _fitting(observations, len(groups), 0, engine):
+    for some in _fitting(observations, len(groups), _THE_BEST, engine):
         codes = codes_of(some)
         way = cheapest_count(some, codes)
         counts.append(_count(way)(some, codes, groups, engine))
@@ -89,7 +113,7 @@ def search_weights(
     scores: Sequence[TokenWeights],
     slots: Sequence[int],
     engine: Engine,
-    list_best: int = 0,
+    wanted: Wanted = _THE_BEST,
 ) -> list[dict[int, Matches]]:
     """Search with several token weights and prefixes: by patterns once, or by scans one by one."""
     searches = len(scores) * len(slots)
@@ -97,12 +121,12 @@ def search_weights(
     if observations.slots <= MOST_SLOTS and any(score.sees_gaps for score in scores):
         groups = gap_groups(observations, engine)
     parts: list[list[dict[int, Matches]]] = []
-    for some in _fitting(observations, len(groups), list_best, engine):
+    for some in _fitting(observations, len(groups), wanted, engine):
         codes = codes_of(some)
-        way = cheapest_search(some, codes, len(groups), searches, list_best)
+        way = cheapest_search(some, codes, len(groups), searches, wanted)
         if way is Way.BIT_SCAN:
             answers = [
-                {short: bit_scan.search(some.prefix(short), score, list_best, engine)
+                {short: bit_scan.search(some.prefix(short), score, wanted, engine)
                  for short in slots}
                 for score in scores
             ]  # fmt: skip
@@ -110,7 +134,8 @@ def search_weights(
             counts = _count(way)(some, codes, groups, engine, searches)
             counted = PatternHistogram(counts, groups, some)
             answers = [
-                {short: counted.search(score, slots=short) for short in slots} for score in scores
+                {short: counted.search(score, slots=short, ranks=wanted.ranks) for short in slots}
+                for score in scores
             ]
         parts.append(answers)
     return [
@@ -120,12 +145,17 @@ def search_weights(
 
 
 def cheapest_search(
-    observations: Observations, codes: Codes, groups: int, searches: int, list_best: int
+    observations: Observations, codes: Codes, groups: int, searches: int, wanted: Wanted
 ) -> Way:
-    """The cheapest way to search this many times; only a scan lists the best rows."""
-    if list_best or observations.slots > MOST_SLOTS:
+    """The cheapest way to search this many times.
+
+    Only a scan lists the best rows; only patterns count many ranks without scoring everyone.
+    """
+    if wanted.list_best or observations.slots > MOST_SLOTS:
         return Way.BIT_SCAN
     counting = cheapest_count(observations, codes)
+    if wanted.most_above > _FEW_RANKS:
+        return counting
     cost = cost_of_lanes if counting is Way.LANES else cost_of_distinct
     scan = cost_of_scan(observations, codes) * searches
     return Way.BIT_SCAN if scan < groups * cost(observations, codes) else counting
@@ -142,13 +172,13 @@ def _count(way: Way) -> Callable[..., lanes.Counts]:
 
 
 def _fitting(
-    observations: Observations, groups: int, list_best: int, engine: Engine
+    observations: Observations, groups: int, wanted: Wanted, engine: Engine
 ) -> Iterator[Observations]:
     """The targets, in blocks that fit into memory."""
 
     def size(targets: int) -> int:
-        if list_best or observations.slots > MOST_SLOTS:
-            return bit_scan.bytes_needed(observations, engine.room, list_best, targets)
+        if wanted.list_best or observations.slots > MOST_SLOTS:
+            return bit_scan.bytes_needed(observations, engine.room, wanted, targets)
         return bytes_to_count(observations, engine.room, groups, targets)
 
     most = engine.room.targets_together(len(observations.anonymous), size)
@@ -157,10 +187,10 @@ def _fitting(
 
 
 def _search_weights(
-    observations: Observations, score: TokenWeights, list_best: int, engine: Engine
+    observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     slots = observations.slots
-    return search_weights(observations, [score], [slots], engine, list_best)[0][slots]
+    return search_weights(observations, [score], [slots], engine, wanted)[0][slots]
 
 
 def _weights_evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
@@ -169,7 +199,7 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
         return definition.evidence(observations, score, engine)
     groups = gap_groups(observations, engine)
     parts = []
-    for some in _fitting(observations, len(groups), 0, engine):
+    for some in _fitting(observations, len(groups), _THE_BEST, engine):
         codes = codes_of(some)
         counts = _count(cheapest_count(some, codes))(some, codes, groups, engine)
         parts.append(PatternHistogram(counts, groups, some).evidence(score))
@@ -177,14 +207,19 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
 
 
 def _search_overlap(
-    observations: Observations, score: OverlapWeights, list_best: int, engine: Engine
+    observations: Observations, score: OverlapWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """By an index; short rows as sets, since an index looks at every user who ties."""
+    if _are_short(observations):
+        return _search_weights(*overlap.as_sets(observations, score), wanted, engine)
+    return overlap.search(observations, score, wanted, engine)
+
+
+def _are_short(observations: Observations) -> bool:
+    """Whether rows are so short that they are searched as sets."""
     few_tokens = observations.tokens <= _FEW_TOKENS
     shortest = _SHORT_OF_FEW_TOKENS if few_tokens else _SHORT
-    if observations.known.kind is Kind.TOKENS and observations.slots <= shortest:
-        return _search_weights(*overlap.as_sets(observations, score), list_best, engine)
-    return overlap.search(observations, score, list_best, engine)
+    return observations.known.kind is Kind.TOKENS and observations.slots <= shortest
 
 
 def _overlap_evidence(observations: Observations, score: OverlapWeights, engine: Engine) -> Floats:
@@ -194,12 +229,12 @@ def _overlap_evidence(observations: Observations, score: OverlapWeights, engine:
 
 
 def _search_normalised(
-    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+    observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     fast = normalised.as_fast(observations, score, engine)
     if fast is None:
-        return normalised.search(observations, score, list_best, engine)
-    return search(observations, fast, list_best, engine)
+        return normalised.search(observations, score, wanted, engine)
+    return search(observations, fast, wanted, engine)
 
 
 def _normalised_evidence(
@@ -214,7 +249,7 @@ def _normalised_evidence(
 class _Ways(NamedTuple):
     """How a kind of score is searched and summed."""
 
-    search: Callable[[Observations, Any, int, Engine], Matches]
+    search: Callable[[Observations, Any, Wanted, Engine], Matches]
     evidence: Callable[[Observations, Any, Engine], Floats]
 
 

@@ -9,7 +9,15 @@ from reidrisk.engines.engine import TOKEN_PAIRS, Merge, Result, Work
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
 from reidrisk.engines.truth import true_scores
-from reidrisk.matches import ABSENT, NOBODY, Matches, check_list_best, first_by_score
+from reidrisk.matches import (
+    ABSENT,
+    NOBODY,
+    UNCOUNTED,
+    Matches,
+    Wanted,
+    first_by_score,
+    up_to_rank,
+)
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import Rows
 from reidrisk.scores import GRID, Score
@@ -38,21 +46,34 @@ class ReferenceEngine:
         starts = range(0, rows.users, step)
         return work((start, rows.block(start, min(start + step, rows.users))) for start in starts)
 
-    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
-        """Find the best score, its ties and the true score of every target.
+    def search(
+        self,
+        observations: Observations,
+        score: Score,
+        *,
+        list_best: int = 0,
+        ranks: int | None = 1,
+    ) -> Matches:
+        """Find the best score, its ties, the true score and its rank for every target.
 
         Args:
             observations: Who is compared with whom.
             score: How well a known row explains an anonymous one.
             list_best: Also list this many of the best rows.
+            ranks: Count the rows above the truth up to this rank; None counts all.
         """
         score.check(observations)
-        check_list_best(list_best)
+        ranks = Wanted(list_best, ranks).ranks
         known = observations.known.block(0, observations.known.users)
         rows = np.arange(len(known)) + observations.first
-        best, ties, best_rows, best_scores = [], [], [], []
-        for shown in observations.anonymous:
+        true_score = true_scores(observations, score)
+        best, ties, best_rows, best_scores, above, level = [], [], [], [], [], []
+        for target, shown in enumerate(observations.anonymous):
             scores = score.of(known, shown)
+            others = scores[rows != observations.truth[target]]
+            is_here = bool(observations.true_is_here[target])
+            above.append((others > true_score[target]).sum() if is_here else UNCOUNTED)
+            level.append((others == true_score[target]).sum() if is_here else UNCOUNTED)
             best.append(scores.max())
             ties.append((scores == scores.max()).sum())
             few = max(list_best - len(rows), 0)
@@ -62,17 +83,24 @@ class ReferenceEngine:
         return Matches(
             np.array(best),
             np.array(ties),
-            true_scores(observations, score),
+            true_score,
             np.array(best_rows, dtype=np.int64),
             np.array(best_scores, dtype=np.int64),
+            *up_to_rank(np.array(above), np.array(level), ranks),
+            ranks,
         )
 
     def curves(
-        self, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+        self,
+        observations: Observations,
+        scores: Sequence[Score],
+        slots: Sequence[int],
+        *,
+        ranks: int | None = 1,
     ) -> list[dict[int, Matches]]:
         """For each score, the search after each number of slots."""
         return [
-            {count: self.search(observations.prefix(count), score) for count in slots}
+            {count: self.search(observations.prefix(count), score, ranks=ranks) for count in slots}
             for score in scores
         ]
 

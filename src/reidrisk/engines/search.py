@@ -12,7 +12,7 @@ from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches, check_list_best
+from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations
 from reidrisk.rows import Rows
 from reidrisk.scores import Score, TokenWeights
@@ -22,28 +22,29 @@ from reidrisk.scores import Score, TokenWeights
 _FIRST_ROWS, _GROWTH = 1 << 17, 8
 
 
-def search(
-    engine: Engine, observations: Observations, score: Score, *, list_best: int = 0
-) -> Matches:
-    """Find the best score, its ties and the true score of every target."""
+def search(engine: Engine, observations: Observations, score: Score, wanted: Wanted) -> Matches:
+    """Find the best score, its ties, the true score and its rank for every target."""
     score.check(observations)
-    check_list_best(list_best)
-    return plan.search(observations, score, list_best, engine)
+    return plan.search(observations, score, wanted, engine)
 
 
 def curves(
-    engine: Engine, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+    engine: Engine,
+    observations: Observations,
+    scores: Sequence[Score],
+    slots: Sequence[int],
+    wanted: Wanted,
 ) -> list[dict[int, Matches]]:
     """For each score, the search after each number of slots; in one pass where possible."""
     seen = observations.prefix(max(slots))
     for score in scores:
         score.check(seen)
     weights = [score for score in scores if type(score) is TokenWeights]
-    weighed = iter(plan.search_weights(seen, weights, slots, engine) if weights else ())
+    weighed = iter(plan.search_weights(seen, weights, slots, engine, wanted) if weights else ())
     return [
         next(weighed)
         if type(score) is TokenWeights
-        else {short: plan.search(seen.prefix(short), score, 0, engine) for short in slots}
+        else {short: plan.search(seen.prefix(short), score, wanted, engine) for short in slots}
         for score in scores
     ]
 
@@ -63,7 +64,7 @@ def credit(engine: Engine, observations: Observations, score: Score) -> NDArray[
     start, stop = 0, min(_FIRST_ROWS, users)
     while start < stop and len(still_open):
         part = observations.shard(start, stop).only(still_open)
-        found = plan.search(part, score, 0, engine)
+        found = plan.search(part, score, Wanted(), engine)
         ties[still_open] += np.where(found.best == truth[still_open], found.ties, 0)
         still_open = still_open[found.best <= truth[still_open]]
         start, stop = stop, min(stop * _GROWTH, users)
@@ -111,23 +112,39 @@ class Searches:
         """What answers one question about so many pairs: itself, or one that reports progress."""
         return nullcontext(self)
 
-    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
-        """Find the best score, its ties and the true score of every target.
+    def search(
+        self,
+        observations: Observations,
+        score: Score,
+        *,
+        list_best: int = 0,
+        ranks: int | None = 1,
+    ) -> Matches:
+        """Find the best score, its ties, the true score and its rank for every target.
 
         Args:
             observations: Who is compared with whom.
             score: How well a known row explains an anonymous one.
             list_best: Also list this many of the best rows.
+            ranks: Count the rows above the truth up to this rank; None counts all, which is slow
+                unless `ranks_are_free`.
         """
+        wanted = Wanted(list_best, ranks)
         with self.begin(_pairs(observations)) as engine:
-            return search(engine, observations, score, list_best=list_best)
+            return search(engine, observations, score, wanted)
 
     def curves(
-        self, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+        self,
+        observations: Observations,
+        scores: Sequence[Score],
+        slots: Sequence[int],
+        *,
+        ranks: int | None = 1,
     ) -> list[dict[int, Matches]]:
         """For each score, the search after each number of slots; in one pass where possible."""
+        wanted = Wanted(ranks=ranks)
         with self.begin(_pairs(observations) * len(scores) * len(slots)) as engine:
-            return curves(engine, observations, scores, slots)
+            return curves(engine, observations, scores, slots, wanted)
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the chance of naming the right user: `search(...).credit`, but sooner.

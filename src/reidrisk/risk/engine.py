@@ -19,12 +19,24 @@ Slots = Sequence[int] | int | None
 class Engine(Protocol):
     """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
 
-    def search(self, observations: Observations, score: Score, *, list_best: int = 0) -> Matches:
-        """Find the best score, its ties and the true score of every target."""
+    def search(
+        self,
+        observations: Observations,
+        score: Score,
+        *,
+        list_best: int = 0,
+        ranks: int | None = 1,
+    ) -> Matches:
+        """Find the best score, its ties, the true score and its rank for every target."""
         ...
 
     def curves(
-        self, observations: Observations, scores: Sequence[Score], slots: Sequence[int]
+        self,
+        observations: Observations,
+        scores: Sequence[Score],
+        slots: Sequence[int],
+        *,
+        ranks: int | None = 1,
     ) -> list[dict[int, Matches]]:
         """For each score, the search after each number of slots."""
         ...

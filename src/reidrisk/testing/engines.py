@@ -1,6 +1,7 @@
 """The promises of engines."""
 
 import operator
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -8,13 +9,15 @@ from numpy.typing import NDArray
 
 from reidrisk.engines import Engine, ReferenceEngine
 from reidrisk.engines.engine import Blocks
-from reidrisk.matches import Matches, merge_all
+from reidrisk.matches import UNCOUNTED, Matches, merge_all
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
 from reidrisk.scores import OverlapWeights, Score, TokenTable, TokenWeights, TypeMixture
 from reidrisk.testing.promises import promise
 
-_FIELDS = ("best", "ties", "true_score", "best_rows", "best_scores")
+_FIELDS = tuple(field.name for field in fields(Matches))
+_COUNTED = ("above", "level", "ranks")
+_FOUND = tuple(name for name in _FIELDS if name not in _COUNTED)
 _TOKENS = 5
 
 
@@ -35,8 +38,8 @@ def check_engine(engine: Any) -> None:
 
     `reduce` lets every row be seen once, in blocks of the size asked for, and loses no part. For
     every kind of score, one that it has never heard of included, `search`, `curves` and `credit`
-    equal those of `ReferenceEngine` in every field, and `evidence` up to rounding. Shards merge to
-    the whole, in any order.
+    equal those of `ReferenceEngine` in every field, ranks included, and `evidence` up to rounding.
+    Shards merge to the whole, in any order.
 
     Args:
         engine: What `LocalEngine()` is: `room`, `reduce`, and the questions of `Searches`.
@@ -76,12 +79,18 @@ def _count(blocks: Blocks) -> int:
 
 def _check_answers(engine: Any, seen: Observations, score: Score) -> None:
     slow, what = ReferenceEngine(), f"the reference's answer for {type(score).__name__}"
-    for list_best in (0, 3):
-        found = engine.search(seen, score, list_best=list_best)
-        _promise(_same(found, slow.search(seen, score, list_best=list_best)), what)
+    for list_best, ranks in ((0, 1), (3, 1), (0, 4), (3, None)):
+        found = engine.search(seen, score, list_best=list_best, ranks=ranks)
+        expected = slow.search(seen, score, list_best=list_best, ranks=ranks)
+        _promise(_same(found, expected, _FOUND), what)
+        _promise(_same(found, expected, _COUNTED), f"{what}, ranks")
     lengths = sorted({1, seen.slots})
-    curves, expected = (each.curves(seen, [score], lengths)[0] for each in (engine, slow))
-    _promise(all(_same(curves[length], expected[length]) for length in lengths), f"{what}, curves")
+    for ranks in (1, 4):
+        ours, theirs = (
+            each.curves(seen, [score], lengths, ranks=ranks)[0] for each in (engine, slow)
+        )
+        same = all(_same(ours[length], theirs[length]) for length in lengths)
+        _promise(same, f"{what}, curves")
     credit = engine.credit(seen, score)
     _promise(bool((credit == slow.credit(seen, score)).all()), f"{what}, credit")
     sums = engine.evidence(seen, score)
@@ -94,14 +103,17 @@ def _check_shards(engine: Any) -> None:
         engine.search(seen.shard(start, stop), score, list_best=4)
         for start, stop in ((0, 60), (60, 61), (61, 200))
     ]
+    # Nobody is compared with a truth that is in another shard.
+    uncounted = np.full(len(seen.truth), UNCOUNTED)
     whole = ReferenceEngine().search(seen, score, list_best=4)
+    whole = replace(whole, above=uncounted, level=uncounted)
     for order in ([0, 1, 2], [2, 0, 1]):
         merged = merge_all([parts[place] for place in order])
         _promise(_same(merged, whole), "that shards merge to the whole, in any order")
 
 
-def _same(one: Matches, other: Matches) -> bool:
-    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in _FIELDS)
+def _same(one: Matches, other: Matches, names: tuple[str, ...] = _FIELDS) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
 def _questions() -> list[tuple[Observations, Score]]:

@@ -8,14 +8,14 @@ from reidrisk.engines.kernels import SlotGains
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept, Weighed, scan
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import few_rows_first, keep
-from reidrisk.matches import Matches
+from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations
 from reidrisk.scores import TokenWeights
 
 
-def bytes_needed(observations: Observations, room: Room, list_best: int, targets: int) -> int:
+def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
     """Memory of a scan for this many targets."""
-    kept = targets * (16 + 16 * list_best)
+    kept = targets * (32 + 16 * wanted.list_best)
     size = min(observations.slots * (min(targets, observations.tokens) + 2), 1 << 16)
     per_thread = kept + size * ROWS_PER_SCAN // 8
     codes = observations.slots * (2 * observations.tokens + 8 * (1 << 16) + 26 * targets)
@@ -23,7 +23,7 @@ def bytes_needed(observations: Observations, room: Room, list_best: int, targets
 
 
 def search(
-    observations: Observations, score: TokenWeights, list_best: int, engine: Engine
+    observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under token weights."""
     codes = codes_of(observations)
@@ -34,7 +34,7 @@ def search(
         for first, rows in few_rows_first(blocks):
             scan(codes.of(rows), observations.first + first, targets, kept, bitmaps)
 
-    return keep(observations, score, list_best, engine, look)
+    return keep(observations, score, wanted, engine, look)
 
 
 def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:

@@ -1,13 +1,24 @@
 """The definition, block by block: for scores of which nothing is known but themselves."""
 
 import operator
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
 from reidrisk.engines.truth import true_scores
-from reidrisk.matches import Matches, first_by_score, no_matches
+from reidrisk.matches import (
+    ABSENT,
+    UNCOUNTED,
+    Matches,
+    Wanted,
+    first_by_score,
+    no_matches,
+    up_to_rank,
+)
 from reidrisk.observations import Observations, Tokens
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.score import log_sum
@@ -18,43 +29,58 @@ _TOKEN_PAIRS = 1 << 30
 Floats = NDArray[np.float64]
 
 
-def search(observations: Observations, score: Score, list_best: int, engine: Engine) -> Matches:
+def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
     """Score everyone for every target."""
+    truth = Truth(observations.truth, true_scores(observations, score))
     targets = len(observations.anonymous)
 
     def work(blocks: Blocks) -> Matches:
-        found = no_matches(targets, list_best)
+        found = no_matches(targets, wanted)
         for start, rows in blocks:
             for first in range(0, len(rows), _ROWS_AT_A_TIME):
-                some, place = rows[first : first + _ROWS_AT_A_TIME], start + first
-                found = found.merge(matches_among(some, place, observations, score, list_best))
+                some = rows[first : first + _ROWS_AT_A_TIME]
+                numbers = np.arange(len(some)) + observations.first + start + first
+                scores = (score.of(some, shown) for shown in observations.anonymous)
+                found = found.merge(matches_among(numbers, scores, truth, wanted))
         return found
 
-    found = engine.reduce(
+    return engine.reduce(
         observations.known,
         work,
         Matches.merge,
         most=rows_at_a_time(observations, _TOKEN_PAIRS),
         pairs=targets,
     )
-    truth = true_scores(observations, score)
-    return Matches(found.best, found.ties, truth, found.best_rows, found.best_scores)
+
+
+class Truth(NamedTuple):
+    """The true row of each target, and its score."""
+
+    row: NDArray[np.int64]
+    score: NDArray[np.int64]
 
 
 def matches_among(
-    known: Tokens, start: int, observations: Observations, score: Score, list_best: int
+    numbers: NDArray[np.int64],
+    scores_of_targets: Iterable[NDArray[np.int64]],
+    truth: Truth,
+    wanted: Wanted,
 ) -> Matches:
-    """The matches of all targets among some known rows, without the true score."""
-    numbers = np.arange(len(known)) + observations.first + start
-    found = no_matches(len(observations.anonymous), list_best)
-    for target, shown in enumerate(observations.anonymous):
-        scores = score.of(known, shown)
+    """The matches of all targets among some known rows, given the scores of these."""
+    found = no_matches(len(truth.row), wanted)
+    above, level = np.full((2, len(truth.row)), UNCOUNTED)
+    for target, scores in enumerate(scores_of_targets):
         best = found.best[target] = scores.max()
         found.ties[target] = (scores == best).sum()
-        rows, listed = first_by_score(numbers, scores, list_best)
+        rows, listed = first_by_score(numbers, scores, wanted.list_best)
         found.best_rows[target, : len(rows)] = rows
         found.best_scores[target, : len(rows)] = listed
-    return found
+        if truth.score[target] != ABSENT:
+            others = scores[numbers != truth.row[target]]
+            above[target] = (others > truth.score[target]).sum()
+            level[target] = (others == truth.score[target]).sum()
+    above, level = up_to_rank(above, level, wanted.ranks)
+    return replace(found, true_score=truth.score, above=above, level=level)
 
 
 def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.truth import true_scores
-from reidrisk.matches import ABSENT, NOBODY, Matches
+from reidrisk.matches import ABSENT, NOBODY, UNCOUNTED, Matches, Wanted, up_to_rank
 from reidrisk.observations import Observations, Tokens
 from reidrisk.scores import Score
 
@@ -20,30 +20,51 @@ Look: TypeAlias = Callable[[Blocks, Kept], None]
 
 
 def keep(
-    observations: Observations, score: Score, list_best: int, engine: Engine, look: Look
+    observations: Observations, score: Score, wanted: Wanted, engine: Engine, look: Look
 ) -> Matches:
     """Let every piece of work keep what it finds, and merge."""
-    truth = true_scores(observations, score)
+    true_score = true_scores(observations, score)
 
     def work(blocks: Blocks) -> Matches:
-        kept = _nothing_kept(truth, list_best)
+        kept = _nothing_kept(observations, true_score, wanted)
         look(blocks, kept)
-        return Matches(kept.best, kept.ties, truth, kept.best_rows, kept.best_scores)
+        return _found(kept, true_score, wanted.ranks)
 
     return engine.reduce(
         observations.known,
         work,
         Matches.merge,
         most=rows_at_a_time(observations, _TOKEN_PAIRS),
-        pairs=len(truth),
+        pairs=len(true_score),
     )
 
 
-def _nothing_kept(truth: NDArray[np.int64], list_best: int) -> Kept:
-    """The true score is a score to beat before anybody was seen, nobody having it yet."""
-    shape = (len(truth), list_best)
-    none = np.zeros(len(truth), np.int64)
-    return Kept(truth.copy(), none, np.full(shape, NOBODY), np.full(shape, ABSENT))
+def _nothing_kept(
+    observations: Observations, true_score: NDArray[np.int64], wanted: Wanted
+) -> Kept:
+    """The true score is a score to beat before anybody was seen, nobody having it yet.
+
+    Where it is not known there is nothing to count, as if enough rows had been found above it.
+    """
+    shape = (len(true_score), wanted.list_best)
+    return Kept(
+        best=true_score.copy(),
+        ties=np.zeros(len(true_score), np.int64),
+        best_rows=np.full(shape, NOBODY),
+        best_scores=np.full(shape, ABSENT),
+        true_row=observations.truth.copy(),  # as every kernel is compiled for: not read-only
+        true_score=true_score,
+        above=np.where(true_score == ABSENT, wanted.most_above, 0),
+        level=np.zeros(len(true_score), np.int64),
+        most_above=wanted.most_above,
+    )
+
+
+def _found(kept: Kept, true_score: NDArray[np.int64], ranks: int | None) -> Matches:
+    above, level = up_to_rank(kept.above, kept.level, ranks)
+    above, level = (np.where(true_score == ABSENT, UNCOUNTED, each) for each in (above, level))
+    listed = kept.best_rows, kept.best_scores
+    return Matches(kept.best, kept.ties, true_score, *listed, above, level, ranks)
 
 
 def few_rows_first(blocks: Blocks) -> Iterator[tuple[int, Tokens]]:

@@ -10,7 +10,7 @@ from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import few_rows_first, keep
-from reidrisk.matches import Matches, join_targets
+from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import IMPOSSIBLE, Chances, TypeMixture
@@ -22,33 +22,33 @@ Floats = NDArray[np.float64]
 
 
 def bytes_needed(
-    observations: Observations, score: TypeMixture, room: Room, list_best: int, targets: int
+    observations: Observations, score: TypeMixture, room: Room, wanted: Wanted, targets: int
 ) -> int:
     """Memory of a search for this many targets."""
     types = len(score.chances.weights)
     bounds = 8 * types * (_BOUNDS * targets * (observations.slots + 1) + 4 * observations.tokens)
     per_thread = 8 * (types + 1) * ROWS_PER_SCAN
-    scan = bit_scan.bytes_needed(observations, room, list_best, targets)
+    scan = bit_scan.bytes_needed(observations, room, wanted, targets)
     return scan + bounds + room.threads * per_thread
 
 
 def search(
-    observations: Observations, score: TypeMixture, list_best: int, engine: Engine
+    observations: Observations, score: TypeMixture, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a type mixture, for as many targets at a time as fit."""
 
     def size(targets: int) -> int:
-        return bytes_needed(observations, score, engine.room, list_best, targets)
+        return bytes_needed(observations, score, engine.room, wanted, targets)
 
     most = engine.room.targets_together(len(observations.anonymous), size)
     blocks = target_blocks(observations, most)
     return join_targets(
-        [_search(observations.only(some), score, list_best, engine) for some in blocks]
+        [_search(observations.only(some), score, wanted, engine) for some in blocks]
     )
 
 
 def _search(
-    observations: Observations, score: TypeMixture, list_best: int, engine: Engine
+    observations: Observations, score: TypeMixture, wanted: Wanted, engine: Engine
 ) -> Matches:
     codes = codes_of(observations)
     shown = np.ascontiguousarray(observations.anonymous, np.int32)
@@ -60,7 +60,7 @@ def _search(
             tokens, place = rows.astype(np.int32), observations.first + first
             scan_types(tokens, codes.of(rows), place, score.chances, targets, kept, bitmaps)
 
-    return keep(observations, score, list_best, engine, look)
+    return keep(observations, score, wanted, engine, look)
 
 
 def _mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> Mixed:

@@ -12,14 +12,15 @@ from reidrisk.engines.kernels_normalised import Less, add_less, scan_less
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import few_rows_first, keep
-from reidrisk.matches import Matches, join_targets
-from reidrisk.observations import MISSING, Observations
+from reidrisk.matches import Matches, Wanted, join_targets
+from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, NormalisedWeights, TokenTable, TokenWeights
 
 _MOST_BYTES = 1 << 30
 _ROWS_AT_A_TIME = 1 << 18
 _STEP = 1 << 15
+_SAMPLE = 1 << 14
 
 Range = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -43,25 +44,33 @@ def as_fast(
     return score.weights.less(np.where(low > high, 0, low), score.log_sums(nothing)[0])
 
 
+def are_alike(observations: Observations, score: NormalisedWeights) -> bool:
+    """Whether some of the sets all sum to the same: then `as_fast` gives token weights."""
+    users = observations.known.users
+    some = np.arange(0, users, max(users // _SAMPLE, 1))
+    low, high = _range_of_block(observations.known.take(some), score)
+    return bool((low >= high).all())
+
+
 def search(
-    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+    observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search sets: a bit scan, less what is known of each row."""
-    blocks_of_targets = _fitting(observations, list_best, engine)
-    return join_targets([_search(some, score, list_best, engine) for some in blocks_of_targets])
+    blocks_of_targets = _fitting(observations, wanted, engine)
+    return join_targets([_search(some, score, wanted, engine) for some in blocks_of_targets])
 
 
 def evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
     """Add up sets, relative to the best of them."""
-    parts = [_evidence(some, score, engine) for some in _fitting(observations, 0, engine)]
+    parts = [_evidence(some, score, engine) for some in _fitting(observations, Wanted(), engine)]
     return np.concatenate(parts)
 
 
-def _fitting(observations: Observations, list_best: int, engine: Engine) -> Iterator[Observations]:
+def _fitting(observations: Observations, wanted: Wanted, engine: Engine) -> Iterator[Observations]:
     """The targets, in blocks that fit into memory."""
 
     def size(targets: int) -> int:
-        return bit_scan.bytes_needed(observations, engine.room, list_best, targets)
+        return bit_scan.bytes_needed(observations, engine.room, wanted, targets)
 
     most = engine.room.targets_together(len(observations.anonymous), size)
     for block in target_blocks(observations, most):
@@ -69,7 +78,7 @@ def _fitting(observations: Observations, list_best: int, engine: Engine) -> Iter
 
 
 def _search(
-    observations: Observations, score: NormalisedWeights, list_best: int, engine: Engine
+    observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     codes, applies = codes_of(observations), _applies(observations, score)
     targets = bit_scan.weighed(observations, score.weights, codes)
@@ -80,11 +89,11 @@ def _search(
             less, place = Less(score.log_sums(rows), applies), observations.first + first
             scan_less(codes.of(rows), less, place, targets, kept, bitmaps)
 
-    return keep(observations, score, list_best, engine, look)
+    return keep(observations, score, wanted, engine, look)
 
 
 def _evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
-    best = _search(observations, score, 0, engine).best
+    best = _search(observations, score, Wanted(), engine).best
     codes, applies = codes_of(observations), _applies(observations, score)
     targets = bit_scan.weighed(observations, score.weights, codes)
 
@@ -113,14 +122,18 @@ def _range_of_sums(observations: Observations, score: NormalisedWeights, engine:
     def work(blocks: Blocks) -> Range:
         found = none
         for _, sets in blocks:
-            sums = score.log_sums(sets)
-            empty = (sets == MISSING).reshape(*sums.shape, -1).all(axis=2)
-            low = np.where(empty, limits.max, sums).min(axis=0)
-            high = np.where(empty, limits.min, sums).max(axis=0)
-            found = _wider(found, np.array([low, high]))
+            found = _wider(found, _range_of_block(sets, score))
         return found
 
     return engine.reduce(observations.known, work, _wider, most=_ROWS_AT_A_TIME)
+
+
+def _range_of_block(sets: Tokens, score: NormalisedWeights) -> Range:
+    sums = score.log_sums(sets)
+    empty = (sets == MISSING).reshape(*sums.shape, -1).all(axis=2)
+    limits = np.iinfo(np.int64)
+    low = np.where(empty, limits.max, sums).min(axis=0)
+    return np.array([low, np.where(empty, limits.min, sums).max(axis=0)])
 
 
 def _wider(one: Range, other: Range) -> Range:

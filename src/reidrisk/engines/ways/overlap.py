@@ -12,7 +12,7 @@ from reidrisk.engines.kernels_overlap import BITS, Inverted, look_up
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
-from reidrisk.matches import Matches
+from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.rows import BagRows, Kind, Rows, read_only
 from reidrisk.scores import GRID, CosineWeights, OverlapWeights, TokenWeights, first_shown
@@ -127,11 +127,11 @@ class Flat:
 def search(
     observations: Observations,
     score: OverlapWeights | CosineWeights,
-    list_best: int,
+    wanted: Wanted,
     engine: Engine,
 ) -> Matches:
     """Search by an index: for each known token, the targets who hold it."""
-    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
+    engine.room.check_fits(bytes_needed(observations, engine.room, wanted))
     targets = inverted(observations, score)
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
@@ -139,13 +139,13 @@ def search(
             look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
     flat = observations.changed(known=Flat(observations.known))
-    return keep(flat, score, list_best, engine, look)
+    return keep(flat, score, wanted, engine, look)
 
 
-def bytes_needed(observations: Observations, room: Room, list_best: int) -> int:
+def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
     """Memory of the index, and of what each thread keeps of targets and tokens."""
     targets, tokens = len(observations.anonymous), observations.tokens
-    per_thread = targets * (48 + 16 * list_best) + 8 * tokens
+    per_thread = targets * (64 + 16 * wanted.list_best) + 8 * tokens
     return 40 * int(observations.anonymous.size) + 16 * tokens + room.threads * per_thread
 
 

@@ -10,16 +10,16 @@ from reidrisk.engines.kernels_repetition import Counted, rate
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.engines.ways.overlap import Flat, bytes_needed
-from reidrisk.matches import Matches
+from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import RepeatedTokens
 
 
 def search(
-    observations: Observations, score: RepeatedTokens, list_best: int, engine: Engine
+    observations: Observations, score: RepeatedTokens, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search by an index: for each known token, the targets that it was shown of."""
-    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
+    engine.room.check_fits(bytes_needed(observations, engine.room, wanted))
     targets = counted(observations, score)
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
@@ -27,7 +27,7 @@ def search(
             rate(bags.values, bags.starts, observations.first + first, targets, kept)
 
     flat = observations.changed(known=Flat(observations.known))
-    return keep(flat, score, list_best, engine, look)
+    return keep(flat, score, wanted, engine, look)
 
 
 def counted(observations: Observations, score: RepeatedTokens) -> Counted:

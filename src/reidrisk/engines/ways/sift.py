@@ -6,7 +6,7 @@ from reidrisk.engines.engine import Blocks, Engine
 from reidrisk.engines.kernels_search import TARGETS_PER_SIFT, Kept, Tabled, sift
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
-from reidrisk.matches import Matches, join_targets
+from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import Observations
 from reidrisk.scores import GRID, TokenTable, by_slot
 
@@ -15,18 +15,18 @@ _MOST_ROUNDED = 127
 _WIDEST = 32 * GRID  # nats between the best and the worst token of a slot
 
 
-def bytes_needed(observations: Observations, room: Room, list_best: int) -> int:
+def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
     """Memory of a sift."""
     targets = len(observations.anonymous)
     levels = observations.slots * (observations.tokens + 1) * TARGETS_PER_SIFT
-    return room.threads * targets * (16 + 16 * list_best) + levels * (1 + 3 * 8)
+    return room.threads * targets * (32 + 16 * wanted.list_best) + levels * (1 + 3 * 8)
 
 
 def search(
-    observations: Observations, score: TokenTable, list_best: int, engine: Engine
+    observations: Observations, score: TokenTable, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a token table."""
-    engine.room.check_fits(bytes_needed(observations, engine.room, list_best))
+    engine.room.check_fits(bytes_needed(observations, engine.room, wanted))
     parts = []
     for start in range(0, len(observations.anonymous), TARGETS_PER_SIFT):
         some = observations.only(slice(start, start + TARGETS_PER_SIFT))
@@ -36,7 +36,7 @@ def search(
             for first, rows in blocks:
                 sift(rows, observations.first + first, targets, kept)
 
-        parts.append(keep(some, score, list_best, engine, look))
+        parts.append(keep(some, score, wanted, engine, look))
     return join_targets(parts)
 
 
