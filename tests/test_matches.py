@@ -1,7 +1,7 @@
 """Matches: credit, winners, and the laws of merging."""
 
 import operator
-from dataclasses import fields, replace
+from dataclasses import fields
 
 import numpy as np
 import pytest
@@ -15,7 +15,6 @@ from reidrisk.matches import (
     UNCOUNTED,
     Matches,
     Wanted,
-    join_targets,
     merge_all,
     no_matches,
     up_to_rank,
@@ -123,7 +122,10 @@ def test_no_matches_change_nothing(found):
         assert same(nothing.merge(each), each)
 
 
-@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1), st.permutations([1, 2, 3]))
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1),
+    st.permutations([1, 2, 3]),
+)
 def test_counts_of_shards_add_up_to_a_rank(counts, order):
     """The whole is counted at once; its parts are counted up to a rank, and merged."""
     whole = [sum(column) for column in zip(*counts, strict=True)]

@@ -13,8 +13,8 @@ from tests.report.hostile import EVIL, hostile
 from tests.report.sample import sample
 
 from reidrisk import report
-from reidrisk.report.numbers import share_with_interval
 from reidrisk.report.sections import sections
+from reidrisk.study.saying.numbers import share_with_interval
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.browser

@@ -18,8 +18,8 @@ from tests.report.sample import bare, risk, sample
 from reidrisk import report
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.report.sections import sections
-from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
+from reidrisk.study.saying.words import cleaned
 
 
 class Parsed(html.parser.HTMLParser):

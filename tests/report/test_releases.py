@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.report.sample import bare, risk, sample, spread
 
+from reidrisk.drawing import FILE
 from reidrisk.estimates import Estimate
 from reidrisk.report import releases
-from reidrisk.report.drawing import FILE
 from reidrisk.study.result import Compared, Refusal
 
 

@@ -9,12 +9,13 @@ from tests.report.hostile import EVIL
 from tests.report.sample import bare, bound, exact, risk, sample, spread
 
 from reidrisk import report
+from reidrisk.drawing import PAGE, decades
 from reidrisk.errors import InvalidInput
-from reidrisk.report import people, spectrum, verdict
-from reidrisk.report.bounds import bounds_of, number
-from reidrisk.report.drawing import PAGE, decades
+from reidrisk.report import people, spectrum
 from reidrisk.report.sections import section_at, sections
-from reidrisk.report.words import opening
+from reidrisk.study.saying.bounds import bounds_of, number
+from reidrisk.study.saying.verdict import verdict
+from reidrisk.study.saying.words import opening
 
 TOY = """
 from reidrisk.report import Column, Exhibit, Section
@@ -66,7 +67,7 @@ def test_a_bound_is_one_number_in_verdict_table_and_chart():
     rows = exhibit.draw(exhibit.rows, PAGE).to_dict()["data"]["values"]
     drawn = {row["name"]: row for row in rows}
     cells = dict(zip((row["name"] for row in exhibit.rows), shown(exhibit, "Right"), strict=True))
-    words = [one.text for one in verdict.verdict(result) if one.about == "promise"]
+    words = [one.text for one in verdict(result) if one.about == "promise"]
     for one in limits:
         text, value = cells[one.name]
         assert value == number(one) == one.high

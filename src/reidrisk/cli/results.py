@@ -8,11 +8,8 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import options
-from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from reidrisk.study.result import Risk
 
 EXCEEDED = 3
@@ -78,8 +75,10 @@ def gate(
       reidrisk gate run/ --max-risk 1%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    checked = _chosen(rr.Result.load(run).risks, slots, attack)
-    failing = [risk for risk in checked if not risk.high <= max_risk]
+    from reidrisk.study.judging import above, judged
+
+    checked = judged(rr.Result.load(run), slots=slots, attack=attack)
+    failing = above(checked, max_risk)
     if as_json:
         body = {"schema": rr.study.result.SCHEMA, "passed": not failing, "max_risk": max_risk,
                 "checked": len(checked), "failing": [asdict(risk) for risk in failing]}  # fmt: skip
@@ -98,23 +97,6 @@ def gate(
         )
     if failing:
         context.exit(EXCEEDED)
-
-
-def _chosen(risks: "Iterable[Risk]", slots: int | None, attack: str | None) -> "list[Risk]":
-    """Figures of the study itself, perhaps of one length and one attack."""
-    base = [risk for risk in risks if not risk.setting]
-    chosen = [
-        risk for risk in base
-        if slots in {None, risk.slots} and attack in {None, risk.attack}
-    ]  # fmt: skip
-    if not chosen:
-        lengths = ", ".join(str(one) for one in sorted({risk.slots for risk in base}))
-        names = ", ".join(sorted({risk.attack for risk in base}))
-        raise InvalidInput(
-            "the gate has nothing to check, so it does not pass; the result has slots "
-            f"{lengths or 'none'} and attacks {names or 'none'}"
-        )
-    return chosen
 
 
 def _line(risk: "Risk", most: float) -> str:

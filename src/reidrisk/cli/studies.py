@@ -196,8 +196,8 @@ def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: boo
 
 def _tell_releases(result: "Result") -> None:
     """A line for each release: its risk, its ceiling, its utility."""
-    from reidrisk.report.numbers import at_most, share, share_with_interval
     from reidrisk.report.releases import strongest
+    from reidrisk.study.saying.numbers import at_most, share, share_with_interval
 
     rows = []
     for one in result.releases:

@@ -1,9 +1,10 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
 from reidrisk.report import singling, unicity
-from reidrisk.report.outputs import files, html, text
+from reidrisk.report.outputs import files, html
 from reidrisk.report.parts import Column, Exhibit, Section
 from reidrisk.report.sections import section_at
+from reidrisk.study.saying.verdict import text
 
 __all__ = [
     "Column",

@@ -5,8 +5,8 @@ import functools
 import re
 from typing import Any
 
+from reidrisk.drawing import Look, config
 from reidrisk.guests import guest
-from reidrisk.report.drawing import Look, config
 from reidrisk.report.parts import Exhibit
 
 WIDTH = 720

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.guests import guest
-from reidrisk.report.drawing import (
+from reidrisk.drawing import (
     PERCENT,
     SHOWN,
     Look,
@@ -12,7 +11,7 @@ from reidrisk.report.drawing import (
     chart,
     switchable,
 )  # fmt: skip
-from reidrisk.report.numbers import percent, share, share_with_interval
+from reidrisk.guests import guest
 from reidrisk.report.parts import (
     Exhibit,
     Row,
@@ -24,8 +23,9 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.words import opening, unit, units
 from reidrisk.study.result import Result, Risk
+from reidrisk.study.saying.numbers import percent, share, share_with_interval
+from reidrisk.study.saying.words import opening, unit, units
 
 _TOLD = "share of people correctly identified"
 

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from reidrisk.drawing import Look, chart
 from reidrisk.guests import guest
-from reidrisk.report.drawing import Look, chart
-from reidrisk.report.numbers import bits, count
 from reidrisk.report.parts import Column, Exhibit, Row, Section, count_column, words_column
-from reidrisk.report.words import unit, units
 from reidrisk.study.result import Result
+from reidrisk.study.saying.numbers import bits, count
+from reidrisk.study.saying.words import unit, units
 
 
 def section(result: Result) -> Section | None:

@@ -4,14 +4,13 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from reidrisk.drawing import FILE
 from reidrisk.files import made_folder, written_whole
 from reidrisk.report import charts, page
-from reidrisk.report.drawing import FILE
 from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
-from reidrisk.report.verdict import basis, verdict
-from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
+from reidrisk.study.saying.words import cleaned
 
 
 def html(
@@ -52,11 +51,3 @@ def files(
             for part, content in zip(parts, made.values(), strict=True):
                 part.write_bytes(content)
     return tuple(made)
-
-
-def text(result: Result) -> str:
-    """The verdict in plain words, for a terminal."""
-    known = cleaned(result)
-    return "\n\n".join(
-        [known.title, *(statement.text for statement in verdict(known)), basis(known)]
-    )

@@ -10,16 +10,16 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from reidrisk.drawing import PAGE
 from reidrisk.files import written_whole
 from reidrisk.guests import guest
 from reidrisk.report import charts
-from reidrisk.report.drawing import PAGE
-from reidrisk.report.numbers import Interval, interval, share
 from reidrisk.report.parts import Section
 from reidrisk.report.sections import SectionOf, sections
-from reidrisk.report.verdict import Statement, basis, strongest, verdict
-from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
+from reidrisk.study.saying.numbers import Interval, interval, share
+from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
+from reidrisk.study.saying.words import cleaned
 
 _SPACE = "\N{NO-BREAK SPACE}"
 # A script element ends at the first `</script`, whatever it holds.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from reidrisk.report.drawing import COLOURS, GLYPHS, Look
-from reidrisk.report.numbers import Interval, count, interval, share
+from reidrisk.drawing import COLOURS, GLYPHS, Look
 from reidrisk.study.result import Risk
+from reidrisk.study.saying.numbers import Interval, count, interval, share
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reidrisk.drawing import PERCENT, Look, chart
 from reidrisk.guests import guest
-from reidrisk.report.drawing import PERCENT, Look, chart
-from reidrisk.report.numbers import count, exactly, percent, share_with_interval
 from reidrisk.report.parts import (
     Column,
     Exhibit,
@@ -17,8 +16,9 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.words import opening, unit, units
 from reidrisk.study.result import Claims, Result, Selection, UserRisk
+from reidrisk.study.saying.numbers import count, exactly, percent, share_with_interval
+from reidrisk.study.saying.words import opening, unit, units
 
 _FIGURES = {
     "mean": "mean of everyone",

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reidrisk.drawing import COLOURS, GLYPHS, PERCENT, SHAPES, Look, chart
 from reidrisk.guests import guest
-from reidrisk.report.drawing import COLOURS, GLYPHS, PERCENT, SHAPES, Look, chart
-from reidrisk.report.numbers import at_most, percent, share, share_with_interval
 from reidrisk.report.parts import (
     NOTHING,
     Column,
@@ -19,8 +18,9 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.words import listed, unit
 from reidrisk.study.result import Compared, Result, Risk
+from reidrisk.study.saying.numbers import at_most, percent, share, share_with_interval
+from reidrisk.study.saying.words import listed, unit
 
 USES = ("real", "variation", "withheld")
 _TITLE = "How would other releases compare?"

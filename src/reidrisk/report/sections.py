@@ -12,8 +12,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
 from reidrisk.report import growth, information, people, releases, sizes, spectrum, sweeps
 from reidrisk.report.parts import Section
-from reidrisk.report.words import cleaned
 from reidrisk.study.result import Result
+from reidrisk.study.saying.words import cleaned
 
 SectionOf = Callable[[Result], Section | None]
 

@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reidrisk.drawing import PERCENT, Look, chart
 from reidrisk.estimates import Estimate
 from reidrisk.guests import guest
-from reidrisk.report.drawing import PERCENT, Look, chart
-from reidrisk.report.numbers import at_most, count, exactly, share, share_with_interval, times
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import (
     Column,
@@ -21,11 +20,12 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.verdict import Statement
-from reidrisk.report.words import cleaned, listed
 from reidrisk.risk.given import called
 from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.singling_out.result import CLOSED_WORLD
+from reidrisk.study.saying.numbers import at_most, count, exactly, share, share_with_interval, times
+from reidrisk.study.saying.verdict import Statement
+from reidrisk.study.saying.words import cleaned, listed
 from reidrisk.study.words import versions
 
 _NOT_COVERED = (

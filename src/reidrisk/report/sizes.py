@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.guests import guest
-from reidrisk.report.drawing import (
+from reidrisk.drawing import (
     PEOPLE,
     PERCENT,
     SHOWN,
@@ -15,7 +14,7 @@ from reidrisk.report.drawing import (
     floor_of,
     switchable,
 )  # fmt: skip
-from reidrisk.report.numbers import count, percent, share, share_with_interval
+from reidrisk.guests import guest
 from reidrisk.report.parts import (
     Exhibit,
     Row,
@@ -28,8 +27,9 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.words import opening, units
 from reidrisk.study.result import Extrapolation, Result, Risk
+from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
+from reidrisk.study.saying.words import opening, units
 
 
 def section(result: Result) -> Section | None:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
+from reidrisk.drawing import PERCENT, Look, chart, decades, floor_of
 from reidrisk.guests import guest
-from reidrisk.report.bounds import bounds_of, empty, number, proved, said
-from reidrisk.report.drawing import PERCENT, Look, chart, decades, floor_of
-from reidrisk.report.numbers import at_most, interval, percent, share, times, times_at_most
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
-from reidrisk.report.words import listed, units
 from reidrisk.study.result import Bound, Result
+from reidrisk.study.saying.bounds import bounds_of, empty, number, proved, said
+from reidrisk.study.saying.numbers import at_most, interval, percent, share, times, times_at_most
+from reidrisk.study.saying.words import listed, units
 
 # side: what the mark says, shape, glyph
 _SIDES = {

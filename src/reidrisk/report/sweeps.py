@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from reidrisk.drawing import PERCENT, SHOWN, Look, by_attack, chart, switchable
 from reidrisk.guests import guest
-from reidrisk.report.drawing import PERCENT, SHOWN, Look, by_attack, chart, switchable
-from reidrisk.report.numbers import percent, share, share_with_interval
 from reidrisk.report.parts import (
     Cell,
     Column,
@@ -19,8 +18,9 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.words import opening, unit
 from reidrisk.study.result import Result, Risk
+from reidrisk.study.saying.numbers import percent, share, share_with_interval
+from reidrisk.study.saying.words import opening, unit
 
 
 def section(result: Result) -> Section | None:

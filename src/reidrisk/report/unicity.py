@@ -5,10 +5,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from reidrisk.drawing import Look
 from reidrisk.estimates import Estimate
-from reidrisk.report.drawing import Look
 from reidrisk.report.growth import curves
-from reidrisk.report.numbers import count, percent, share_with_interval
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import (
     Exhibit,
@@ -20,11 +19,12 @@ from reidrisk.report.parts import (
     share_columns,
     words_column,
 )  # fmt: skip
-from reidrisk.report.verdict import Statement
-from reidrisk.report.words import cleaned, listed, opening
 from reidrisk.risk.given import called
 from reidrisk.risk.known_points import KnownPoints, Unicity
 from reidrisk.risk.known_points.result import CLOSED_WORLD
+from reidrisk.study.saying.numbers import count, percent, share_with_interval
+from reidrisk.study.saying.verdict import Statement
+from reidrisk.study.saying.words import cleaned, listed, opening
 from reidrisk.study.words import versions
 
 _NOT_COVERED = (

@@ -417,6 +417,12 @@ class Result:
         rows = [plain(risk) for risk in self.risks if not risk.setting]
         return risk_chart(rows, "slots", title=self.title, scale="linear")
 
+    def __str__(self) -> str:
+        """The verdict."""
+        from reidrisk.study.saying.verdict import text
+
+        return text(self)
+
     def _repr_html_(self) -> str:
         rows = [
             (one.attack, str(one.slots), *(f"{x:.4%}" for x in (one.value, one.low, one.high)))

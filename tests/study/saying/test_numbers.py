@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.report import numbers
+from reidrisk.study.saying import numbers
 
 
 def span(value, low=None, high=None):

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from reidrisk.report.numbers import at_most, percent, share_with_interval
 from reidrisk.study.result import Bound, Result
+from reidrisk.study.saying.numbers import at_most, percent, share_with_interval
 
 _ORDER = {"lower": 0, "estimate": 1, "upper": 2}
 # Earlier results named bounds by a verb, and took Fano's inequality at a sampled number of bits,

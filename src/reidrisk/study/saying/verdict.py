@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.report.bounds import bounds_of, empty, said
-from reidrisk.report.numbers import at_most, count, interval, percent, share, times
-from reidrisk.report.words import listed, opening, units
 from reidrisk.study.result import Bound, Result, Risk
+from reidrisk.study.saying.bounds import bounds_of, empty, said
+from reidrisk.study.saying.numbers import at_most, count, interval, percent, share, times
+from reidrisk.study.saying.words import cleaned, listed, opening, units
 
 
 @dataclass(frozen=True)
@@ -122,4 +122,12 @@ def _attacked(result: Result, best: Risk | None) -> str:
         f"{count(best.targets + best.not_assessed)} people were attacked, of whom "
         f"{count(best.targets)} could be assessed: of the other {count(best.not_assessed)} one "
         "side had seen nothing, which does not make them safe."
+    )
+
+
+def text(result: Result) -> str:
+    """The verdict in plain words, for a terminal."""
+    known = cleaned(result)
+    return "\n\n".join(
+        [known.title, *(statement.text for statement in verdict(known)), basis(known)]
     )

@@ -6,7 +6,7 @@ import pytest
 from tests.report.sample import bound, exact, risk, sample, spread
 
 from reidrisk import report
-from reidrisk.report.verdict import basis, verdict
+from reidrisk.study.saying.verdict import basis, verdict
 
 EXPECTED = """\
 Topics API among four hundred people

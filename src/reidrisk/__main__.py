@@ -1,0 +1,5 @@
+"""`python -m reidrisk`: the command line."""
+
+from reidrisk.cli import main
+
+main()
