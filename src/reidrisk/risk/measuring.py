@@ -3,9 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, overload
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reidrisk.attacks.attack import View
 from reidrisk.checks import real_number
 from reidrisk.engines import LocalEngine
@@ -13,7 +10,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
 from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
-from reidrisk.risk.assessing import assessable
+from reidrisk.risk.assessing import Mask, assessable
 from reidrisk.risk.curves import RiskCurve
 from reidrisk.risk.engine import Engine, Slots, checked_slots
 from reidrisk.risk.fitting import Fitted, Subject, fitted
@@ -21,7 +18,7 @@ from reidrisk.risk.fitting import Fitted, Subject, fitted
 Found = list[dict[int, Matches]]
 """For each attack and number of slots, the matches of every target that was attacked."""
 
-Assessed = dict[int, NDArray[np.bool_]]
+Assessed = dict[int, Mask]
 
 _FIRST_TARGETS = 500
 
@@ -33,11 +30,13 @@ class Measured(NamedTuple):
         fitted: The attack and its score.
         curve: How often it named the right user.
         matches: What was found after the most slots, of the targets that were attacked.
+        assessed: Who of them can be assessed after the most slots.
     """
 
     fitted: Fitted
     curve: RiskCurve
     matches: Matches
+    assessed: Mask
 
 
 @overload
@@ -133,9 +132,16 @@ def measured(
                 if all(one.high - one.low <= width for each in points for one in each.values()):
                     break
     attacked = len(found[0][lengths[0]])
-    left_out = {length: int((~mask[:attacked]).sum()) for length, mask in assessed.items()}
+    assessed = {length: mask[:attacked] for length, mask in assessed.items()}
+    left_out = {length: int((~mask).sum()) for length, mask in assessed.items()}
+    last = lengths[-1]
     return [
-        Measured(one, RiskCurve(one.attack.name, mine, seen.users, left_out), matches[lengths[-1]])
+        Measured(
+            one,
+            RiskCurve(one.attack.name, mine, seen.users, left_out),
+            matches[last],
+            assessed[last],
+        )
         for one, mine, matches in zip(subjects, points, found, strict=True)
     ]
 

@@ -1,6 +1,6 @@
 """Risks: how often each attack names the right user."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
@@ -10,7 +10,9 @@ from reidrisk.estimates import Estimate
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.releases.release import asked
+from reidrisk.risk.measuring import Measured
 from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.study.credits import credits_record, digest_of
 from reidrisk.study.result import Risk, Setting
 from reidrisk.study.setup import Scene, Source, slots_of
 
@@ -39,25 +41,34 @@ def check(study: "Study", source: Source | None) -> None:
 
 def steps(scene: Scene) -> Iterator[Step]:
     """One step: attacks share a pass over the users where they can."""
-    yield alone("risk", found, scene, scene.slots)
+    yield alone("risk", _everything, scene)
 
 
-def found(scene: Scene, slots: tuple[int, ...]) -> Part:
-    """The risks of all attacks after these numbers of slots."""
-    return {
-        "risks": tuple(
-            risk_of(
-                one.curve.attack,
-                length,
-                one.curve.users,
-                estimate,
-                one.curve.not_assessed.get(length, 0),
-                scene.setting,
-            )
-            for one in scene.measured(slots)
-            for length, estimate in one.curve.items()
+def _everything(scene: Scene) -> Part:
+    """The risks of all attacks, and what became of every target."""
+    found = scene.measured(scene.slots)
+    people = digest_of(scene.known_ids[scene.seen.truth[: len(found[0].matches)]], scene.study.seed)
+    kept = tuple(
+        credits_record(one.curve.attack, scene.headline, people, one.matches, one.assessed)
+        for one in found
+    )
+    return {"risks": risks_of(scene, found), "credits": kept}
+
+
+def risks_of(scene: Scene, found: Sequence[Measured]) -> tuple[Risk, ...]:
+    """What was measured as records."""
+    return tuple(
+        risk_of(
+            one.curve.attack,
+            length,
+            one.curve.users,
+            estimate,
+            one.curve.not_assessed.get(length, 0),
+            scene.setting,
         )
-    }
+        for one in found
+        for length, estimate in one.curve.items()
+    )
 
 
 def risk_of(
