@@ -7,6 +7,8 @@ truth and e others level with it. Nobody above is drawn into a crowd of m with c
 `C(e+1, t+1) / (e+1)`, and the sum over t is Vandermonde's without its first term.
 """
 
+import math
+from collections.abc import Sequence
 from fractions import Fraction
 from math import comb
 
@@ -15,6 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
 Floats = NDArray[np.float64]
+
+LEFT_OPEN = 1e-4
+"""How much of a credit may be left open where ranks are not counted to the end."""
 
 # From here on six terms of Stirling's series are exact to the last bit.
 _LARGE = 30
@@ -39,6 +44,21 @@ def credit_in_crowds(above: ArrayLike, level: ArrayLike, users: int, crowd: Arra
     named = (users - a) / m / (e + 1) * -np.expm1(_log_none(users - a - e - 1, e + 1, m))
     named = np.where((e == 0) | (m == 1), 1.0, np.clip(named, 1 / (e + 1), 1.0))
     return np.asarray(nobody_above * named)
+
+
+def ranks_for(users: int, crowds: Sequence[int]) -> int | None:
+    """Up to which rank the truth's is to be counted for its credit in crowds of these sizes.
+
+    Of one with so many above, less than `LEFT_OPEN` of a credit is left in any of these crowds:
+    `C(n-1-a, m-1) / C(n-1, m-1)` is at most `(1 - a/(n-1))^(m-1)`, and 0 if a is above n - m. None
+    if it takes all.
+    """
+    smallest = min((size for size in crowds if size > 1), default=users)
+    if smallest == users:
+        return 1
+    share = -math.expm1(math.log(LEFT_OPEN) / (smallest - 1))
+    ranks = min(math.ceil((users - 1) * share), users - smallest + 1)
+    return ranks if ranks < users - 1 else None
 
 
 def reference_credit(above: int, level: int, users: int, crowd: int) -> Fraction:

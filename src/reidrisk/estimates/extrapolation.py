@@ -7,8 +7,9 @@ decided by the smallest crowds, of which few have been seen. `docs/concepts/extr
 what follows from this, and what does not.
 """
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from reidrisk.estimates.intervals import confidence
 Floats = NDArray[np.float64]
 Shape = tuple[float, float]
 
+DECADES_FITTED, STEPS_A_DECADE = 2, 4
 FEWEST = 4  # three sizes for a fit that may bend, and one to try it on
 FITTED = 3
 DECADE = 10
@@ -55,8 +57,19 @@ class Extrapolation:
     held_out: Mapping[int, tuple[Estimate, Estimate]]
 
 
+def sizes_to_fit(users: int) -> tuple[int, ...]:
+    """Sizes of crowds to extrapolate from: all users, and four a decade down to a hundredth."""
+    steps = range(DECADES_FITTED * STEPS_A_DECADE + 1)
+    sizes = {math.ceil(users / DECADE ** (step / STEPS_A_DECADE)) for step in steps}
+    return tuple(sorted(size for size in sizes if size > 1))
+
+
 def extrapolate(
-    measured: Mapping[int, Estimate], users: Sequence[int], *, level: float = 0.95
+    measured: Mapping[int, Estimate],
+    users: Sequence[int],
+    *,
+    level: float = 0.95,
+    correlation: Sequence[Sequence[float]] = (),
 ) -> Extrapolation:
     """Predict the risk among more users from the risk among fewer.
 
@@ -66,12 +79,14 @@ def extrapolate(
 
     Args:
         measured: Risk by number of users, at least four sizes, of the same people, attack and
-            slots; best with the same targets at each size, and smaller sizes part of larger ones.
+            slots: `measure_sizes` at `sizes_to_fit`.
         users: Numbers of users to predict for, all above the measured ones.
         level: Chance with which the interval would hold the risk if no law went further astray.
+        correlation: How the risks at two sizes err together, by ascending size, as a `SizeCurve`
+            knows it; as if they were of different targets, if not given.
     """
     level = confidence(level)
-    curve = _curve(measured, level)
+    curve = _curve(measured, level, correlation)
     largest = max(measured)
     asked = [whole_number("users", size, least=1) for size in users]
     if asked and min(asked) <= largest:
@@ -82,7 +97,7 @@ def extrapolate(
     if len(curve.sizes) < FEWEST or curve.sizes[-1] < largest:
         unknown = {size: _only_high(size, measured[largest], level) for size in asked}
         return Extrapolation("none", {}, {}, unknown, {})
-    kept = max(int((curve.sizes <= largest / DECADE).sum()), FITTED)
+    kept = max(int((curve.sizes <= math.ceil(largest / DECADE)).sum()), FITTED)
     later = [int(size) for size in curve.sizes[kept:]]
     guesses = _predict(curve.first(kept), later, DRIFT, level)
     held_out = {size: (guesses[size], measured[size]) for size in later}
@@ -104,21 +119,31 @@ class _Curve:
 
     sizes: Floats
     logs: Floats
-    errors: Floats  # standard errors of the logarithms
+    covariance: Floats  # of the errors of the logarithms
     measured: tuple[Estimate, ...]
+
+    @property
+    def errors(self) -> Floats:
+        """Standard errors of the logarithms."""
+        return np.sqrt(np.diag(self.covariance))
 
     def first(self, count: int) -> "_Curve":
         return _Curve(
-            self.sizes[:count], self.logs[:count], self.errors[:count], self.measured[:count]
+            self.sizes[:count],
+            self.logs[:count],
+            self.covariance[:count, :count],
+            self.measured[:count],
         )
 
     def moved(self, place: int) -> "_Curve":
         """The same curve with one risk a standard error higher."""
         step = np.where(np.arange(len(self.sizes)) == place, self.errors, 0.0)
-        return _Curve(self.sizes, self.logs + step, self.errors, self.measured)
+        return replace(self, logs=self.logs + step)
 
 
-def _curve(measured: Mapping[int, Estimate], level: float) -> _Curve:
+def _curve(
+    measured: Mapping[int, Estimate], level: float, correlation: Sequence[Sequence[float]]
+) -> _Curve:
     sizes = sorted(whole_number("a size in measured", size, least=2) for size in measured)
     if len(sizes) < FEWEST:
         raise InvalidInput(
@@ -138,12 +163,26 @@ def _curve(measured: Mapping[int, Estimate], level: float) -> _Curve:
                 f"prediction of level {level:g}; measure with the same level"
             )
     # Zeros have no logarithm. Before a larger size with a risk above zero they are mere noise.
-    risky = [size for size in sizes if measured[size].value > 0]
-    found = tuple(measured[size] for size in risky)
+    risky = [place for place, size in enumerate(sizes) if measured[size].value > 0]
+    found = tuple(measured[sizes[place]] for place in risky)
     # The upper side, because tiny counts have a lower end of zero.
-    errors = [np.log(one.high / one.value) / _normal(one.level) for one in found]
+    errors = np.array([np.log(one.high / one.value) / _normal(one.level) for one in found])
+    together = _together(correlation, len(sizes))[np.ix_(risky, risky)]
+    covariance = together * np.outer(errors, errors) + FLAW**2 * np.eye(len(risky))
     logs = np.log([one.value for one in found])
-    return _Curve(np.array(risky, np.float64), logs, np.hypot(errors, FLAW), found)
+    return _Curve(np.array(sizes, np.float64)[risky], logs, covariance, found)
+
+
+def _together(correlation: Sequence[Sequence[float]], sizes: int) -> Floats:
+    if not len(correlation):
+        return np.eye(sizes)
+    together = np.asarray(correlation, np.float64)
+    if together.shape != (sizes, sizes):
+        raise InvalidInput(
+            f"correlation has a row and a column for each of the {sizes} sizes in measured; got "
+            f"shape {together.shape}"
+        )
+    return together
 
 
 def _power(curve: _Curve) -> tuple[float, float]:
@@ -170,7 +209,8 @@ def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
 
 def _log_risk_in_crowds(shape: Shape, sizes: Floats) -> Floats:
     crowd = sizes[:, None] * np.exp(shape[0] + shape[1] * _STEPS)
-    return np.asarray(np.log((-np.expm1(-crowd) / crowd) @ _CHANCES))
+    # No product of matrices: its last bit of one row depends on how many others there are.
+    return np.asarray(np.log((-np.expm1(-crowd) / crowd * _CHANCES).sum(axis=1)))
 
 
 def _line(curve: _Curve, sizes: Floats) -> Floats:
@@ -211,11 +251,15 @@ def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
 def _sampling(predict: Callable[[_Curve], Floats], curve: _Curve) -> Floats:
     """Standard error of a prediction: each risk is moved by its own, one after the other.
 
-    Errors count as independent. Those of the same targets are not: slopes are then better known.
+    Those of the same targets err together: then slopes are better known than levels.
     """
-    here = predict(curve)
-    moves = [predict(curve.moved(place)) - here for place in range(len(curve.sizes))]
-    return np.asarray(np.sqrt(np.square(moves).sum(axis=0)))
+    here, places = predict(curve), range(len(curve.sizes))
+    moves = np.array([predict(curve.moved(place)) - here for place in places])
+    together = curve.covariance / np.outer(curve.errors, curve.errors)
+    variance = sum(
+        together[one, other] * moves[one] * moves[other] for one in places for other in places
+    )
+    return np.asarray(np.sqrt(np.maximum(variance, 0.0)))
 
 
 def _estimates(
