@@ -151,7 +151,7 @@ class UserRisk:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Risk among more users than were measured, by a law fitted to nested smaller crowds.
+    """Risk among more users than were measured, by a law fitted to smaller crowds.
 
     `predicted` holds (users, figure) beyond the measured sizes; `held_out` compares what the law
     predicts for measured sizes it was not fitted on.
