@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.risk import (
         measure,
+        measure_guesses,
         measure_sizes,
         optimum,
         per_user,
@@ -89,6 +90,7 @@ __all__ = [
     "data",
     "estimates",
     "measure",
+    "measure_guesses",
     "measure_sizes",
     "optimum",
     "per_user",
@@ -124,6 +126,7 @@ _PARTS = {
     "randomness": ("uniforms",),
     "risk": (
         "measure",
+        "measure_guesses",
         "measure_sizes",
         "optimum",
         "per_user",

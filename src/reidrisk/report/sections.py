@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, information, people, releases, sizes, spectrum, sweeps
+from reidrisk.report import growth, guesses, information, people, releases, sizes, spectrum, sweeps
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
 from reidrisk.study.saying.words import cleaned
@@ -20,6 +20,7 @@ SectionOf = Callable[[Result], Section | None]
 _ORDER: tuple[SectionOf, ...] = (
     spectrum.section,
     growth.section,
+    guesses.section,
     sizes.section,
     people.section,
     sweeps.section,

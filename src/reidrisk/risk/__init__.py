@@ -1,8 +1,9 @@
 """Attacks, engines and estimates together: what a release risks."""
 
 from reidrisk.risk.crowds import measure_sizes
-from reidrisk.risk.curves import RiskCurve, SizeCurve
+from reidrisk.risk.curves import GuessCurve, RiskCurve, SizeCurve
 from reidrisk.risk.fitting import Fitted, fitted
+from reidrisk.risk.guesses import measure_guesses
 from reidrisk.risk.known_points import Unicity, unicity
 from reidrisk.risk.measuring import measure
 from reidrisk.risk.optima import optimum
@@ -13,6 +14,7 @@ from reidrisk.risk.spectra import Spectrum, spectrum
 
 __all__ = [
     "Fitted",
+    "GuessCurve",
     "Posterior",
     "RiskCurve",
     "Singling",
@@ -21,6 +23,7 @@ __all__ = [
     "Unicity",
     "fitted",
     "measure",
+    "measure_guesses",
     "measure_sizes",
     "optimum",
     "per_user",

@@ -151,7 +151,7 @@ class UserRisk:
 
 @dataclass(frozen=True)
 class Extrapolation:
-    """Risk among more users than were measured, by a law fitted to nested smaller crowds.
+    """Risk among more users than were measured, by a law fitted to smaller crowds.
 
     `predicted` holds (users, figure) beyond the measured sizes; `held_out` compares what the law
     predicts for measured sizes it was not fitted on.
@@ -242,10 +242,11 @@ class Credits:
     Attributes:
         attack: Its name.
         slots: How many it has seen.
-        people: A digest of who was attacked, in which order: two runs with the same digest, and
-            the same seed, attacked the same people.
-        winners: For each target, in order, how many users tied with the true one: `1` if it was
-            named, `0` if not, `-` if it could not be assessed.
+        people: A digest of who was attacked, in which order, and of the seed: two runs with the
+            same digest attacked the same people. `study/credits.py` says what it hides.
+        winners: For each target, in order, how many users share the best score if the true one is
+            among them: `1` if it was named for sure; `0` if it is not, `-` if it could not be
+            assessed. Words are apart by a space; `0x37` is 37 times `0`.
     """
 
     attack: str

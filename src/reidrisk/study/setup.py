@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks import Attack, View
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates.crowds import ranks_for
+from reidrisk.estimates.extrapolation import sizes_to_fit
 from reidrisk.inputs.linked import Linked
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
@@ -167,15 +169,63 @@ class Scene:
             engine=self.engine,
             level=study.level,
             precision=study.precision,
+            ranks=self.ranks,
         )
         for attack, one in zip(study.attacks, found, strict=True):
-            self._kept["matches", _key(attack)] = one.matches
+            self._kept["measured", _key(attack)] = one
         return found
+
+    @cached_property
+    def ranks(self) -> int | None:
+        """Up to which rank the truth's is counted at the headline: as guesses and crowds need."""
+        if self.setting:
+            return 1
+        ranks = ranks_for(self.seen.users, (*self.crowds, *self.crowds_to_fit))
+        return None if ranks is None else max((ranks, *self.study.guesses))
+
+    @cached_property
+    def crowds(self) -> tuple[int, ...]:
+        """Sizes of crowds to measure in, ascending; the last is everyone."""
+        smaller = {size for size in self.study.sizes if size < self.seen.users}
+        return tuple(sorted({*(smaller or self.crowds_to_fit), self.seen.users}))
+
+    @property
+    def crowds_to_fit(self) -> tuple[int, ...]:
+        """Sizes of crowds from which larger ones are extrapolated, if any are."""
+        return sizes_to_fit(self.seen.users) if self.beyond else ()
+
+    @property
+    def beyond(self) -> tuple[int, ...]:
+        """Sizes of crowds to extrapolate to."""
+        return tuple(size for size in self.study.beyond if size > self.seen.users)
+
+    def headline_of(self, attack: Attack, targets: int) -> Measured:
+        """What an attack of the study found at the headline; searched now if it was not before.
+
+        Args:
+            attack: Which.
+            targets: How many were attacked, the first of all.
+        """
+        found: Measured | None = self._kept.get(("measured", _key(attack)))
+        if found is not None and len(found.matches) == targets:
+            return found
+        (again,) = measured(
+            self.seen.only(slice(targets)),
+            [self.fitted(attack)],
+            slots=self.headline,
+            engine=self.engine,
+            level=self.study.level,
+            precision=None if self.study.precision is None else 0.0,  # all, with such an interval
+            ranks=self.ranks,
+        )
+        return again
 
     def matches(self, attack: Attack) -> Matches | None:
         """What a search of the headline found for all targets, if there was one."""
-        found: Matches | None = self._kept.get(("matches", _key(attack)))
-        return found if found is not None and len(found) == len(self.seen.anonymous) else None
+        found: Measured | None = self._kept.get(("measured", _key(attack)))
+        if found is None or len(found.matches) < len(self.seen.anonymous):
+            return None
+        return found.matches
 
     def posterior(self, attack: Attack) -> Posterior:
         """How sure an attacker is, at the headline."""
