@@ -52,8 +52,11 @@ def test_targets_that_came_sorted_are_shuffled():
 def worlds(rng, targets):
     """Pairs of credits of many kinds, with the true difference."""
     before = (rng.random(targets) < 0.1).astype(float)
-    yield "few change", before, np.where(rng.random(targets) < 0.02, 1 - before, before), (
-        0.02 * 0.9 - 0.02 * 0.1
+    yield (
+        "few change",
+        before,
+        np.where(rng.random(targets) < 0.02, 1 - before, before),
+        (0.02 * 0.9 - 0.02 * 0.1),
     )
     yield "all equal", before, before, 0.0
     ties = 1.0 / rng.integers(1, 4, targets)

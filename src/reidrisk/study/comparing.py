@@ -17,9 +17,10 @@ from reidrisk.estimates import Estimate, paired_difference, unpaired_difference
 from reidrisk.study.credits import credits_in
 from reidrisk.study.describe import fingerprint
 from reidrisk.study.result import Credits, Result, Risk
+from reidrisk.study.saying.differences import verdict
 
-Figure = tuple[str, int, int]
-"""Attack, slots, and which of those that are called so."""
+Figure = tuple[str, int]
+"""An attack, and which of those that are called so."""
 
 
 @dataclass(frozen=True)
@@ -77,9 +78,10 @@ class Comparison:
         after: Title of the second.
         unit: The word for slots, of the second.
         level: Of all intervals, each on its own; a difference may have a lower one, and says so.
-        differences: Of all that both measured, in the order of the second result.
-        only_before: Attack and slots of what only the first measured.
-        only_after: The same of the second.
+        slots: After how many.
+        differences: Of all attacks that both tried, in the order of the second result.
+        only_before: Attacks that only the first tried.
+        only_after: Attacks that only the second tried.
         changes: In what the studies differ.
     """
 
@@ -87,63 +89,74 @@ class Comparison:
     after: str
     unit: str
     level: float
+    slots: int
     differences: tuple[Difference, ...]
-    only_before: tuple[tuple[str, int], ...] = ()
-    only_after: tuple[tuple[str, int], ...] = ()
+    only_before: tuple[str, ...] = ()
+    only_after: tuple[str, ...] = ()
     changes: tuple[Change, ...] = ()
 
     @property
     def headline(self) -> Difference:
-        """Of the attack that is right most often in either, at the most slots."""
-        return max(
-            self.differences, key=lambda one: (one.slots, max(one.before.value, one.after.value))
-        )
+        """Of the attack that is right most often in either."""
+        return max(self.differences, key=lambda one: max(one.before.value, one.after.value))
 
     def __str__(self) -> str:
         """The verdict."""
-        from reidrisk.study.saying.differences import verdict
-
         return verdict(self)
 
 
-def compare(before: Result, after: Result) -> Comparison:
+def compare(before: Result, after: Result, *, slots: int | None = None) -> Comparison:
     """By how much the risk differs between two results, and in what their studies do.
+
+    Every attack that both tried is compared, after the most slots that both have.
 
     Args:
         before: The result to compare with, such as that of the last release.
         after: The other.
+        slots: After how many, if not the most that both have. What became of every target is kept
+            after the most slots of a study only.
 
     Raises:
         InvalidInput: They have no attack and number of slots in common.
     """
-    first, second = _figures(before), _figures(after)
+    length = _length(before, after, slots)
+    level, ways = min(before.level, after.level), (before, after)
+    first, second = (_named(result.risks, length) for result in ways)
+    kept = [_named(result.credits, length) for result in ways]
     shared = [name for name in second if name in first]
     if not shared:
         raise InvalidInput(
-            "the two results have no attack and number of slots in common; the first has "
-            f"{_listed(first)}, the second {_listed(second)}: run both with one attack and number "
-            "of slots that are the same"
+            f"the two results have no attack in common after {length} slots; the first has "
+            f"{_listed(first)}, the second {_listed(second)}: run one attack in both"
         )
-    level = min(before.level, after.level)
-    kept = _credits(before), _credits(after)
     return Comparison(
         before=before.title,
         after=after.title,
         unit=after.unit,
         level=level,
+        slots=length,
         differences=tuple(
             _difference(
-                (first[name], second[name]),
-                (kept[0].get(name), kept[1].get(name)),
-                (before, after),
-                level,
+                (first[name], second[name]), (kept[0].get(name), kept[1].get(name)), ways, level
             )
             for name in shared
         ),
-        only_before=tuple(name[:2] for name in first if name not in second),
-        only_after=tuple(name[:2] for name in second if name not in first),
+        only_before=tuple(attack for attack, place in first if (attack, place) not in second),
+        only_after=tuple(attack for attack, place in second if (attack, place) not in first),
         changes=tuple(_changes(before, after)),
     )
+
+
+def _length(before: Result, after: Result, slots: int | None) -> int:
+    """After how many slots two results are compared."""
+    both = set(before.slots) & set(after.slots)
+    if not both or slots not in {None, *both}:
+        wanted = "in common" if slots is None else f"{slots} in common"
+        raise InvalidInput(
+            f"the two results have no number of slots {wanted}; the first has "
+            f"{', '.join(map(str, before.slots))}, the second {', '.join(map(str, after.slots))}"
+        )
+    return max(both) if slots is None else slots
 
 
 def _difference(
@@ -181,7 +194,7 @@ def _pairs(
     """Credits of the same targets, before and after; else a sentence on why there are none."""
     first, second = kept
     if first is None or second is None:
-        return "What became of every target was not kept in both."
+        return "What became of every target after so many slots was not kept in both."
     if any(result.study.get("precision") is not None for result in results):
         # Who stops when the interval is narrow enough chooses the number of pairs by looking.
         return "A study with a precision stops when it is sure enough."
@@ -194,26 +207,18 @@ def _pairs(
     return pairs
 
 
-def _figures(result: Result) -> dict[Figure, Risk]:
-    """What a study itself measured."""
-    return _named([risk for risk in result.risks if not risk.setting])
-
-
-def _credits(result: Result) -> dict[Figure, Credits]:
-    return _named(result.credits)
-
-
-def _named(records: Any) -> dict[Figure, Any]:
-    """By attack and slots; those of one name keep apart by their order."""
+def _named(records: Any, slots: int) -> dict[Figure, Any]:
+    """Records of a study itself by attack; those of one name are kept apart by their order."""
     named: dict[Figure, Any] = {}
     for one in records:
-        place = sum((one.attack, one.slots) == name[:2] for name in named)
-        named[one.attack, one.slots, place] = one
+        if one.slots == slots and not getattr(one, "setting", None):
+            place = sum(one.attack == attack for attack, _ in named)
+            named[one.attack, place] = one
     return named
 
 
 def _listed(figures: Mapping[Figure, Risk]) -> str:
-    return ", ".join(f"{attack} after {slots}" for attack, slots, _ in figures) or "none"
+    return ", ".join(attack for attack, _ in figures) or "none"
 
 
 _TOLD_ELSEWHERE = {"kind", "name", "title", "unit", "attacks", "targets", "slots", "seed", "level"}
@@ -274,10 +279,8 @@ def _said(value: Any) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:g}"
+    if isinstance(value, int | float):
+        return f"{value:,}" if isinstance(value, int) else f"{value:g}"
     if isinstance(value, str):
         return value if len(value) <= _LONG else f"{value[:8]}..."
     if isinstance(value, Mapping):

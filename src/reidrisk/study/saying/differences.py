@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.estimates import Estimate
 from reidrisk.study.saying.numbers import count, percent
-from reidrisk.study.saying.words import units
+from reidrisk.study.saying.words import listed, opening, units
 
 if TYPE_CHECKING:
     from reidrisk.study.comparing import Comparison, Difference
@@ -35,6 +35,18 @@ def end(change: Estimate, *, upper: bool) -> str:
     return _signed(change.low, _unit(change), ROUND_FLOOR)
 
 
+def share_beside(figure: Estimate, change: Estimate) -> str:
+    """A risk with as many places as the difference that stands beside it."""
+    return _signed(figure.value, _unit(change), ROUND_HALF_EVEN).lstrip("+") + " %"
+
+
+def targets(one: "Difference") -> str:
+    """How many were attacked, and whether they are the same."""
+    if one.paired:
+        return f"same {count(one.change.trials)}"
+    return f"{count(one.before.trials)} and {count(one.after.trials)}"
+
+
 def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "the second")) -> str:
     """One sentence: which is worse, by how much, and how it is known."""
     one = comparison.headline
@@ -50,7 +62,7 @@ def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "th
             f"which of {before} and {after} is worse cannot be told: the difference is {change} "
             f"points ({ends}), {what}"
         )
-    return f"{said[:1].upper()}{said[1:]}; {basis(one)}."
+    return f"{opening(said) if said.startswith(('the ', 'which ')) else said}; {basis(one)}."
 
 
 def basis(one: "Difference") -> str:
@@ -64,9 +76,32 @@ def basis(one: "Difference") -> str:
         )
         return f"same {count(one.change.trials)} targets{rest} ({level} interval)"
     return (
-        f"not the same targets, {count(one.before.trials)} before and {count(one.after.trials)} "
-        f"after ({level} interval)"
+        f"not person by person, {count(one.before.trials)} targets in the one and "
+        f"{count(one.after.trials)} in the other ({level} interval)"
     )
+
+
+def explained(comparison: "Comparison") -> str:
+    """What the numbers are, and why some were not compared person by person."""
+    reasons = dict.fromkeys(one.why_not for one in comparison.differences if one.why_not)
+    levels = {one.change.level for one in comparison.differences}
+    lower = [level for level in levels if level < comparison.level]
+    meaning = (
+        "Points are percentage points of how often an attack is right after "
+        f"{units(comparison, comparison.slots)}; above 0 the second is worse."
+    )
+    sentences = [
+        meaning,
+        *(f"Not compared person by person: {reason[0].lower()}{reason[1:]}" for reason in reasons),
+        *(f"Some intervals hold with {percent(min(lower))} only." for _ in lower[:1]),
+    ]
+    return " ".join(sentences)
+
+
+def missing(comparison: "Comparison", names: tuple[str, str]) -> tuple[str, ...]:
+    """What only one of the two tried, a sentence each."""
+    ways = zip(names, (comparison.only_before, comparison.only_after), strict=True)
+    return tuple(f"Only {name} tried {listed(attacks)}." for name, attacks in ways if attacks)
 
 
 def _sizes(one: "Difference") -> tuple[str, str, str]:
