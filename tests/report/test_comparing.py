@@ -24,7 +24,7 @@ def found():
 
 def test_the_page_says_what_was_found(found, tmp_path):
     page = comparing.html(found, tmp_path / "page.html", names=("last", "now")).read_text()
-    assert "now is worse than last by 10 points (8 to 13): a after 8 slots; same 1,000" in page
+    assert "now is worse than last by 10 points (7 to 13): a after 8 slots; same 1,000" in page
     assert "Only now tried c." in page
     assert "In nothing that is known of them." in page
 
@@ -34,7 +34,7 @@ def test_figures_and_chart_are_of_every_attack(found):
     (exhibit,) = section.exhibits
     assert [row["attack"] for row in exhibit.rows] == ["a", "b"]
     assert [row["value"] for row in exhibit.rows] == pytest.approx([0.1, 0])
-    assert "A is right more often: +10 points (+8 to +13)." in exhibit.sentence
+    assert "A is right more often: +10 points (+7 to +13)." in exhibit.sentence
     assert "B may be right as often: 0 points" in exhibit.sentence
     assert not changes.exhibits
     turned = comparing.sections(compare(result(("a", MANY)), result(("a", FEW))))[0]
