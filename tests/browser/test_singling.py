@@ -1,7 +1,9 @@
-"""The pages of singling out and of unicity in a real browser."""
+"""The pages of singling out, of unicity and of two runs in a real browser."""
 
 import pytest
+from tests.report.test_comparing import FEW, MANY
 from tests.report.test_singling import people, sales
+from tests.study.test_comparing import result
 
 import reidrisk as rr
 from reidrisk import report
@@ -12,6 +14,9 @@ from tests.browser.test_report import CHROMIUM, FLAGS  # noqa: E402  needs playw
 pytestmark = pytest.mark.browser
 
 
+CHARTS = {"singling": 3, "unicity": 2, "comparing": 1}
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
@@ -20,10 +25,14 @@ def pages(tmp_path_factory):
     return {
         "singling": report.singling.html(found, folder / "singling.html"),
         "unicity": report.unicity.html(known, folder / "unicity.html"),
+        "comparing": report.comparing.html(
+            rr.compare(result(("a", FEW), ("b", FEW)), result(("a", MANY), ("b", FEW), seed=1)),
+            folder / "comparing.html",
+        ),
     }
 
 
-@pytest.mark.parametrize("name", ["singling", "unicity"])
+@pytest.mark.parametrize("name", CHARTS)
 @pytest.mark.parametrize("width", [360, 1280])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_every_chart_is_drawn_within_the_window_and_nothing_is_fetched(pages, name, width, scheme):
@@ -38,7 +47,7 @@ def test_every_chart_is_drawn_within_the_window_and_nothing_is_fetched(pages, na
         page.on("request", lambda request: requests.append(request.url))
         page.goto(pages[name].as_uri())
         page.wait_for_function("document.querySelectorAll('.chart:not(.live)').length === 0")
-        assert page.locator(".chart.live svg").count() == {"singling": 3, "unicity": 2}[name]
+        assert page.locator(".chart.live svg").count() == CHARTS[name]
         assert page.evaluate("document.documentElement.scrollWidth") == width
         chromium.close()
     assert not complaints

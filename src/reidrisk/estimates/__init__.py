@@ -3,6 +3,7 @@
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
 from reidrisk.estimates.claims import Claims, ClaimsBin, claims
 from reidrisk.estimates.credits import mean_of_credits
+from reidrisk.estimates.differences import paired_difference, unpaired_difference
 from reidrisk.estimates.estimate import Bound, Estimate, Side
 from reidrisk.estimates.extrapolation import Extrapolation, extrapolate
 from reidrisk.estimates.intervals import confidence, mean_of_shares
@@ -25,7 +26,9 @@ __all__ = [
     "mean_of_credits",
     "mean_of_numbers",
     "mean_of_shares",
+    "paired_difference",
     "per_user_risk",
     "risk_coverage",
     "selective",
+    "unpaired_difference",
 ]

@@ -444,6 +444,11 @@ class Result:
     def load(cls, path: str | Path) -> Self:
         """Read a result: `result.json`, or the folder that holds it."""
         file = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
+        if not file.is_file() and (Path(path) / "run.json").is_file():
+            raise InvalidInput(
+                f"{path}: the run is not finished, so it has no result yet; go on with the "
+                "command that began it"
+            )
         if not file.is_file():
             raise InvalidInput(f"{file}: there is no such file; run a study first")
         try:

@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from reidrisk.study.comparing import Comparison
     from reidrisk.study.result import Result
 
 Anything = TypeVar("Anything")
@@ -40,7 +41,7 @@ def _visible(character: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if hidden and character not in "\n\t" else character
 
 
-def units(result: "Result", number: int) -> str:
+def units(result: "Result | Comparison", number: int) -> str:
     """A number of slots in the study's own word for them."""
     single = result.unit.removesuffix("s")
     return f"{number:,} {single if number == 1 else single + 's'}"
