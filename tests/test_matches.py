@@ -117,7 +117,7 @@ def test_only_like_merges_with_like():
         InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"
     ):
         matches([1], [1], [1]).merge(matches([1, 1], [1, 1], [1, 1]))
-    with pytest.raises(InvalidInput, match="with and without the second best .* second=True"):
+    with pytest.raises(InvalidInput, match=r"with and without the second best .* second=True"):
         matches([1], [1], [1]).merge(matches([1], [1], [1], second=[0]))
 
 

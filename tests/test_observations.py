@@ -142,5 +142,5 @@ def test_strangers_may_be_bags():
 
 
 def test_without_strangers_nobody_can_be_met():
-    with pytest.raises(InvalidInput, match="everybody whom .* is known; give strangers="):
+    with pytest.raises(InvalidInput, match=r"everybody whom .* is known; give strangers="):
         Observations(**GOOD).of_strangers()

@@ -393,6 +393,14 @@ def is_rows(known: object) -> TypeGuard[Rows]:
     return hasattr(known, "block")
 
 
+def one_after_other(rows: Any, others: Any) -> Any:
+    """Anonymous rows, an array or bags, and behind them others of the same form."""
+    if not isinstance(rows, BagRows):
+        return read_only(np.concatenate([rows, others]))
+    values = read_only(np.concatenate([rows.values, others.values]))
+    return rows._with(values, _starts(np.concatenate([rows.sizes, others.sizes])))
+
+
 def smallest_type(tokens: int) -> np.dtype[Any]:
     """The smallest type for tokens below `tokens` and the mark of a gap."""
     return np.min_scalar_type(-tokens)

@@ -49,6 +49,7 @@ def among(seen: Observations, users: Mask, targets: Mask) -> Observations:
         seen.anonymous[targets],
         place[seen.truth[targets]],
         tokens=seen.tokens,
+        strangers=seen.strangers,
     )
 
 
