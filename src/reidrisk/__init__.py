@@ -90,6 +90,7 @@ __all__ = [
     "estimates",
     "measure",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "popularity",
@@ -125,6 +126,7 @@ _PARTS = {
     "risk": (
         "measure",
         "measure_sizes",
+        "measure_strangers",
         "optimum",
         "per_user",
         "posterior",

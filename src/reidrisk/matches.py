@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import NOBODY
 
 # The score of a row that is not here: below all others, so that merging is taking the larger.
 ABSENT = np.iinfo(np.int64).min
+NOBODY = -1
 # Instead of a count, where the true row was not searched.
 UNCOUNTED = -1
 
@@ -154,7 +154,10 @@ class Matches:
         above, level = up_to_rank(above, level, ranks)
         second = None
         if _same_second([self, other]):
-            second = np.max([self.second, other.second, np.minimum(self.best, other.best)], axis=0)
+            assert self.second is not None
+            assert other.second is not None
+            lower = np.minimum(self.best, other.best)
+            second = np.maximum(lower, np.maximum(self.second, other.second))
         return type(self)(
             best, ties, true_score, best_rows, best_scores, above, level, ranks, second
         )

@@ -24,10 +24,10 @@ from reidrisk.rows import (
     smallest_type,
 )
 
-NOBODY = -1
-"""Instead of a row of `known`, where there is none."""
+__all__ = ["MISSING", "Observations", "Tokens", "smallest_type"]
 
-__all__ = ["MISSING", "NOBODY", "Observations", "Tokens", "smallest_type"]
+_NO_ROW = -1
+"""Instead of a row of `known`, in the truth of a stranger."""
 
 
 @dataclass(frozen=True, eq=False, slots=True, init=False)
@@ -150,7 +150,7 @@ class Observations:
                 "everybody whom these observations meet is known; give strangers=, anonymous rows "
                 "of people who are not"
             )
-        nobody = np.full(len(self.strangers), NOBODY, np.int64)
+        nobody = np.full(len(self.strangers), _NO_ROW, np.int64)
         nowhere = np.zeros(len(nobody), np.bool_)
         return self.changed(
             anonymous=self.strangers,

@@ -5,6 +5,7 @@ from reidrisk.risk.curves import RiskCurve, SizeCurve
 from reidrisk.risk.fitting import Fitted, fitted
 from reidrisk.risk.known_points import Unicity, unicity
 from reidrisk.risk.measuring import measure
+from reidrisk.risk.open_sets import measure_strangers
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
@@ -22,6 +23,7 @@ __all__ = [
     "fitted",
     "measure",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "posterior",

@@ -89,8 +89,10 @@ def _count(blocks: Blocks) -> int:
 def _check_answers(engine: Any, seen: Observations, score: Score) -> None:
     slow, what = ReferenceEngine(), f"the reference's answer for {type(score).__name__}"
     for list_best, ranks, second in _WAYS_TO_ASK:
-        asked = {"list_best": list_best, "ranks": ranks, "second": second}
-        found, expected = engine.search(seen, score, **asked), slow.search(seen, score, **asked)
+        found, expected = (
+            each.search(seen, score, list_best=list_best, ranks=ranks, second=second)
+            for each in (engine, slow)
+        )
         _promise(_same(found, expected, _FOUND), what)
         _promise(_same(found, expected, _COUNTED), f"{what}, ranks")
         _promise(_same(found, expected, ("second",)), f"{what}, the second best")
