@@ -20,7 +20,7 @@ from reidrisk.scores import GRID, OfAnyone, Score, normalised
 
 RULES: tuple[Rule, ...] = get_args(Rule)
 
-_FEWEST = 2
+FEWEST = 2
 """Strangers, of whom one chooses and one judges; users, of whom one is the second best."""
 
 
@@ -96,7 +96,7 @@ class Meeting:
         """All whom the observations meet."""
         met = seen.of_strangers()
         something = something_shown(met)
-        if something.sum() < _FEWEST:
+        if something.sum() < FEWEST:
             raise InvalidInput(
                 f"in the first {seen.slots} slots something was seen of {int(something.sum())} of "
                 f"{len(something)} strangers; one must choose when to speak and another judge it, "
@@ -146,7 +146,7 @@ def _rules(
 ) -> dict[Rule, tuple[Floats, Floats, Matches]]:
     """For each rule, how sure it is of targets and of strangers, and what was found of targets."""
     score, sides = subject.score, (meeting.targets, meeting.strangers)
-    both = meeting.targets.users >= _FEWEST
+    both = meeting.targets.users >= FEWEST
     found, met = (engine.search(side, score, second=both) for side in sides)
     sure: dict[Rule, tuple[Floats, Floats, Matches]] = {
         "score": (found.best / GRID, met.best / GRID, found)

@@ -45,24 +45,29 @@ def by_weights(
         shown: What is shown.
     """
     slots = shown.shape[1]
-    shift = log_sums(known.block(0, 1))[0, :slots] / GRID  # so that no exponential overflows
+    # Weights of rows are relative to those that hold the first token, and that hold nothing: so no
+    # exponential overflows.
+    row = known.block(0, 1)[:, :slots]
+    usual, of_nothing = (log_sums(np.full_like(row, what))[0] / GRID for what in (0, MISSING))
     held = np.zeros((3, slots, table.shape[2]))
     for rows in _blocks(known):
-        _add(rows[:, :slots], np.exp(shift - log_sums(rows)[:, :slots] / GRID), held)
+        _add(rows[:, :slots], usual - log_sums(rows)[:, :slots] / GRID, held)
     held[1] = np.maximum(held[1] - held[0], 0.0)
     with np.errstate(divide="ignore"):
         logs = np.log(held / known.users)
     gains = np.stack([by_slot(gain, slots) for gain in table]) / GRID
-    nats = np.logaddexp.reduce(gains + logs, axis=0) - shift[:, None]
+    gains -= np.stack([usual, usual, of_nothing])[:, :, None]
+    nats = np.logaddexp.reduce(gains + logs, axis=0)
     return np.asarray(nats[np.arange(slots), shown])
 
 
-def _add(rows: Tokens, weights: Floats, held: Floats) -> None:
-    """Add the weights of the rows that hold each symbol, of those that hold any, of empty ones."""
+def _add(rows: Tokens, nats: Floats, held: Floats) -> None:
+    """Add the weights of rows that hold each symbol and of those that hold any; empty ones."""
     sets = np.sort(rows.reshape(len(rows), rows.shape[1], -1), axis=2)
     empty = sets[:, :, -1] == MISSING
-    held[1] += np.where(empty, 0.0, weights).sum(axis=0)[:, None]
-    held[2] += np.where(empty, weights, 0.0).sum(axis=0)[:, None]
+    weights = np.exp(np.where(empty, -np.inf, nats))
+    held[1] += weights.sum(axis=0)[:, None]
+    held[2] += empty.sum(axis=0)[:, None]
     new = sets != MISSING
     new[:, :, 1:] &= sets[:, :, 1:] != sets[:, :, :-1]
     for slot in range(sets.shape[1]):
