@@ -115,7 +115,7 @@ def test_intervals_of_false_claims_cover(present):
             false = present * wrong + (1 - present) * accused
             share = false / (present * named + (1 - present) * accused)
             missed[place] += not one.false.low <= share <= one.false.high
-            assert one.false.high - one.false.low < 0.75
+            assert one.false.high - one.false.low < (0.75 if present > 0.1 else 0.95)
     assert (missed <= 0.05 * 300).all()
 
 

@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, information, people, releases, sizes, spectrum, sweeps
+from reidrisk.report import (
+    growth,
+    information,
+    people,
+    releases,
+    sizes,
+    spectrum,
+    strangers,
+    sweeps,
+)
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
 from reidrisk.study.saying.words import cleaned
@@ -22,6 +31,7 @@ _ORDER: tuple[SectionOf, ...] = (
     growth.section,
     sizes.section,
     people.section,
+    strangers.section,
     sweeps.section,
     releases.section,
     information.section,
