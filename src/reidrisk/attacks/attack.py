@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
-from reidrisk.rows import BagRows, Rows, Tokens, read_only
+from reidrisk.rows import BagRows, Rows, Tokens, one_after_other, read_only
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
@@ -30,7 +30,7 @@ class View:
     Attributes:
         known: Rows whose user the attacker knows.
         anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
-            nothing about them.
+            nothing about them. Those of strangers are among them: nobody can tell.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
@@ -55,7 +55,10 @@ class View:
 
         Anonymous rows come in the order of what they hold: where they stood may tell who they are.
         """
-        return cls(seen.known, release, panel, population, _in_order(seen.anonymous))
+        met = seen.anonymous
+        if seen.strangers is not None:
+            met = one_after_other(met, seen.strangers)
+        return cls(seen.known, release, panel, population, _in_order(met))
 
     @property
     def tokens(self) -> int:

@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, guesses, information, people, releases, sizes, spectrum, sweeps
+from reidrisk.report import (
+    growth,
+    guesses,
+    information,
+    people,
+    releases,
+    sizes,
+    spectrum,
+    strangers,
+    sweeps,
+)
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
 from reidrisk.study.saying.words import cleaned
@@ -23,6 +33,7 @@ _ORDER: tuple[SectionOf, ...] = (
     guesses.section,
     sizes.section,
     people.section,
+    strangers.section,
     sweeps.section,
     releases.section,
     information.section,
