@@ -97,16 +97,16 @@ def verdict(found: Singling) -> tuple[Statement, ...]:
     )
     if found.smallest == 1:
         promise = "The smallest group is one person, so k-anonymity promises nothing (k = 1)."
-    statements = [Statement("found", first), Statement("model", best)]
+    statements = [Statement("found", first), Statement("possible", best)]
     if found.register:
         statements += _register_verdict(found.register)
-    return (*statements, Statement("promise", promise, warns=found.smallest == 1))
+    return (*statements, Statement("ruled out", promise, warns=found.smallest == 1))
 
 
 def _register_verdict(register: RegisterCrowds) -> list[Statement]:
     if not register.found:
         text = "No record has its values in the register: it says nothing about this table."
-        return [Statement("model", text, warns=True)]
+        return [Statement("possible", text, warns=True)]
     text = (
         f"Among the {count(register.people)} people of the register, "
         f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
@@ -117,7 +117,7 @@ def _register_verdict(register: RegisterCrowds) -> list[Statement]:
             f" {count(register.not_found)} records are not in it; they are in no such figure, "
             "which does not make them safe."
         )
-    return [Statement("model", text, warns=bool(register.not_found))]
+    return [Statement("possible", text, warns=bool(register.not_found))]
 
 
 def basis(found: Singling) -> str:
