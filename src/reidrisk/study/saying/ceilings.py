@@ -68,8 +68,8 @@ def possible(result: Result) -> list[Statement]:
 
 
 def _reach(result: Result, bound: Bound, best: Risk | None) -> str:
-    """A ceiling in words; it has no number of its own where an attack has reached it."""
-    if best is not None and _met(bound, best):
+    """A ceiling in words; it has no number of its own where what was found is said alike."""
+    if best is not None and (best.value >= bound.low or _said_alike(bound, best)):
         return _reached(bound, best)
     about = "about " if bound.low < bound.high else ""
     still_open = ""
@@ -85,26 +85,29 @@ def _reach(result: Result, bound: Bound, best: Risk | None) -> str:
     )
 
 
+def _said_alike(bound: Bound, best: Risk) -> bool:
+    """Whether rounding has taken away what lies between what was found and the ceiling."""
+    return shown(share(best)) >= shown(share(bound))
+
+
 def _reached(bound: Bound, best: Risk) -> str:
-    good = "already as good as"
+    met = best.high >= bound.low
+    more = "no more" if met else "hardly more"
+    good = "already as good as" if met else "nearly as good as"
+    within = ", within the intervals" if met else ""
     if not bound.fits:
-        text = f"Possible by {bound.name}: no more. The attack is {good} it allows, within the"
-        return f"{text} intervals. {bound.assumes}".rstrip()
+        text = f"Possible by {bound.name}: {more}. The attack is {good} it allows{within}."
+        return f"{text} {bound.assumes}".rstrip()
     model = _model(bound)
     whose = "this knowledge" if model == best.attack else f"the knowledge of {model}"
     return (
-        f"Possible with {whose}: no more. The attack is {good} the model of {model} allows, "
-        "within the intervals, if that model holds."
+        f"Possible with {whose}: {more}. The attack is {good} the model of {model} allows{within}, "
+        "if that model holds."
     )
 
 
 def _model(bound: Bound) -> str:
     return bound.name.removeprefix("best within ")
-
-
-def _met(bound: Bound, best: Risk) -> bool:
-    """Whether the attack is where the ceiling is, or is said to be."""
-    return best.value >= bound.low or shown(share(best)) >= shown(share(bound))
 
 
 def ruled_out(result: Result) -> list[Statement]:
