@@ -105,7 +105,7 @@ def test_a_result_of_risks_alone_has_no_trace_of_the_rest(tmp_path):
 
 def test_a_result_of_nothing_is_still_a_page(tmp_path):
     page = made(bare(), tmp_path)
-    assert "No attack was measured" in page
+    assert "no attack was measured" in page
     assert 'role="img"' not in page
 
 
