@@ -8,7 +8,15 @@ from reidrisk.guests import guest
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
 from reidrisk.study.result import Bound, Result
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved, said
-from reidrisk.study.saying.numbers import at_most, interval, percent, share, times, times_at_most
+from reidrisk.study.saying.numbers import (
+    at_most,
+    count,
+    interval,
+    percent,
+    share,
+    times,
+    times_at_most,
+)
 from reidrisk.study.saying.words import listed, units
 
 # side: what the mark says, shape, glyph
@@ -36,6 +44,11 @@ def section(result: Result) -> Section | None:
             words_column("Attacker or limit", "name"),
             Column("Right", lambda row: str(row["short"]), "number"),
             Column("How sure", _on_one_line, "sure", number=False),
+            Column(
+                "Cases",
+                lambda row: count(float(row["trials"] or 0)) if row["trials"] else NOTHING,
+                "trials",
+            ),
             Column("Times guessing", lambda row: str(row["times"]), "times_guessing"),
             Column("Kind", lambda row: _SHORT[str(row["side"])], "side", number=False),
             words_column("Model", "fits"),

@@ -339,8 +339,8 @@ def test_what_lowers_the_risk_comes_from_sweeps():
     found = replace(sample(), risks=own + changes, study=study, releases=())
     assert texts(found, "remedy") == [
         (
-            "What would lower the risk: noise 0.5 instead of 0.05 (upper end 3 %); noise 0.2 instead "
-            "of 0.05 (upper end 6 %)."
+            "What would lower the risk: noise 0.5 instead of 0.05 (upper end 3 %); noise 0.2 "
+            "instead of 0.05 (upper end 6 %)."
         )
     ]
     kept = replace(found, signoff=Signoff(limit=0.07))
@@ -369,8 +369,8 @@ def test_what_lowers_the_risk_comes_from_other_releases():
     found = replace(sample(), risks=(swept("x", 0.1),), releases=releases)
     assert texts(found, "remedy") == [
         (
-            "What would lower the risk: cohorts (upper end 1 %, after 1 week, type-aware could not be "
-            "tried); samples (upper end 2 %)."
+            "What would lower the risk: cohorts (upper end 1 %, after 1 week, type-aware could not "
+            "be tried); samples (upper end 2 %)."
         )
     ]
 
@@ -394,8 +394,8 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
     )
     assert texts(found, "strangers") == [
         (
-            "Strangers: if half of the visitors are nobody whom the attacker knows, and at most 1 % of "
-            "those may be accused, 3 % (1 % to 6 %) of 250 known visitors are named after 4 "
+            "Strangers: if half of the visitors are nobody whom the attacker knows, and at most "
+            "1 % of those may be accused, 3 % (1 % to 6 %) of 250 known visitors are named after 4 "
             "weeks (x, by its lead over the second best). Accused were 3 % (1 % to 6 %) of 125 "
             "strangers."
         )
