@@ -17,7 +17,7 @@ Topics API among four hundred people
 
 Found: after 4 weeks, an attacker who knows how the release works and what types of people there \
 are (type-aware, the strongest of 2 attacks tried) picks the right person out of 400 in about \
-3.1 % of 10,000 cases (2.7 % to 3.5 %), about 12 times as often as guessing would.
+3.1 % (2.7 % to 3.5 %) of 10,000 cases, about 12 times as often as guessing would.
 
 Possible: an attacker who knows how the release works and what types of people there are could \
 reach about 4.5 % (4.0 % to 5.0 %) at most, if the model holds (best within type-aware).
@@ -79,7 +79,7 @@ def test_results_of_before_name_the_attack_alone():
     (found,) = texts(old, "found")
     assert found.startswith(
         "Found: after 3 weeks, the strongest attack tried (weighted-hamming) picks the right "
-        "person out of 400 in about 21 % of 150 cases (13 % to 30 %), about 80 times as often"
+        "person out of 400 in about 21 % (13 % to 30 %) of 150 cases, about 80 times as often"
     )
     assert texts(old, "possible")[0] == (
         "Possible with this knowledge: no more. The attack is already as good as the model of "
@@ -129,7 +129,9 @@ def test_denominators_are_said():
         "10,000 people were attacked, of whom 9,000 could be assessed: of the other 1,000 one side "
         "had seen nothing, which does not make them safe."
     )
-    assert "% of the 9,000 cases of 10,000 that could be assessed (" in texts(result, "found")[0]
+    assert (
+        "%) of the 9,000 cases of 10,000 that could be assessed, about" in texts(result, "found")[0]
+    )
 
 
 @pytest.mark.parametrize(("targets", "said"), [(2, "2 rows were"), (1, "1 row was")])

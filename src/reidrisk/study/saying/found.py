@@ -36,8 +36,8 @@ def found(result: Result) -> Statement:
     about = "about " if ends else ""
     return Statement(
         "found",
-        f"Found: after {time}, {_who(result, best)} picks {whom} in {about}{share(best)} of {cases}"
-        f"{ends}, {_compared(best)}.",
+        f"Found: after {time}, {_who(result, best)} picks {whom} in {about}{share(best)}{ends} of "
+        f"{cases}, {_compared(best)}.",
     )
 
 
