@@ -157,7 +157,7 @@ def test_a_section_of_someone_else_comes_last_and_is_escaped(toys, tmp_path):
     evil = bare(title=EVIL, risks=(risk(EVIL, 0.05, slots=1), risk(EVIL, 0.1)))
     page = report.html(evil, tmp_path / "page.html", sections=(own,)).read_text(encoding="utf-8")
     names = re.findall(r'<section id="([a-z]+)"', page)
-    assert names == ["slots", "toy", "again"]
+    assert names == ["regulators", "slots", "toy", "again"]
     assert '<a href="#toy">Is this &lt;i&gt;mine&lt;/i&gt;?</a>' in page
     assert "&lt;b&gt;Toy&lt;/b&gt;" in page
     assert "<p>From outside.</p>" in page

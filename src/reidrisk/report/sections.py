@@ -10,7 +10,16 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, information, people, releases, sizes, spectrum, sweeps
+from reidrisk.report import (
+    growth,
+    information,
+    people,
+    regulators,
+    releases,
+    sizes,
+    spectrum,
+    sweeps,
+)
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
 from reidrisk.study.saying.words import cleaned
@@ -19,6 +28,7 @@ SectionOf = Callable[[Result], Section | None]
 
 _ORDER: tuple[SectionOf, ...] = (
     spectrum.section,
+    regulators.section,
     growth.section,
     sizes.section,
     people.section,
