@@ -96,8 +96,9 @@ def test_nothing_points_outside(text):
 def test_a_result_of_risks_alone_has_no_trace_of_the_rest(tmp_path):
     result = bare(risks=(risk("Hamming", 0.005, slots=1), risk("Hamming", 0.01)))
     page = made(result, tmp_path)
-    assert [section.name for section in sections(result)] == ["slots"]
-    assert not sections(bare(risks=(risk("Hamming", 0.01),)))
+    assert [section.name for section in sections(result)] == ["regulators", "slots"]
+    (alone,) = sections(bare(risks=(risk("Hamming", 0.01),)))
+    assert alone.name == "regulators"
     body = page[: page.index("<script>")].partition("</style>")[2]
     for word in ("extrapol", "sure", "Bits", "Assumed", "Not covered", "Input", "Effect of"):
         assert word not in body
@@ -193,6 +194,7 @@ def test_every_chart_becomes_three_files_and_every_table_one(tmp_path):
     assert {path.stem for path in paths} - drawn == {
         "held-out",
         "percentiles-1",
+        "regulators",
         "selective",
         "utility",
     }

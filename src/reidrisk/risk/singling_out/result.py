@@ -144,8 +144,7 @@ class RegisterCrowds:
         """Of the records that are found, if any is: one divided by all who share it."""
         if not self.found:
             return None
-        most = Estimate.computed(upper_from_k_anonymity(self.smallest), EXACT)
-        return RecordRisk(most, self.optimum)
+        return RecordRisk(_one_of(self.smallest), self.optimum)
 
 
 @dataclass(frozen=True)
@@ -204,7 +203,7 @@ class Singling:
     @property
     def prosecutor(self) -> RecordRisk:
         """The risk from whoever knows that the person is in the table: `1 / k` of each record."""
-        return RecordRisk(self.k_anonymity, self.optimum)
+        return RecordRisk(_one_of(self.smallest), self.optimum)
 
     @property
     def journalist(self) -> RecordRisk | None:
@@ -255,6 +254,10 @@ class Singling:
             f"{self.unique:,} unique ({self.share_unique.value:.4%}), smallest group "
             f"{self.smallest:,}, optimum {self.optimum.value:.4%}"
         )
+
+
+def _one_of(crowd: int) -> Estimate:
+    return Estimate.computed(float(Fraction(1, crowd)), EXACT)
 
 
 def _plain(value: Any) -> Any:

@@ -32,7 +32,8 @@ def strangers(result: Result) -> Statement:
         f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
         f"{share_with_interval(decision.right)} of {count(one.targets)} known visitors are named "
         f"after {units(result, one.slots)} ({one.attack}, {_RULES.get(one.rule, one.rule)}). "
-        f"Accused were {share_with_interval(decision.accused)} of {count(one.strangers)} strangers.",
+        f"Accused were {share_with_interval(decision.accused)} of {count(one.strangers)} "
+        "strangers.",
     )
 
 
