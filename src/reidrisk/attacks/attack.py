@@ -83,7 +83,8 @@ class Attack(Protocol):
 
     Attributes:
         name: Short, in lower case, as on the command line.
-        knows: What the attacker needs to know, beside the rows: part of a sentence.
+        knows: What the attacker knows, in words that end `an attacker who knows ...` and that a
+            reader understands who has never heard of the attack.
         assumes: Under what the attack is the best possible: a sentence.
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
             to what is the same for all users, gaps included. Only then does an attacker know how

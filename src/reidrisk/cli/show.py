@@ -42,17 +42,23 @@ def table(
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
     table(
-        ("attack", unit, "right", "interval", "guessing"),
+        ("attack", unit, "right", "interval", "guessing", "assessed"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.3%}")
+             f"{risk.guessing:.3%}", f"{risk.targets:,}")
             for risk in found
         ],
+        whole=("right", "interval", "guessing", "assessed"),
     )  # fmt: skip
-    if missed := max((risk.not_assessed for risk in found), default=0):
+    if worst := max(found, key=lambda risk: risk.not_assessed, default=None):
+        _tell_missed(worst)
+
+
+def _tell_missed(risk: "Risk") -> None:
+    if missed := risk.not_assessed:
         say(
-            f"Of up to {missed:,} of the targets one side saw nothing, so they could not be "
-            "assessed. They are in no figure, which does not make them safe."
+            f"Of up to {missed:,} of the {risk.targets + missed:,} targets one side saw nothing, "
+            "so they could not be assessed. They are in no figure, which does not make them safe."
         )
 
 

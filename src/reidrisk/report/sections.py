@@ -15,6 +15,7 @@ from reidrisk.report import (
     guesses,
     information,
     people,
+    regulators,
     releases,
     sizes,
     spectrum,
@@ -29,6 +30,7 @@ SectionOf = Callable[[Result], Section | None]
 
 _ORDER: tuple[SectionOf, ...] = (
     spectrum.section,
+    regulators.section,
     growth.section,
     guesses.section,
     sizes.section,

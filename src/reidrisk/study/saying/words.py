@@ -61,3 +61,12 @@ def listed(items: Sequence[str]) -> str:
 def opening(text: str) -> str:
     """The text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
+
+
+def targets_word(result: "Result", number: int = 2) -> str:
+    """What was attacked: people; rows, where tables say whose a row is and may repeat a user."""
+    people = result.study.get("people")
+    rows = isinstance(people, Mapping) and people.get("kind") in {"Linked", "Observations"}
+    if rows:
+        return "row" if number == 1 else "rows"
+    return "person" if number == 1 else "people"
