@@ -11,7 +11,7 @@ from reidrisk.drawing import PAGE
 from reidrisk.report import charts, writing
 from reidrisk.report.parts import Section
 from reidrisk.report.sections import SectionOf, sections
-from reidrisk.report.writing import policy, resource, template, trusted
+from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.result import Result
 from reidrisk.study.saying.numbers import Interval, interval, share
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
@@ -72,8 +72,8 @@ def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
 
 def written(sheet: Sheet, parts: Sequence[Section]) -> str:
     """A page of any content as text."""
-    style, script = resource("colours.css") + resource("page.css"), resource("page.js")
-    library = charts.library()
+    style = resource("shared.css") + resource("page.css") + foot(sheet.title)
+    library, script = charts.library(), resource("page.js")
     page: str = template("page.html").render(
         sheet=sheet,
         policy=policy(style, (library, script)),

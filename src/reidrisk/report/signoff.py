@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from reidrisk.report.ranges import range_of
-from reidrisk.report.writing import policy, resource, template, trusted
+from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.judging import above, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Risk, Signoff
 from reidrisk.study.saying.numbers import (
@@ -47,9 +47,6 @@ _UTILITY = {
     "variation": "is how far token frequencies are off",
     "withheld": "of slots with something to show are empty",
 }
-_FOOT = 60
-"""Characters of the title at the foot of a printed page."""
-
 _INPUTS = 4
 """Names of files that are listed; the others are in the result."""
 
@@ -116,7 +113,7 @@ def render(result: Result, digest: str | None = None) -> str:
     known, said = cleaned(result), verdict(cleaned(result))
     hashed = digest or digest_of(result)
     words = known.signoff or Signoff()
-    style = resource("colours.css") + resource("signoff.css") + _foot(known.title, hashed)
+    style = resource("shared.css") + resource("signoff.css") + foot(known.title, f"result {hashed[:12]}")
     page: str = template("signoff.html").render(
         result=known,
         policy=policy(style),
@@ -140,7 +137,7 @@ def render(result: Result, digest: str | None = None) -> str:
 
 
 def _terms(words: Signoff) -> tuple[Field, ...]:
-    limit = "" if words.limit is None else f"{percent(words.limit)} of cases, by the upper end"
+    limit = "" if words.limit is None else f"at most {percent(words.limit)} of cases"
     return (
         Field("Limit", limit, 1),
         Field("Source of the limit", words.limit_source, 1),
@@ -300,19 +297,3 @@ def _inputs(result: Result) -> tuple[str, ...]:
     files = [f"{name} {digest[:12]}" for name, digest in result.inputs.items()]
     more = len(files) - _INPUTS
     return (*files[:_INPUTS], *([f"and {count(more)} more"] if more > 0 else []))
-
-
-def _foot(title: str, digest: str) -> str:
-    """What each printed page says below: which document, which result."""
-    short = title if len(title) <= _FOOT else f"{title[: _FOOT - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    words = _quoted(f"{short}  \N{MIDDLE DOT}  result {digest[:12]}")
-    return f"@media print {{ @page {{ @bottom-left {{ content: {words}; }} }} }}\n"
-
-
-def _quoted(text: str) -> str:
-    """Text as a string of CSS, every sign but letters, digits and spaces by its number."""
-    plain = (
-        sign if sign == " " or (sign.isascii() and sign.isalnum()) else f"\\{ord(sign):x} "
-        for sign in " ".join(text.split())
-    )
-    return f'"{"".join(plain)}"'

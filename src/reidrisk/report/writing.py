@@ -12,6 +12,8 @@ from reidrisk.files import written_whole
 from reidrisk.guests import guest
 
 _SPACE = "\N{NO-BREAK SPACE}"
+_FOOT = 60
+"""Characters of a title at the foot of a printed page."""
 
 
 def template(name: str) -> Any:
@@ -51,6 +53,13 @@ def resource(name: str) -> str:
     return files("reidrisk.report").joinpath(name).read_text(encoding="utf-8")
 
 
+def foot(title: str, *more: str) -> str:
+    """Style that writes a title, and perhaps more, at the foot of every printed page."""
+    short = title if len(title) <= _FOOT else f"{title[: _FOOT - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
+    words = _quoted(" \N{MIDDLE DOT} ".join((short, *more)))
+    return f"@media print {{ @page {{ @bottom-left {{ content: {words}; }} }} }}\n"
+
+
 def saved(body: str, path: str | os.PathLike[str]) -> Path:
     """Write a page, whole or not at all."""
     file = Path(path)
@@ -62,6 +71,15 @@ def saved(body: str, path: str | os.PathLike[str]) -> Path:
 def _tied(value: Any) -> Any:
     """A percent sign stays with its number."""
     return value.replace(" %", f"{_SPACE}%") if type(value) is str else value
+
+
+def _quoted(text: str) -> str:
+    """Text as a string of CSS, every sign but letters, digits and spaces by its number."""
+    plain = (
+        sign if sign == " " or (sign.isascii() and sign.isalnum()) else f"\\{ord(sign):x} "
+        for sign in " ".join(text.split())
+    )
+    return f'"{"".join(plain)}"'
 
 
 def _hash(text: str) -> str:
