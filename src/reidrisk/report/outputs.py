@@ -40,15 +40,17 @@ def html(
             earlier version wrote it; else that of `result.json` as it is saved today.
 
     Raises:
-        InvalidInput: There is no such edition, or it takes no sections.
+        InvalidInput: There is no such edition, or it has no place for what is given.
     """
     if edition not in EDITIONS:
         raise InvalidInput(f"there is no edition {edition!r}; there are {listed(EDITIONS)}")
-    if edition == "long":
-        return saved(page.render(cleaned(result), sections), path)
-    if sections:
-        raise InvalidInput("sections go with the long edition only; leave one of the two out")
-    return saved(signoff.render(result, digest), path)
+    if edition == "signoff":
+        if sections:
+            raise InvalidInput("sections go with the long edition only; leave one of the two out")
+        return saved(signoff.render(result, digest), path)
+    if digest is not None:
+        raise InvalidInput("a digest goes with the sign-off edition only; leave it out")
+    return saved(page.render(cleaned(result), sections), path)
 
 
 def files(

@@ -12,6 +12,9 @@ from reidrisk.study.saying.verdict import strongest
 
 Kind = Literal["guessing", "found", "possible", "ruled-out", "limit"]
 
+_LEAST = 1e-11
+"""Where the axis begins at the latest: fewer than one in all people."""
+
 
 @dataclass(frozen=True)
 class Mark:
@@ -50,7 +53,7 @@ class Range:
 
     @property
     def _floor(self) -> float:
-        return min(floor_of(mark.value for mark in self.marks), 0.5)
+        return min(max(floor_of(mark.value for mark in self.marks), _LEAST), 0.5)
 
 
 def range_of(result: Result) -> Range | None:

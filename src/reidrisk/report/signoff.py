@@ -113,7 +113,8 @@ def render(result: Result, digest: str | None = None) -> str:
     known, said = cleaned(result), verdict(cleaned(result))
     hashed = digest or digest_of(result)
     words = known.signoff or Signoff()
-    style = resource("shared.css") + resource("signoff.css") + foot(known.title, f"result {hashed[:12]}")
+    below = foot(known.title, f"result {hashed[:12]}")
+    style = resource("shared.css") + resource("signoff.css") + below
     page: str = template("signoff.html").render(
         result=known,
         policy=policy(style),
@@ -124,7 +125,7 @@ def render(result: Result, digest: str | None = None) -> str:
         scale=range_of(known),
         groups=_groups(said),
         basis=basis(known),
-        met=[one.text for one in said if one.about == "strangers"] or [_met(known)],
+        met=_texts(said, "strangers") or [_met(known)],
         strangers=_strangers(known),
         utility=_utility(known),
         inputs=_inputs(known),
@@ -197,9 +198,7 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
         return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks = judged(result)
     failing = above(risks, words.limit)
-    sentences = [one.text for one in said if one.about == "limit"]
-    if not sentences:
-        sentences = [_kept(result, risks, failing)]
+    sentences = _texts(said, "limit") or [_kept(result, risks, failing)]
     if missed := max(risk.not_assessed for risk in risks):
         sentences.append(f"Up to {count(missed)} people could not be assessed: they are in no "
                          "figure, which does not make them safe.")  # fmt: skip
@@ -228,6 +227,10 @@ def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
         if about not in _ELSEWHERE:
             found.setdefault(_ABOUT.get(about, opening(about)), []).append(one)
     return tuple(Group(label, tuple(some)) for label, some in found.items() if some)
+
+
+def _texts(said: Sequence[Statement], about: str) -> list[str]:
+    return [one.text for one in said if str(one.about) == about]
 
 
 def _met(result: Result) -> str:

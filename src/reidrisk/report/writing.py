@@ -55,8 +55,8 @@ def resource(name: str) -> str:
 
 def foot(title: str, *more: str) -> str:
     """Style that writes a title, and perhaps more, at the foot of every printed page."""
-    short = title if len(title) <= _FOOT else f"{title[: _FOOT - 1].rstrip()}\N{HORIZONTAL ELLIPSIS}"
-    words = _quoted(" \N{MIDDLE DOT} ".join((short, *more)))
+    begins = title if len(title) <= _FOOT else f"{title[:_FOOT].rstrip()} \N{HORIZONTAL ELLIPSIS}"
+    words = _quoted(" \N{MIDDLE DOT} ".join((begins, *more)))
     return f"@media print {{ @page {{ @bottom-left {{ content: {words}; }} }} }}\n"
 
 
