@@ -7,7 +7,14 @@ from typing import Literal
 from reidrisk.drawing import decades, floor_of
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved
-from reidrisk.study.saying.numbers import at_most, count, exactly, percent, share_with_interval
+from reidrisk.study.saying.numbers import (
+    at_most,
+    count,
+    exactly,
+    percent,
+    share,
+    share_with_interval,
+)
 from reidrisk.study.saying.verdict import strongest
 
 Kind = Literal["guessing", "found", "possible", "ruled-out", "limit"]
@@ -75,7 +82,8 @@ def range_of(result: Result) -> Range | None:
 def _bounding(bounds: tuple[Bound, ...], best: Risk) -> list[Mark]:
     """The highest ceiling of a model, and the lowest of what is proved.
 
-    One that an attack was above, be it by chance, is none to draw beside it: the words say so.
+    A model whose ceiling an attack meets within the intervals leaves nothing more to be possible,
+    and a bound that an attack was above, be it by chance, is none to draw: the words say so.
     """
     uppers = [
         one for one in bounds
@@ -84,7 +92,8 @@ def _bounding(bounds: tuple[Bound, ...], best: Risk) -> list[Mark]:
     lowest = min(uppers, key=number, default=None)
     models = [
         one for one in bounds
-        if one.side == "estimate" and one.fits is not False and one.value >= best.value
+        if one.side == "estimate" and one.fits is not False
+        and one.low > best.value and share(one) != share(best)
         and (lowest is None or one.value <= number(lowest))
     ]  # fmt: skip
     marks = []

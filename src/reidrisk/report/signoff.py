@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reidrisk.report.ranges import range_of
@@ -30,14 +30,14 @@ _ABOUT = {
     "ruled out": "Ruled out",
     "promise": "Ruled out",
     "unfit": "Does not fit",
-    "remedy": "What would lower it",
+    "remedy": "What would lower the risk",
 }
 # These have places of their own.
 _ELSEWHERE = {"limit", "strangers"}
 _RULES = {
-    "score": "by its raw score",
-    "gap": "by the gap to the second best",
-    "posterior": "by how sure it is",
+    "score": "by its score alone",
+    "gap": "by its lead over the second best",
+    "posterior": "by its chance of being right",
 }
 _ACCUSED = 0.01
 """The share of strangers that a threshold may accuse, of which we speak first."""
@@ -125,7 +125,7 @@ def render(result: Result, digest: str | None = None) -> str:
         scale=range_of(known),
         groups=_groups(said),
         basis=basis(known),
-        met=_texts(said, "strangers") or [_met(known)],
+        met=_texts(said, "strangers", "Strangers") or [_met(known)],
         strangers=_strangers(known),
         utility=_utility(known),
         inputs=_inputs(known),
@@ -198,7 +198,7 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
         return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks = judged(result)
     failing = above(risks, words.limit)
-    sentences = _texts(said, "limit") or [_kept(result, risks, failing)]
+    sentences = _texts(said, "limit", "Limit") or [_kept(result, risks, failing)]
     if missed := max(risk.not_assessed for risk in risks):
         sentences.append(f"Up to {count(missed)} people could not be assessed: they are in no "
                          "figure, which does not make them safe.")  # fmt: skip
@@ -225,12 +225,18 @@ def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
     for one in said:
         about = str(one.about)
         if about not in _ELSEWHERE:
-            found.setdefault(_ABOUT.get(about, opening(about)), []).append(one)
+            label = _ABOUT.get(about, opening(about))
+            found.setdefault(label, []).append(replace(one, text=_under(label, one.text)))
     return tuple(Group(label, tuple(some)) for label, some in found.items() if some)
 
 
-def _texts(said: Sequence[Statement], about: str) -> list[str]:
-    return [one.text for one in said if str(one.about) == about]
+def _texts(said: Sequence[Statement], about: str, label: str) -> list[str]:
+    return [_under(label, one.text) for one in said if str(one.about) == about]
+
+
+def _under(label: str, text: str) -> str:
+    """A sentence below or beside its label, which it need not say again."""
+    return opening(text.removeprefix(f"{label}: "))
 
 
 def _met(result: Result) -> str:
