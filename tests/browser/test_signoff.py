@@ -59,7 +59,7 @@ def test_long_fields_flow_on_and_nothing_is_cut(visit, paper):
     whole = "".join(pages)
     assert whole.count("x") >= 3000
     assert END in " ".join(whole.split())
-    assert whole.count("another") == 40 * (len(SAID) - 2)
+    assert whole.count("another") >= 40 * (len(SAID) - 2)
     assert "Decision and signature" in pages[-1] or "Decision and signature" in pages[-2]
 
 
