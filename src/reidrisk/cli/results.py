@@ -1,7 +1,9 @@
 """What becomes of a result: a report, or a gate in a pipeline."""
 
+import hashlib
 import json
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,31 +24,55 @@ EXCEEDED = 3
 
 @click.command()
 @click.argument("run", type=click.Path())
-@options.output("FILE", default="report.html", show_default=True, help="The page.")
+@options.output("FILE", help="The page; report.html or signoff.html, if not given.")
+@click.option("--edition", type=click.Choice(["long", "signoff"]), default="long",
+              show_default=True,
+              help="long holds everything; signoff prints on two pages, with a place to "
+              "sign.")  # fmt: skip
 @click.option("--files", type=click.Path(), metavar="FOLDER",
-              help="Also write each chart as SVG and PNG, and its data as CSV.")  # fmt: skip
+              help="Also write each chart as SVG and PNG, and its data as CSV; long edition "
+              "only.")  # fmt: skip
 @click.option("--section", "paths", multiple=True, metavar="MODULE:FUNCTION",
-              help="Add a section of your own at the end; may be repeated.")  # fmt: skip
+              help="Add a section of your own at the end; may be repeated; long edition "
+              "only.")  # fmt: skip
 @options.quiet()
 def report(
-    run: str, output: str, files: str | None, paths: tuple[str, ...], *, quiet: bool
-) -> None:
+    run: str, output: str | None, edition: str, files: str | None, paths: tuple[str, ...],
+    *, quiet: bool,
+) -> None:  # fmt: skip
     """Write the report of a run.
 
-    RUN is a run's folder or a result.json. The report is one page that needs no network.
+    RUN is a run's folder or a result.json. The report is one page that needs no network. What the
+    sign-off says beside the figures comes from [signoff] of the study file; what is not said there
+    becomes a line to write on.
 
     \b
     Examples:
       reidrisk report run/ -o report.html
+      reidrisk report run/ --edition signoff
       reidrisk report result.json --files charts/
       reidrisk report run/ --section mypackage.mysection:section
     """
+    if edition != "long" and (files is not None or paths):
+        named = "--files goes" if files is not None else "--section goes"
+        raise click.UsageError(f"{named} with the long edition only; leave it or --edition out")
     more, result = tuple(rr.report.section_at(path) for path in paths), rr.Result.load(run)
-    rr.report.html(result, output, sections=more)
+    if edition == "signoff":
+        name, page = "sign-off", output or "signoff.html"
+        rr.report.html(result, page, edition="signoff", digest=_digest(run))
+    else:
+        name, page = "report", output or "report.html"
+        rr.report.html(result, page, sections=more)
     if files is not None:
         rr.report.files(result, files, sections=more)
     if not quiet:
-        click.echo(f"The report: {output}")
+        click.echo(f"The {name}: {page}")
+
+
+def _digest(run: str) -> str:
+    """The SHA-256 of the very file of a result, whatever version wrote it."""
+    file = Path(run) / "result.json" if Path(run).is_dir() else Path(run)
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @click.command()

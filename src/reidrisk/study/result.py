@@ -411,7 +411,7 @@ class Result:
         """Write `result.json` into a folder, which is made if it is not there."""
         file = made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
-            part.write_text(self.to_json(), encoding="utf-8")
+            part.write_text(self.to_json(), encoding="utf-8", newline="\n")
         return file
 
     @classmethod
