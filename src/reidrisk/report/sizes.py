@@ -184,6 +184,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     layers = (
         law.transform_filter("datum.beyond").mark_area(opacity=0.16).encode(**ends),
         law.mark_line(strokeDash=[5, 4], strokeWidth=1.8).encode(y=y),
+        points.mark_line(strokeWidth=1.2, opacity=0.6).encode(y=y),
         points.mark_rule(strokeWidth=2, opacity=0.6).encode(**ends),
         points.mark_point(filled=True, size=80, opacity=1).encode(**marks),
         beyond.mark_point(filled=False, size=80, opacity=1).encode(**marks),
