@@ -36,7 +36,7 @@ def end(change: Estimate, *, upper: bool) -> str:
 
 
 def share_beside(figure: Estimate, change: Estimate) -> str:
-    """A risk with one place more than the difference beside it, so that one sees where it is from."""
+    """A risk with one place more than the difference beside it, to show where that comes from."""
     return _signed(figure.value, _unit(change) / 10, ROUND_HALF_EVEN).lstrip("+") + " %"
 
 
