@@ -80,16 +80,6 @@ def test_a_result_of_nothing_is_a_form(tmp_path):
     assert "How useful the release is was not measured." in page
 
 
-def test_what_the_verdict_does_not_say_is_said_here(tmp_path, monkeypatch):
-    monkeypatch.setattr(signoff, "verdict", lambda _: ())
-    assert "Not measured: in these figures everybody" in made(sample(), tmp_path)
-    text = words(made(signed(), tmp_path))
-    assert "200 known visitors and 170 strangers" in text
-    assert "Passed No figure of 9 may be above the limit" in text
-    few = signed(signoff=replace(SIGNOFF, limit=0.01))
-    assert "Not passed 9 of 9 figures may be above" in words(made(few, tmp_path))
-
-
 def test_the_hash_is_that_of_the_file(tmp_path):
     result = signed(title="Grüße \u2028 aus Wien")
     file = result.save(tmp_path)
@@ -138,7 +128,7 @@ def test_people_who_could_not_be_assessed_stand_beside_the_outcome(tmp_path):
 
 def test_statements_are_grouped_and_unknown_kinds_are_kept(tmp_path, monkeypatch):
     texts = {
-        "found": "Found: f f.", "possible": "P.", "ruled out": "R.", "promise": "Q.",
+        "found": "Found: f f.", "possible": "P.", "ruled out": "R.",
         "limit": "L.", "remedy": "What would lower the risk: m.", "strangers": "Strangers: s.",
         "unfit": "U.", "weather": "W.",
     }  # fmt: skip
@@ -147,7 +137,7 @@ def test_statements_are_grouped_and_unknown_kinds_are_kept(tmp_path, monkeypatch
     page = made(signed(), tmp_path)
     text = words(page)
     assert (
-        "Found F f. Possible P. Ruled out R. Q. Does not fit U. What would lower the risk M. "
+        "Found F f. Possible P. Ruled out R. Does not fit U. What would lower the risk M. "
         "Weather W. Based on" in text
     )
     assert "Passed L." in text

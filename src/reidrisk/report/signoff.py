@@ -8,10 +8,9 @@ from typing import Literal
 from reidrisk.report.ranges import range_of
 from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.judging import above, judged
-from reidrisk.study.result import Decision, OpenSet, Result, Risk, Signoff
+from reidrisk.study.result import Decision, OpenSet, Result, Signoff
 from reidrisk.study.saying.numbers import (
     Interval,
-    at_most,
     count,
     exactly,
     interval,
@@ -19,6 +18,7 @@ from reidrisk.study.saying.numbers import (
     share,
     share_with_interval,
 )
+from reidrisk.study.saying.strangers import RULES, USUAL
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
 from reidrisk.study.saying.words import cleaned, opening, units
 
@@ -32,14 +32,6 @@ _ABOUT = {
 }
 # These have places of their own.
 _ELSEWHERE = {"limit", "strangers"}
-_RULES = {
-    "score": "by its score alone",
-    "gap": "by its lead over the second best",
-    "posterior": "by its chance of being right",
-}
-_ACCUSED = 0.01
-"""The share of strangers that a threshold may accuse, of which we speak first."""
-
 _UTILITY = {
     "real": "of what is shown is real",
     "variation": "is how far token frequencies are off",
@@ -123,7 +115,7 @@ def render(result: Result, digest: str | None = None) -> str:
         scale=range_of(known),
         groups=_groups(said),
         basis=basis(known),
-        met=_texts(said, "strangers", "Strangers") or [_met(known)],
+        met=_texts(said, "strangers", "Strangers"),
         strangers=_strangers(known),
         utility=_utility(known),
         inputs=_inputs(known),
@@ -196,25 +188,13 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
         return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks = judged(result)
     failing = above(risks, words.limit)
-    sentences = _texts(said, "limit", "Limit") or [_kept(result, risks, failing)]
+    sentences = _texts(said, "limit", "Limit")
     if missed := max(risk.not_assessed for risk in risks):
         sentences.append(f"Up to {count(missed)} people could not be assessed: they are in no "
                          "figure, which does not make them safe.")  # fmt: skip
     if failing:
         return Outcome("failed", "Not passed", tuple(sentences))
     return Outcome("passed", "Passed", tuple(sentences))
-
-
-def _kept(result: Result, risks: Sequence[Risk], failing: Sequence[Risk]) -> str:
-    worst = max(risks, key=lambda risk: risk.high)
-    highest = f"the highest is {at_most(worst.high)} ({worst.attack}, {units(result, worst.slots)})"
-    if failing:
-        few = f"{count(len(failing))} of {count(len(risks))} figures"
-        return f"{few} may be above the limit, by the upper ends of their intervals; {highest}."
-    return (
-        f"No figure of {count(len(risks))} may be above the limit, by the upper ends of their "
-        f"intervals; {highest}."
-    )
 
 
 def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
@@ -237,20 +217,6 @@ def _under(label: str, text: str) -> str:
     return opening(text.removeprefix(f"{label}: "))
 
 
-def _met(result: Result) -> str:
-    """How many visitors were strangers, if any were."""
-    if not result.strangers:
-        return (
-            "Not measured: in these figures everybody whom the attacker meets is somebody whom the "
-            "attacker knows."
-        )
-    first = result.strangers[0]
-    return (
-        f"{count(first.targets)} known visitors and {count(first.strangers)} strangers were "
-        "attacked by an attacker who names somebody only when sure enough."
-    )
-
-
 def _strangers(result: Result) -> Strangers:
     """For each rule, the attack that is right most often while few strangers are accused."""
     made = [
@@ -271,7 +237,7 @@ def _strangers(result: Result) -> Strangers:
         percent(wanted or 0),
         tuple(
             Speaker(
-                _RULES.get(rule, rule),
+                RULES.get(rule, rule),
                 one.attack,
                 tuple(map(_figure, (made.right, made.wrong, made.accused, made.false))),
             )
@@ -281,7 +247,7 @@ def _strangers(result: Result) -> Strangers:
 
 
 def _far(wanted: float | None) -> float:
-    return abs((wanted or 0) - _ACCUSED)
+    return abs((wanted or 0) - USUAL)
 
 
 def _figure(number: Interval | None) -> Figure:

@@ -29,20 +29,11 @@ from reidrisk.report.parts import (
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
+from reidrisk.study.saying.strangers import RULES, USUAL
 from reidrisk.study.saying.words import listed, opening, units
 
 _FIGURES = ("right", "wrong", "accused", "false")
-_RULES = {
-    "score": "by its score",
-    "gap": "by its lead over the next",
-    "posterior": "by its chance to be right",
-}
-"""When an attacker speaks."""
-
 _SHORT = {"score": "score", "gap": "lead", "posterior": "chance"}
-
-_USUAL = 0.01
-"""The share of strangers accused that sentences speak of, or the nearest there is."""
 
 
 def section(result: Result) -> Section | None:
@@ -92,7 +83,7 @@ def _too_few(one: OpenSet) -> tuple[str, ...]:
 def _point(one: OpenSet) -> Decision | None:
     """The operating point that sentences speak of."""
     asked = [decision for decision in one.decisions if decision.wanted is not None]
-    return min(asked, key=lambda each: abs((each.wanted or 0) - _USUAL), default=None)
+    return min(asked, key=lambda each: abs((each.wanted or 0) - USUAL), default=None)
 
 
 def _best(result: Result) -> str:
@@ -103,7 +94,7 @@ def _best(result: Result) -> str:
         return "There are too few strangers to choose when to speak."
     best, point = max(asked, key=lambda pair: pair[1].right.value)
     mine = [(one, each) for one, each in asked if one.attack == best.attack]
-    rules = listed([f"{share_with_interval(each.right)} {_RULES[one.rule]}" for one, each in mine])
+    rules = listed([f"{share_with_interval(each.right)} {RULES[one.rule]}" for one, each in mine])
     return opening(
         f"{best.attack} names {share_with_interval(best.decisions[-1].right)} of those present if "
         f"it names somebody for every visitor, and so for every stranger. If at most "
@@ -113,7 +104,7 @@ def _best(result: Result) -> str:
 
 def _rules(found: Sequence[OpenSet]) -> list[str]:
     used = {one.rule for one in found}
-    return [rule for rule in _RULES if rule in used]
+    return [rule for rule in RULES if rule in used]
 
 
 def _points(result: Result) -> Exhibit:
@@ -121,7 +112,7 @@ def _points(result: Result) -> Exhibit:
     wanted = sorted(
         {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
     )
-    usual = min(wanted, key=lambda each: abs(each - _USUAL), default=None)
+    usual = min(wanted, key=lambda each: abs(each - USUAL), default=None)
     more: tuple[Column, ...] = ()
     if usual is not None:
         more = (
@@ -191,7 +182,7 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
     highest = max(decision.right.high for decision in every)
     return Exhibit(
         name=f"strangers-{rule}",
-        title=f"Named rightly against accused: who speaks {_RULES[rule]}",
+        title=f"Named rightly against accused: who speaks {RULES[rule]}",
         sentence=" ".join(_told(one) for one in found),
         rows=tuple(_row(one, decision) for one in found for decision in one.decisions),
         columns=(

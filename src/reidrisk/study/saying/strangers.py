@@ -10,11 +10,12 @@ from reidrisk.study.saying.words import units
 USUAL = 0.01
 """The share of strangers who may be accused that the verdict speaks of, if it was asked for."""
 
-_RULES = {
+RULES: dict[str, str] = {
     "score": "by its score alone",
     "gap": "by its lead over the second best",
     "posterior": "by its chance of being right",
 }
+"""By what an attacker decides whether to speak."""
 
 
 def strangers(result: Result) -> Statement:
@@ -31,7 +32,7 @@ def strangers(result: Result) -> Statement:
         f"Strangers: if {_part(1 - one.present)} of the visitors are nobody whom the attacker "
         f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
         f"{share_with_interval(decision.right)} of {count(one.targets)} known visitors are named "
-        f"after {units(result, one.slots)} ({one.attack}, {_RULES.get(one.rule, one.rule)}). "
+        f"after {units(result, one.slots)} ({one.attack}, {RULES.get(one.rule, one.rule)}). "
         f"Accused were {share_with_interval(decision.accused)} of {count(one.strangers)} "
         "strangers.",
     )
