@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
-    from reidrisk.study import Result, Study
+    from reidrisk.study import Result, Study, explain
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -88,6 +88,7 @@ __all__ = [
     "attacks",
     "data",
     "estimates",
+    "explain",
     "measure",
     "measure_sizes",
     "optimum",
@@ -143,7 +144,7 @@ _PARTS = {
     ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
-    "study": ("Result", "Study"),
+    "study": ("Result", "Study", "explain"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}

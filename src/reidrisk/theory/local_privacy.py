@@ -153,7 +153,7 @@ def _named(factor: Fraction | None, groups: int, slots: int) -> Fraction:
         more, counted = slots - lies, lies + 1
         mine, other = mine * more * lie // (counted * true), other * more * true // (counted * lie)
     taken = mine + (groups - 1) * other
-    return (right + Fraction(mine * room, taken)) / whole
+    return Fraction(right * taken + mine * room, taken * whole)
 
 
 def _reached(factor: Fraction | None, tokens: int, users: int, slots: int) -> Fraction:
@@ -165,7 +165,7 @@ def _reached(factor: Fraction | None, tokens: int, users: int, slots: int) -> Fr
     differing = 1
     while differing < slots and tokens ** (differing + 1) <= users:
         differing += 1
-    return (tokens * shown) ** differing / users
+    return Fraction((tokens * shown) ** differing / users)
 
 
 def _root(number: int, degree: int) -> int:
