@@ -27,9 +27,7 @@ def shares(text):
     st.one_of(st.just(0.0), st.floats(1e-9, 0.1)),
     st.one_of(st.none(), st.integers(1, 500)),
 )
-def test_every_figure_is_that_of_the_theory_and_said_outwards(
-    epsilon, users, slots, delta, tokens
-):
+def test_every_figure_is_that_of_the_theory_and_said_outwards(epsilon, users, slots, delta, tokens):
     found = rr.explain(epsilon=epsilon, users=users, slots=slots, delta=delta, tokens=tokens)
     seen, said = found.all, words.table(found)
     assert seen.named == rr.theory.sharp_upper_from_local_dp(
