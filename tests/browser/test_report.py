@@ -219,3 +219,22 @@ def test_axe_finds_nothing_serious(visit, scheme, width):
     page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run().then(found => found.violations)")
     assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("chart", ["spectrum", "sizes"])
+def test_logarithmic_axes_have_three_labels_and_none_upon_another(visit, chart, width):
+    page = visit(width=width)
+    axes = page.locator(f"[data-chart={chart}] svg .role-axis-label").evaluate_all(
+        """all => all.map(axis => [...axis.querySelectorAll("text")]
+            .filter(label => label.getAttribute("opacity") !== "0")
+            .map(label => label.getBoundingClientRect())
+            .map(box => [box.left, box.right, box.top, box.bottom]))"""
+    )
+    assert len(axes) == {"spectrum": 1, "sizes": 2}[chart]
+    for labels in axes:
+        assert len(labels) >= 3
+        for place, (left, right, top, bottom) in enumerate(labels):
+            for other in labels[place + 1 :]:
+                apart = right <= other[0] or other[1] <= left
+                assert apart or bottom <= other[2] or other[3] <= top
