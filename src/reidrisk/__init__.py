@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.risk import (
         measure,
+        measure_guesses,
         measure_sizes,
         optimum,
         per_user,
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
-    from reidrisk.study import Result, Study, explain
+    from reidrisk.study import Result, Study, compare, explain
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -86,11 +87,14 @@ __all__ = [
     "WeightedHamming",
     "__version__",
     "attacks",
+    "compare",
     "data",
     "estimates",
     "explain",
     "measure",
+    "measure_guesses",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "popularity",
@@ -125,7 +129,9 @@ _PARTS = {
     "randomness": ("uniforms",),
     "risk": (
         "measure",
+        "measure_guesses",
         "measure_sizes",
+        "measure_strangers",
         "optimum",
         "per_user",
         "posterior",
@@ -144,7 +150,7 @@ _PARTS = {
     ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
-    "study": ("Result", "Study", "explain"),
+    "study": ("Result", "Study", "compare", "explain"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.integrate import quad
 
-from reidrisk import LocalEngine, TokenWeights, TopicsApi
+from reidrisk import Hamming, Observations, TopicsApi, measure, measure_sizes
 from reidrisk.data import synthetic_topics
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
-from reidrisk.estimates.extrapolation import DRIFT, extrapolate
+from reidrisk.estimates.extrapolation import DRIFT, extrapolate, sizes_to_fit
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 ASKED = (10_000_000, 100_000_000)
@@ -107,10 +107,12 @@ def test_log_normal_crowds_are_found_and_held():
         assert guess.low < crowds(size) < guess.value < guess.high
 
 
-def test_the_law_is_fitted_to_the_last_decade_and_tried_on_it():
+def test_the_law_is_fitted_to_the_last_octave_and_tried_on_the_last_decade():
     measured = along(power)
     found = extrapolate(measured, ASKED)
-    assert list(found.fitted) == [100_000, 300_000, 1_000_000]
+    assert list(found.fitted) == [300_000, 1_000_000]
+    finer = extrapolate(along(power, sizes=(*SIZES, 500_000, 700_000)), ASKED)
+    assert list(finer.fitted) == [500_000, 700_000, 1_000_000]
     assert list(found.held_out) == [300_000, 1_000_000]
     for size, one in found.fitted.items():
         assert one.value == pytest.approx(measured[size].value)
@@ -168,6 +170,43 @@ def test_sampling_error_and_level_widen():
     for size in ASKED:
         assert width(narrow.predicted[size]) < width(noisy.predicted[size])
         assert width(bold.predicted[size]) < width(noisy.predicted[size])
+
+
+def test_errors_that_go_together_leave_the_slope_known():
+    """All move alike: the prediction errs like a risk, and not like a slope besides."""
+    measured = along(power, error=0.1)
+    apart = extrapolate(measured, ASKED)
+    together = extrapolate(measured, ASKED, correlation=np.full((7, 7), 1.0))
+    alone = extrapolate(measured, ASKED, correlation=np.eye(7))
+    for size in ASKED:
+        assert alone.predicted[size].high == pytest.approx(apart.predicted[size].high)
+        assert width(together.predicted[size]) < width(apart.predicted[size])
+        assert together.predicted[size].value == apart.predicted[size].value
+    fitted = together.fitted[1_000_000]
+    assert fitted.high / fitted.value == pytest.approx(math.exp(1.96 * 0.1), rel=1e-3)
+
+
+def test_sizes_to_fit_reach_over_two_decades():
+    assert sizes_to_fit(1_000_000) == (10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000)
+    assert sizes_to_fit(607) == (7, 13, 31, 61, 122, 304, 607)
+    assert sizes_to_fit(3) == (2, 3)
+    for users in range(11, 300):
+        sizes = sizes_to_fit(users)
+        found = extrapolate({size: estimate(size**-0.5) for size in sizes}, [1_000])
+        assert found.law == "power law"
+        assert found.held_out
+
+
+@pytest.mark.parametrize(
+    ("correlation", "message"),
+    [
+        (np.eye(3), "a row and a column for each of the 7 sizes"),
+        (np.full((7, 7), -1.0), "correlation is none"),
+    ],
+)
+def test_errors_that_cannot_go_together(correlation, message):
+    with pytest.raises(InvalidInput, match=message):
+        extrapolate(along(power), ASKED, correlation=correlation)
 
 
 def test_an_answer_does_not_depend_on_what_else_is_asked_or_on_order():
@@ -276,19 +315,16 @@ def test_simulated_studies_are_held(world, studies):
 @pytest.mark.parametrize("sigma", [0.0, 2.221981])
 @pytest.mark.parametrize("slots", [4, 8])
 def test_measured_populations_are_held(noise, sigma, slots):
-    """Fitted from 1,000 to 100,000 users of the population, the interval holds a million."""
+    """Fitted to a crowd of 100,000 users of the population, the interval holds a million."""
     people = synthetic_topics(users=1_000_000, epochs=slots, seed=3, sigma=sigma)
     seen = TopicsApi(noise=noise).observe(people, targets=3_000, seed=5)
-    score, engine = TokenWeights(np.ones(349)), LocalEngine()
-    whole, measured, merged, start = engine.search(seen, score), {}, None, 0
-    for size in SIZES[:5]:
-        part = engine.search(seen.shard(start, size), score)
-        merged, start = (merged.merge(part) if merged else part), size
-        ties = merged.ties + (seen.truth >= size)
-        tied = np.where(whole.true_score == merged.best, 1 / ties, 0.0)
-        measured[size] = mean_of_credits(np.where(whole.true_score > merged.best, 1.0, tied))
-    guess = extrapolate(measured, [1_000_000]).predicted[1_000_000]
-    assert guess.low <= whole.credit.mean() <= guess.high
+    risk = measure(seen, Hamming())[slots].value
+    others = np.setdiff1d(np.arange(1_000_000), seen.truth)[: 100_000 - 3_000]
+    rows, truth = np.concatenate([seen.truth, others]), np.arange(3_000)
+    few = Observations(seen.known.take(rows), seen.anonymous, truth, tokens=seen.tokens)
+    curve = measure_sizes(few, Hamming(), users=sizes_to_fit(100_000))
+    found = extrapolate(curve, [1_000_000], correlation=curve.correlation)
+    assert found.predicted[1_000_000].low <= risk <= found.predicted[1_000_000].high
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ models = ["type-aware"]
 full_information = true
 sizes = [25, 50, 100, 200]
 beyond = ["1k", "10k"]
+guesses = [5, 20, 100]
 
 [people]
 kind = "synthetic"

@@ -4,7 +4,7 @@ from tests.risk.worlds import Nothing
 
 from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine, TopicsApi, data
 from reidrisk.attacks import Hamming, Overlap, WeightedHamming
-from reidrisk.risk import measure, measure_sizes
+from reidrisk.risk import measure
 
 API = TopicsApi()
 SEEN = API.observe(data.synthetic_topics(users=4_000, seed=1), targets=1_200, seed=7)
@@ -111,45 +111,3 @@ def test_a_precision_is_a_width(precision):
 def test_what_was_not_measured_is_named():
     with pytest.raises(InvalidInput, match="3 was not measured; there is 1, 8"):
         _ = measure(SEEN, Hamming(), slots=(1, 8))[3]
-
-
-def crowd_of(target, size, seed=0):
-    """The definition: the first users in a random order, the true one in place of the last."""
-    from reidrisk import uniforms
-
-    n = len(SEEN.known)
-    hashes = uniforms(seed=seed, purpose="risk/crowd", users=np.arange(n), count=1)
-    order = np.argsort(hashes[:, 0], kind="stable")
-    crowd = order[:size].tolist()
-    truth = SEEN.truth[target]
-    return crowd if truth in crowd else [*crowd[:-1], truth]
-
-
-@pytest.mark.parametrize("attack", [Hamming(), WeightedHamming(API)])
-def test_crowds_are_as_defined(attack):
-    few = SEEN.only(slice(0, 60))
-    sizes = (1, 2, 50, 51, 3_000)
-    curve = measure_sizes(few, attack, users=sizes, slots=4)
-    score = attack.fit(few)
-    for size in sizes:
-        total = 0.0
-        for target in range(60):
-            crowd = crowd_of(target, size)
-            scores = score.of(few.known[crowd][:, :4], few.anonymous[target, :4])
-            mine = scores[crowd.index(few.truth[target])]
-            total += (mine == scores.max()) / (scores == scores.max()).sum()
-        assert curve[size].value == pytest.approx(total / 60, rel=1e-12)
-    assert curve[1].value == 1
-
-
-def test_the_whole_crowd_is_everyone():
-    curve = measure_sizes(SEEN, WeightedHamming(API), users=[4_000, 100])
-    assert curve[4_000] == measure(SEEN, WeightedHamming(API))[8]
-    assert curve[100].value > curve[4_000].value
-    assert "among" in str(curve)
-
-
-@pytest.mark.parametrize("users", [[], [0], [4_001], [1.5]])
-def test_crowds_that_are_not_there(users):
-    with pytest.raises(InvalidInput, match="users"):
-        measure_sizes(SEEN, Hamming(), users=users)

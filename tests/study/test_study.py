@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, TokenTable, TypeAware, WeightedHamming
+from reidrisk.attacks import Hamming, Overlap, TokenTable, TypeAware, WeightedHamming
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, observe
-from reidrisk.risk import measure
+from reidrisk.risk import measure, measure_guesses, measure_sizes
 from reidrisk.study import Repeats, Result, Study, run_in
 
-API = TopicsApi()
+API, API_2 = TopicsApi(), TopicsApi(noise=0.5)
 PEOPLE = data.synthetic_topics(600, epochs=3)
 STUDY = Study(
     release=API, attacks=(Hamming(), WeightedHamming(API)), slots=(3, 1), targets=100, seed=5
@@ -79,7 +79,7 @@ def test_more_targets_than_users_are_all_users():
         ({"precision": -1}, "precision is a number of at least 0"),
         ({"training": 1.0}, "somebody must be attacked"),
         ({"level": 1.0}, "level is above 0 and below 1"),
-        ({"beyond": (10,)}, "beyond needs sizes"),
+        ({"guesses": (0,)}, "guesses is a whole number of at least 1"),
         ({"sweep": {"nois": (1,)}}, "did you mean noise"),
     ],
 )
@@ -119,6 +119,57 @@ def test_sizes_and_users_at_risk():
     assert np.isclose(sum(spread.shares), 1)
 
 
+def test_sizes_and_guesses_are_those_of_measuring():
+    study = replace(STUDY, sizes=(50,), guesses=(10, 3), sweep={"noise": (0.2,)}, beside=(API_2,))
+    result = study.run(PEOPLE)
+    seen = API.observe(PEOPLE, targets=100, seed=5)
+    for attack in STUDY.attacks:
+        sizes = measure_sizes(seen, attack, users=(50, 600))
+        mine = [one for one in result.sizes if one.attack == attack.name]
+        assert {one.users: one.estimate for one in mine} == dict(sizes)
+        guesses = measure_guesses(seen, attack, guesses=(1, 3, 10))
+        mine = [one for one in result.guesses if one.attack == attack.name]
+        assert {one.guesses: one.right for one in mine} == dict(guesses)
+        assert {(one.slots, one.users) for one in mine} == {(3, 600)}
+
+
+def test_a_study_that_goes_on_has_the_same_sizes(tmp_path):
+    """The first step is found in the folder, so sizes search again: also if it stopped early."""
+    for place, study in enumerate(
+        [
+            replace(STUDY, attacks=(Hamming(), Overlap()), sizes=(50,), beyond=(10_000,)),
+            replace(STUDY, targets=600, precision=0.2, sizes=(50,)),
+        ]
+    ):
+        folder = tmp_path / str(place)
+        result = run_in(folder, study, PEOPLE)
+        for file in (folder / "steps").glob("sizes*"):
+            file.unlink()
+        assert run_in(folder, study, PEOPLE) == result == study.run(PEOPLE)
+
+
+def test_a_law_needs_no_sizes_of_ones_own():
+    result = replace(STUDY, beyond=(5_000,)).run(PEOPLE)
+    fitted = [6, 12, 30, 60, 120, 300, 600]
+    assert [one.users for one in result.sizes if one.attack == "hamming"] == fitted
+    assert [law.predicted[0][0] for law in result.extrapolations] == [5_000, 5_000]
+    asked = replace(STUDY, beyond=(5_000,), sizes=(20,)).run(PEOPLE)
+    assert asked.extrapolations == result.extrapolations
+    assert [one.users for one in asked.sizes if one.attack == "hamming"] == [20, 600]
+    few = data.synthetic_topics(5, epochs=3)
+    with pytest.raises(InvalidInput, match="5 users are too few"):
+        replace(STUDY, beyond=(10,)).run(few)
+
+
+def test_nobody_names_more_users_than_there_are(tmp_path):
+    study = replace(STUDY, guesses=(1, 601))
+    with pytest.raises(InvalidInput, match="guesses go up to 601, and there are 600 users"):
+        run_in(tmp_path / "run", study, PEOPLE)
+    assert not (tmp_path / "run").exists()
+    with pytest.raises(InvalidInput, match="guesses go up to 590"):
+        replace(STUDY, guesses=(590,), training=0.25).run(PEOPLE)
+
+
 def test_what_a_sweep_cannot_attack_is_refused_before_anything_runs():
     people = data.synthetic_topics(users=30, epochs=1, seed=1)
     api = TopicsApi()
@@ -142,9 +193,9 @@ class Counting:
         self.asked.append(("search", score))
         return self.engine.search(observations, score, **how)
 
-    def curves(self, observations, scores, slots):
+    def curves(self, observations, scores, slots, **how):
         self.asked += [("search", score) for score in scores]
-        return self.engine.curves(observations, scores, slots)
+        return self.engine.curves(observations, scores, slots, **how)
 
     def evidence(self, observations, score):
         self.asked.append(("evidence", score))
@@ -158,15 +209,18 @@ def test_an_attack_and_its_model_are_fitted_once_and_search_the_same_rows_once(m
     )
     engine = Counting()
     # Made alike, and yet two objects.
-    study = replace(STUDY, attacks=(TypeAware(),), models=(TypeAware(),), sizes=(50, 200))
+    study = replace(
+        STUDY, attacks=(TypeAware(),), models=(TypeAware(),), sizes=(50, 200), slots=(3,),
+        guesses=(5,), beyond=(1_000,),
+    )  # fmt: skip
     steps = {step.name: step.run for step in study.steps(PEOPLE, engine)}
     parts = dict(steps["risk"]({}))
-    for name in ("claims-0-type-aware", "model-0-type-aware"):
+    for name in ("claims-0-type-aware", "model-0-type-aware", "sizes-0-type-aware"):
         steps[name](parts)
     assert len(fits) == 1
     mine = [kind for kind, score in engine.asked if score is fits[0]]
-    # The rows once for risks, claims and the model; what the model says might have been shown is
-    # searched beside them.
+    # The rows once for risks, guesses, sizes, claims and the model; what the model says might have
+    # been shown is searched beside them.
     assert mine.count("search") == 2
     assert mine.count("evidence") == 2
 

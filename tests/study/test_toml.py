@@ -162,7 +162,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         ("slots = []" + PEOPLE, "study.toml, line 1: slots: slots is empty"),
         ("slots = [0]" + PEOPLE, "line 1: slots: slots is a whole number of at least 1, got 0"),
         ("attacks = []" + PEOPLE, "line 1: attacks: attacks is empty; a study has at"),
-        ('beyond = ["1M"]' + PEOPLE, "line 1: beyond: beyond needs sizes"),
+        ("guesses = [0]" + PEOPLE, "line 1: guesses: guesses is a whole number of at least 1"),
         ("training = 1" + PEOPLE, "line 1: training: training is a share of users below 1"),
         ("level = 1" + PEOPLE, "line 1: level: level is above 0 and below 1"),
         (PEOPLE + "[sweep]\nnoize = [1]", "line 6: sweep.noize: 'noize' .* did you mean noise"),

@@ -16,7 +16,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from reidrisk.people.people import People
-    from reidrisk.study.result import Risk
+    from reidrisk.study.result import OpenSet, Risk
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -42,18 +42,45 @@ def table(
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
     table(
-        ("attack", unit, "right", "interval", "guessing"),
+        ("attack", unit, "right", "interval", "guessing", "assessed"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.3%}")
+             f"{risk.guessing:.3%}", f"{risk.targets:,}")
             for risk in found
         ],
+        whole=("right", "interval", "guessing", "assessed"),
     )  # fmt: skip
-    if missed := max((risk.not_assessed for risk in found), default=0):
+    if worst := max(found, key=lambda risk: risk.not_assessed, default=None):
+        _tell_missed(worst)
+
+
+def _tell_missed(risk: "Risk") -> None:
+    if missed := risk.not_assessed:
         say(
-            f"Of up to {missed:,} of the targets one side saw nothing, so they could not be "
-            "assessed. They are in no figure, which does not make them safe."
+            f"Of up to {missed:,} of the {risk.targets + missed:,} targets one side saw nothing, "
+            "so they could not be assessed. They are in no figure, which does not make them safe."
         )
+
+
+def strangers(found: Sequence["OpenSet"]) -> None:
+    """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    if not found:
+        return
+    one = found[0]
+    say(
+        f"{one.present:.3g} of visitors are known; {one.targets:,} of them and {one.strangers:,} "
+        "strangers were met. Named rightly of those present, if attackers speak so rarely that at "
+        "most this share of strangers is accused:"
+    )
+    wanted = sorted({each.wanted for one in found for each in one.decisions if each.wanted})
+    rows = []
+    for one in found:
+        by_share = {each.wanted: each.right.value for each in one.decisions}
+        named = [f"{by_share[share]:.3%}" if share in by_share else "too few" for share in wanted]
+        rows.append((one.attack, one.rule, *named, f"{one.decisions[-1].right.value:.3%}"))
+    table(("attack", "speaks by", *(f"{share:.3g}" for share in wanted), "all named"), rows)
+    if missed := found[0].not_assessed:
+        say(f"Of {missed:,} more visitors nothing was seen; they are in no figure.")
 
 
 def interval(risk: "Risk") -> str:

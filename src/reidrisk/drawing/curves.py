@@ -32,7 +32,7 @@ def over_slots(
     """A line with its interval for each attack, over slots.
 
     Args:
-        rows: Also with `slots`.
+        rows: Also with `slots` and `targets`, how many were assessed.
         look: Of the chart.
         attacks: All of the result, which decide how each looks.
         name: What slots are called.
@@ -52,9 +52,11 @@ def over_slots(
         alt.Tooltip("attack:N"),
         alt.Tooltip("slots:Q", title=name),
         alt.Tooltip("said:N", title="right"),
+        alt.Tooltip("targets:Q", title="assessed", format=","),
     ]
     return switchable(
         alt.layer(
+            *_assessed(rows, look, name),
             base.mark_area(opacity=0.16).encode(
                 y=alt.Y("low:Q", axis=share_axis), y2="high:Q", color=style["color"]
             ),
@@ -122,6 +124,29 @@ def over_users(rows: Rows, look: Look, attacks: Sequence[str]) -> Any:
         *_edge(rows, look, x),
     )
     return switchable(alt.layer(*layers), attacks).properties(height=_HEIGHT + 20)
+
+
+def _assessed(rows: Rows, look: Look, name: str) -> list[Any]:
+    """How many stand behind each point, along the bottom, if they are not always as many."""
+    by_slots: dict[int, set[int]] = {}
+    for row in rows:
+        by_slots.setdefault(int(row["slots"]), set()).add(int(row["targets"]))
+    if len(set().union(*by_slots.values())) == 1:
+        return []
+    alt, first = guest("altair"), min(by_slots)
+    data = [
+        {
+            "slots": slots,
+            "n": ("n = " if slots == first else "")
+            + " to ".join(f"{one:,}" for one in sorted({min(some), max(some)})),
+        }
+        for slots, some in by_slots.items()
+    ]
+    return [
+        chart(data)
+        .mark_text(color=look.muted, fontSize=11, baseline="top", dy=4)
+        .encode(x=alt.X("slots:Q", title=name), y=alt.value(_HEIGHT - 18), text="n:N")
+    ]
 
 
 def alone(drawn: Any, title: str) -> Any:

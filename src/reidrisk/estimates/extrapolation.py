@@ -7,8 +7,9 @@ decided by the smallest crowds, of which few have been seen. `docs/concepts/extr
 what follows from this, and what does not.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +24,13 @@ from reidrisk.estimates.intervals import confidence
 Floats = NDArray[np.float64]
 Shape = tuple[float, float]
 
+PARTS = (100, 50, 20, 10, 5, 2, 1)  # of all users are the crowds from which others are predicted
 FEWEST = 4  # three sizes for a fit that may bend, and one to try it on
-FITTED = 3
-DECADE = 10
+BENT, STRAIGHT = 3, 2  # how many sizes a fit takes at least
+DECADE, OCTAVE = 10, 2
 DRIFT = 0.25  # nats by which a law goes astray in each decade even if it did well so far
-FLAW = 0.03  # no law is right to within 3 %, however many targets were measured
+ROUNDING = 1e-9
+FLAW = 0.03  # a fit takes no risk for known to within 3 %, however many targets were measured
 
 # A standard normal variable, in steps fine enough for crowds that differ by many powers of e.
 _STEPS = np.linspace(-6, 6, 241)
@@ -42,7 +45,7 @@ class Extrapolation:
         law: Name of the law that gives the values; `none` if too little risk was seen for one.
         parameters: `exponent` of the power law; `crowd_log_mean` and `crowd_log_spread` of the law
             that bends; `drift`, nats a decade by which predictions are taken to go astray.
-        fitted: The law at the sizes it was fitted to: the last decade, three sizes at least.
+        fitted: The law at the sizes it was fitted to: the last octave, two sizes at least.
         predicted: Risk at the sizes asked for.
         held_out: For the largest measured sizes, what the smaller ones predict, and what was
             measured.
@@ -55,23 +58,36 @@ class Extrapolation:
     held_out: Mapping[int, tuple[Estimate, Estimate]]
 
 
+def sizes_to_fit(users: int) -> tuple[int, ...]:
+    """Sizes of crowds to extrapolate from: all users, and parts of them down to a hundredth."""
+    sizes = {-(-users // part) for part in PARTS}
+    return tuple(sorted(size for size in sizes if size > 1))
+
+
 def extrapolate(
-    measured: Mapping[int, Estimate], users: Sequence[int], *, level: float = 0.95
+    measured: Mapping[int, Estimate],
+    users: Sequence[int],
+    *,
+    level: float = 0.95,
+    correlation: Sequence[Sequence[float]] = (),
 ) -> Extrapolation:
     """Predict the risk among more users from the risk among fewer.
 
-    The value continues the last measured decade straight on a log-log plot: a power law. The
-    interval also holds a law that bends (log-normal crowds), the sampling error of both, and a
-    drift for each decade: as large as the error on the held-out sizes, if that is more than usual.
+    The value goes straight on as from half of the users to all of them, on a log-log plot: a power
+    law. The interval also holds a law that bends (log-normal crowds, moved so that it meets the
+    last size), the sampling error of both, and a drift for each decade: as large as the error on
+    the held-out sizes, if that is more than usual.
 
     Args:
         measured: Risk by number of users, at least four sizes, of the same people, attack and
-            slots; best with the same targets at each size, and smaller sizes part of larger ones.
+            slots: `measure_sizes` at `sizes_to_fit`.
         users: Numbers of users to predict for, all above the measured ones.
         level: Chance with which the interval would hold the risk if no law went further astray.
+        correlation: How the risks at two sizes err together, by ascending size, as a `SizeCurve`
+            knows it; as if they were of different targets, if not given.
     """
     level = confidence(level)
-    curve = _curve(measured, level)
+    curve = _curve(measured, level, correlation)
     largest = max(measured)
     asked = [whole_number("users", size, least=1) for size in users]
     if asked and min(asked) <= largest:
@@ -82,14 +98,14 @@ def extrapolate(
     if len(curve.sizes) < FEWEST or curve.sizes[-1] < largest:
         unknown = {size: _only_high(size, measured[largest], level) for size in asked}
         return Extrapolation("none", {}, {}, unknown, {})
-    kept = max(int((curve.sizes <= largest / DECADE).sum()), FITTED)
+    kept = max(int((curve.sizes <= math.ceil(largest / DECADE)).sum()), BENT)
     later = [int(size) for size in curve.sizes[kept:]]
     guesses = _predict(curve.first(kept), later, DRIFT, level)
     held_out = {size: (guesses[size], measured[size]) for size in later}
     drift = max(DRIFT, _error(curve, kept, guesses))
     log_mean, log_spread = _crowds(curve)
     parameters = {
-        "exponent": -_power(curve)[1],
+        "exponent": -_slope(curve),
         "crowd_log_mean": log_mean,
         "crowd_log_spread": log_spread,
         "drift": drift,
@@ -104,21 +120,28 @@ class _Curve:
 
     sizes: Floats
     logs: Floats
-    errors: Floats  # standard errors of the logarithms
+    errors: Floats  # of the logarithms, as a fit weighs them
+    steps: Floats  # independent standard errors, a column each, in which the logarithms move
     measured: tuple[Estimate, ...]
 
     def first(self, count: int) -> "_Curve":
         return _Curve(
-            self.sizes[:count], self.logs[:count], self.errors[:count], self.measured[:count]
+            self.sizes[:count],
+            self.logs[:count],
+            self.errors[:count],
+            self.steps[:count, :count],
+            self.measured[:count],
         )
 
-    def moved(self, place: int) -> "_Curve":
-        """The same curve with one risk a standard error higher."""
-        step = np.where(np.arange(len(self.sizes)) == place, self.errors, 0.0)
-        return _Curve(self.sizes, self.logs + step, self.errors, self.measured)
+    def moved(self) -> Iterator["_Curve"]:
+        """The same curve, moved by each of its errors."""
+        for step in self.steps.T:
+            yield replace(self, logs=self.logs + step)
 
 
-def _curve(measured: Mapping[int, Estimate], level: float) -> _Curve:
+def _curve(
+    measured: Mapping[int, Estimate], level: float, correlation: Sequence[Sequence[float]]
+) -> _Curve:
     sizes = sorted(whole_number("a size in measured", size, least=2) for size in measured)
     if len(sizes) < FEWEST:
         raise InvalidInput(
@@ -138,22 +161,38 @@ def _curve(measured: Mapping[int, Estimate], level: float) -> _Curve:
                 f"prediction of level {level:g}; measure with the same level"
             )
     # Zeros have no logarithm. Before a larger size with a risk above zero they are mere noise.
-    risky = [size for size in sizes if measured[size].value > 0]
-    found = tuple(measured[size] for size in risky)
+    risky = [place for place, size in enumerate(sizes) if measured[size].value > 0]
+    found = tuple(measured[sizes[place]] for place in risky)
     # The upper side, because tiny counts have a lower end of zero.
-    errors = [np.log(one.high / one.value) / _normal(one.level) for one in found]
+    errors = np.array([np.log(one.high / one.value) / _normal(one.level) for one in found])
+    steps = errors[:, None] * _steps(correlation, len(sizes), risky)
     logs = np.log([one.value for one in found])
-    return _Curve(np.array(risky, np.float64), logs, np.hypot(errors, FLAW), found)
+    risky_sizes = np.array(sizes, np.float64)[risky]
+    return _Curve(risky_sizes, logs, np.hypot(errors, FLAW), steps, found)
 
 
-def _power(curve: _Curve) -> tuple[float, float]:
-    """Level and slope of the straight line through the last decade, its slope from -1 to 0."""
-    part = _last_decade(curve.sizes)
+def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int]) -> Floats:
+    """Errors that go together, made of independent ones: the first moves all, the last the last."""
+    together = np.asarray(correlation, np.float64) if len(correlation) else np.eye(sizes)
+    if together.shape != (sizes, sizes):
+        raise InvalidInput(
+            f"correlation has a row and a column for each of the {sizes} sizes in measured; got "
+            f"shape {together.shape}"
+        )
+    try:  # sizes next to each other may err all but alike, and rounding must not make it worse
+        loose = together + ROUNDING * np.eye(sizes)
+        return np.asarray(np.linalg.cholesky(loose[np.ix_(risky, risky)]), np.float64)
+    except np.linalg.LinAlgError:
+        raise InvalidInput("correlation is none: no errors can go together like that") from None
+
+
+def _slope(curve: _Curve) -> float:
+    """Slope of the straight line through the last octave, from -1 to 0."""
+    part = _last_octave(curve.sizes)
     x, y, weights = np.log(curve.sizes[part]), curve.logs[part], curve.errors[part] ** -2
     x_mean, y_mean = np.average(x, weights=weights), np.average(y, weights=weights)
     slope = np.average((x - x_mean) * (y - y_mean), weights=weights)
-    slope = np.clip(slope / np.average((x - x_mean) ** 2, weights=weights), -1, 0)
-    return float(y_mean - slope * x_mean), float(slope)
+    return float(np.clip(slope / np.average((x - x_mean) ** 2, weights=weights), -1, 0))
 
 
 def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
@@ -170,12 +209,20 @@ def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
 
 def _log_risk_in_crowds(shape: Shape, sizes: Floats) -> Floats:
     crowd = sizes[:, None] * np.exp(shape[0] + shape[1] * _STEPS)
-    return np.asarray(np.log((-np.expm1(-crowd) / crowd) @ _CHANCES))
+    # No product of matrices: its last bit of one row depends on how many others there are.
+    return np.asarray(np.log((-np.expm1(-crowd) / crowd * _CHANCES).sum(axis=1)))
 
 
 def _line(curve: _Curve, sizes: Floats) -> Floats:
-    level, slope = _power(curve)
-    return level + slope * np.log(sizes)
+    """The straight line through the last size."""
+    return np.asarray(curve.logs[-1] + _slope(curve) * np.log(sizes / curve.sizes[-1]))
+
+
+def _bend(curve: _Curve, start: Shape, sizes: Floats) -> Floats:
+    """The law that bends, moved so that it meets the last size."""
+    ends = np.append(sizes, curve.sizes[-1])
+    logs = _log_risk_in_crowds(_crowds(curve, start), ends)
+    return np.asarray(curve.logs[-1] + logs[:-1] - logs[-1])
 
 
 def _predict(
@@ -185,8 +232,7 @@ def _predict(
     sizes, last, shape = np.array(users, np.float64), curve.measured[-1], _crowds(curve)
 
     def laws(of: _Curve) -> Floats:
-        bent = _log_risk_in_crowds(_crowds(of, shape), sizes)
-        return np.stack([_line(of, sizes), bent])
+        return np.stack([_line(of, sizes), _bend(of, shape, sizes)])
 
     logs, astray = laws(curve), drift * np.log10(sizes / curve.sizes[-1])
     margin = np.hypot(_normal(level) * _sampling(laws, curve), astray)
@@ -201,7 +247,7 @@ def _predict(
 
 def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
     """The power law at the sizes it was fitted to."""
-    sizes = curve.sizes[_last_decade(curve.sizes)]
+    sizes = curve.sizes[_last_octave(curve.sizes)]
     logs = _line(curve, sizes)
     margin = _normal(level) * _sampling(lambda of: _line(of, sizes), curve)
     ends = (np.minimum(np.exp(end), 1) for end in (logs, logs - margin, logs + margin))
@@ -209,12 +255,12 @@ def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
 
 
 def _sampling(predict: Callable[[_Curve], Floats], curve: _Curve) -> Floats:
-    """Standard error of a prediction: each risk is moved by its own, one after the other.
+    """Standard error of a prediction: the curve is moved by each of its errors.
 
-    Errors count as independent. Those of the same targets are not: slopes are then better known.
+    Those of the same targets go together: then slopes are better known than levels.
     """
     here = predict(curve)
-    moves = [predict(curve.moved(place)) - here for place in range(len(curve.sizes))]
+    moves = [predict(moved) - here for moved in curve.moved()]
     return np.asarray(np.sqrt(np.square(moves).sum(axis=0)))
 
 
@@ -240,9 +286,9 @@ def _error(curve: _Curve, kept: int, guesses: Mapping[int, Estimate]) -> float:
     return float(np.sqrt(np.mean(((logs - curve.logs[kept:]) / decades) ** 2)))
 
 
-def _last_decade(sizes: Floats) -> slice:
-    """The sizes from a tenth of the largest, three at least."""
-    return slice(min(int((sizes < sizes[-1] / DECADE).sum()), len(sizes) - FITTED), None)
+def _last_octave(sizes: Floats) -> slice:
+    """The sizes from half of the largest, two at least."""
+    return slice(min(int((sizes < sizes[-1] / OCTAVE).sum()), len(sizes) - STRAIGHT), None)
 
 
 def _normal(level: float) -> float:

@@ -1,5 +1,7 @@
 """Risk over slots."""
 
+from collections.abc import Sequence
+
 from reidrisk.drawing import over_slots
 from reidrisk.report.parts import (
     Exhibit,
@@ -12,8 +14,8 @@ from reidrisk.report.parts import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.saying.numbers import percent, share, share_with_interval
-from reidrisk.study.saying.words import opening, unit, units
+from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
+from reidrisk.study.saying.words import listed, opening, unit, units
 
 
 def section(result: Result) -> Section | None:
@@ -26,7 +28,10 @@ def section(result: Result) -> Section | None:
         name="slots",
         title=f"Risk over {unit(result)}",
         sentence=" ".join(
-            _rise(result, [risk for risk in risks if risk.attack == attack]) for attack in used
+            [
+                *(_rise(result, [one for one in risks if one.attack == name]) for name in used),
+                *_other_people(result, risks),
+            ]
         ),
         rows=tuple(risk_row(risk) for risk in risks),
         columns=(
@@ -53,3 +58,25 @@ def _rise(result: Result, risks: list[Risk]) -> str:
         f"{first.attack} goes from {share(first)} after {units(result, first.slots)} to "
         f"{share_with_interval(last)} after {last.slots}."
     )
+
+
+def _other_people(result: Result, risks: Sequence[Risk]) -> list[str]:
+    """How many were assessed, if that changes along a curve."""
+    longest = max(attacks_of(risks).values(), key=lambda some: len({one.targets for one in some}))
+    if len({risk.targets for risk in longest}) == 1:
+        return []
+    counts = listed([f"{count(one.targets)} after {one.slots}" for one in longest])
+    text = (
+        f"Not everybody can be assessed after every number of {unit(result)}: {counts}. Where a "
+        "curve falls, or rises, this may be because others are assessed, not because of more "
+        f"{unit(result)}."
+    )
+    return [text]
+
+
+def attacks_of(risks: Sequence[Risk]) -> dict[str, list[Risk]]:
+    """The risks of each attack, by slots."""
+    found: dict[str, list[Risk]] = {}
+    for risk in sorted(risks, key=lambda risk: risk.slots):
+        found.setdefault(risk.attack, []).append(risk)
+    return found

@@ -19,6 +19,11 @@ from reidrisk.study.result import Extrapolation, Result, Risk
 from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
 from reidrisk.study.saying.words import opening, units
 
+_CROWDS = (
+    "In a smaller crowd are the right person and others, drawn at random from all. Each point is "
+    "the mean over every such crowd; its interval says how much depends on who was attacked."
+)
+
 
 def section(result: Result) -> Section | None:
     """Measured sizes, and the law beyond them, at the most slots."""
@@ -27,8 +32,9 @@ def section(result: Result) -> Section | None:
     laws = [law for law in result.extrapolations if law.slots == slots]
     if not sizes:
         return None
-    sentences = tuple(
-        f"The thin line is a law fitted to the measured sizes ({law}). Beyond them nothing was "
+    # Before there were credits, a result had one crowd of each size.
+    sentences = ((_CROWDS,) if result.credits else ()) + tuple(
+        f"The thin line is a law fitted to smaller crowds ({law}). Beyond all people nothing was "
         "measured."
         for law in dict.fromkeys(law.law for law in laws)
     )

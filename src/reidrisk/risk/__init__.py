@@ -1,10 +1,12 @@
 """Attacks, engines and estimates together: what a release risks."""
 
 from reidrisk.risk.crowds import measure_sizes
-from reidrisk.risk.curves import RiskCurve, SizeCurve
+from reidrisk.risk.curves import GuessCurve, RiskCurve, SizeCurve
 from reidrisk.risk.fitting import Fitted, fitted
+from reidrisk.risk.guesses import measure_guesses
 from reidrisk.risk.known_points import Unicity, unicity
 from reidrisk.risk.measuring import measure
+from reidrisk.risk.open_sets import measure_strangers
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
@@ -13,6 +15,7 @@ from reidrisk.risk.spectra import Spectrum, spectrum
 
 __all__ = [
     "Fitted",
+    "GuessCurve",
     "Posterior",
     "RiskCurve",
     "Singling",
@@ -21,7 +24,9 @@ __all__ = [
     "Unicity",
     "fitted",
     "measure",
+    "measure_guesses",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "posterior",

@@ -1,4 +1,4 @@
-"""Estimates along something: the number of slots, or of users."""
+"""Estimates along something: the number of slots, of users, or of guesses."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
@@ -52,7 +52,10 @@ class _Curve(Mapping[int, Estimate]):
 
     def plot(self) -> Any:
         """A chart of altair: risk with its interval along the curve, as a report draws it."""
-        rows = [{**row, "kind": "measured", "said": _said(row)} for row in self.rows]
+        rows = [
+            {**row, "kind": "measured", "said": _said(row), "targets": row["trials"]}
+            for row in self.rows
+        ]
         if self._along == "users":
             return alone(over_users(rows, FILE, [self.attack]), self.attack)
         return alone(over_slots(rows, FILE, [self.attack], self._along), self.attack)
@@ -109,14 +112,40 @@ class SizeCurve(_Curve):
         points: An estimate for each number of users.
         slots: How many it has seen.
         not_assessed: Targets of whom one side saw nothing; they are in no estimate.
+        correlation: How estimates at two sizes err together, since they are of the same targets.
     """
 
     _along: ClassVar[str] = "users"
 
     slots: int
     not_assessed: int = 0
+    correlation: tuple[tuple[float, ...], ...] = field(default=(), repr=False)
 
     def __str__(self) -> str:
         lines = [f"{self.attack} after {self.slots} slots"]
         lines += [f"  among {users:>13,} users: {estimate}" for users, estimate in self.items()]
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class GuessCurve(_Curve):
+    """How often the right user is among those an attack names, by how many it may name.
+
+    Attributes:
+        attack: Its name.
+        points: An estimate for each number of guesses.
+        slots: How many it has seen.
+        users: How many it chooses among.
+        not_assessed: Targets of whom one side saw nothing; they are in no estimate.
+    """
+
+    _along: ClassVar[str] = "guesses"
+
+    slots: int
+    users: int
+    not_assessed: int = 0
+
+    def __str__(self) -> str:
+        lines = [f"{self.attack} after {self.slots} slots, {self.users:,} users"]
+        lines += [f"  {guesses:>7,} guesses: {estimate}" for guesses, estimate in self.items()]
         return "\n".join(lines)

@@ -1,43 +1,67 @@
 """How often does an attack name the right user?"""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, overload
 
 from reidrisk.attacks.attack import View
 from reidrisk.checks import real_number
-from reidrisk.engines import LocalEngine
+from reidrisk.engines import LocalEngine, ranks_are_free
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
 from reidrisk.matches import Matches, join_targets
 from reidrisk.observations import Observations
-from reidrisk.risk.assessing import assessable
+from reidrisk.risk.assessing import Mask, assessable
 from reidrisk.risk.curves import RiskCurve
-from reidrisk.risk.engine import Engine, Slots, checked_slots
+from reidrisk.risk.engine import Engine, Floats, Slots, checked_slots
 from reidrisk.risk.fitting import Fitted, Subject, fitted
+from reidrisk.scores import Score
 
 Found = list[dict[int, Matches]]
 """For each attack and number of slots, the matches of every target that was attacked."""
 
-Assessed = dict[int, NDArray[np.bool_]]
+Assessed = dict[int, Mask]
 
 _FIRST_TARGETS = 500
 
 
-class Measured(NamedTuple):
+@dataclass(frozen=True, eq=False, slots=True)
+class Measured:
     """An attack that was carried out.
 
     Attributes:
         fitted: The attack and its score.
         curve: How often it named the right user.
         matches: What was found after the most slots, of the targets that were attacked.
+        assessed: Who of them can be assessed after the most slots.
+        interval: What gives a mean of credits its interval.
     """
 
     fitted: Fitted
     curve: RiskCurve
     matches: Matches
+    assessed: Mask
+    interval: Callable[[Floats], Estimate]
+
+    @property
+    def name(self) -> str:
+        """Of the attack."""
+        return self.fitted.attack.name
+
+    @property
+    def slots(self) -> int:
+        """The most slots."""
+        return max(self.curve)
+
+    @property
+    def not_assessed(self) -> int:
+        """How many of the targets that were attacked cannot be assessed after the most slots."""
+        return int((~self.assessed).sum())
+
+    def mean_of(self, credit: Floats) -> Estimate:
+        """Mean of what the targets earn, over those who can be assessed."""
+        return self.interval(credit[self.assessed])
 
 
 @overload
@@ -111,8 +135,13 @@ def measured(
     engine: Engine | None = None,
     level: float = 0.95,
     precision: float | None = None,
+    ranks: int | None = 1,
 ) -> list[Measured]:
-    """As `measure`, with what was found, so that nobody need search the same rows again."""
+    """As `measure`, with what was found, so that nobody need search the same rows again.
+
+    The truth's rank is counted up to `ranks` after the most slots, to the end if None. If more than
+    the first is asked for, it is counted to the end also where that is free.
+    """
     if not attacks:
         raise InvalidInput("there is no attack to measure; give at least one")
     lengths, level = checked_slots(seen, slots), confidence(level)
@@ -120,32 +149,71 @@ def measured(
     subjects = [fitted(one, seen, view) for one in attacks]
     scores = [one.score for one in subjects]
     assessed = {length: assessable(seen.prefix(length)) for length in lengths}
+    method = mean_of_credits if precision is None else anytime_interval
+    interval = partial(method, level=level)
     if precision is None:
-        found = engine.curves(seen, scores, lengths)
-        points = _estimates(found, assessed, mean_of_credits, level)
+        found = _searched(engine, seen, scores, lengths, ranks)
+        points = _estimates(found, assessed, interval)
     else:
         width = 2 * real_number("precision", precision, least=0)
         found, points = [], []
         for batch in _batches(len(seen.anonymous)):
-            found = _joined(found, engine.curves(seen.only(batch), scores, lengths))
+            more = _searched(engine, seen.only(batch), scores, lengths, ranks)
+            found = _joined(found, more)
             if all(mask[: batch.stop].any() for mask in assessed.values()):
-                points = _estimates(found, assessed, anytime_interval, level)
+                points = _estimates(found, assessed, interval)
                 if all(one.high - one.low <= width for each in points for one in each.values()):
                     break
-    attacked = len(found[0][lengths[0]])
+    last = lengths[-1]
+    attacked = len(found[0][last])
     left_out = {length: int((~mask[:attacked]).sum()) for length, mask in assessed.items()}
     return [
-        Measured(one, RiskCurve(one.attack.name, mine, seen.users, left_out), matches[lengths[-1]])
+        Measured(
+            one,
+            RiskCurve(one.attack.name, mine, seen.users, left_out),
+            matches[last],
+            assessed[last][:attacked],
+            interval,
+        )
         for one, mine, matches in zip(subjects, points, found, strict=True)
     ]
 
 
+def _searched(
+    engine: Engine,
+    seen: Observations,
+    scores: Sequence[Score],
+    lengths: Sequence[int],
+    ranks: int | None,
+) -> Found:
+    """Searches after all numbers of slots, with ranks after the most."""
+    if ranks == 1:
+        return engine.curves(seen, scores, lengths)
+    last = seen.prefix(lengths[-1])
+    free = [ranks_are_free(last, score) for score in scores]
+    counted = [score for score, known in zip(scores, free, strict=True) if known]
+    curves = iter(engine.curves(seen, counted, lengths, ranks=None) if counted else ())
+    return [
+        next(curves) if known else _with_last(engine, seen, score, lengths, ranks)
+        for score, known in zip(scores, free, strict=True)
+    ]
+
+
+def _with_last(
+    engine: Engine, seen: Observations, score: Score, lengths: Sequence[int], ranks: int | None
+) -> dict[int, Matches]:
+    """Ranks take time here, so they are counted after the most slots alone."""
+    *shorter, last = lengths
+    found = engine.curves(seen, [score], shorter)[0] if shorter else {}
+    return {**found, last: engine.search(seen.prefix(last), score, ranks=ranks)}
+
+
 def _estimates(
-    found: Found, assessed: Assessed, interval: Callable[..., Estimate], level: float
+    found: Found, assessed: Assessed, interval: Callable[[Floats], Estimate]
 ) -> list[dict[int, Estimate]]:
     return [
         {
-            length: interval(matches.credit[assessed[length][: len(matches)]], level=level)
+            length: interval(matches.credit[assessed[length][: len(matches)]])
             for length, matches in curve.items()
         }
         for curve in found

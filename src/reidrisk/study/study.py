@@ -57,8 +57,8 @@ class Study:
         full_information: Whether to add the optimum of who knows what all chances follow from.
         bounds: Bounds of others to add, `module:function` each.
         sizes: Smaller crowds to measure in.
-        beyond: Larger crowds to extrapolate to; needs `sizes`.
-        guesses: How many users an attacker may name, several numbers.
+        beyond: Larger crowds to extrapolate to.
+        guesses: How many users an attacker may name, several numbers; one guess is always told.
         strangers: Share of users whom the attackers do not know: kept out of the known rows by a
             hash of their ids, and met as visitors.
         present: Share of visitors whom the attackers know; as in the data, if None.

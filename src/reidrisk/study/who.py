@@ -19,8 +19,8 @@ from reidrisk.study.study import Study
 USERS = "users.parquet"
 """The name of the file in a run's folder."""
 
-LISTED = 5
-"""How many of the best rows are named."""
+LISTED, MOST_LISTED = 5, 100
+"""How many of the best users are named; as many as are guessed, up to a list one can look at."""
 
 _ONLY_ME = 0o600
 
@@ -32,14 +32,15 @@ def write_users(
 
     The columns are `attack`, `user` (the truth), `credit` (the chance that this attack names the
     right user), `ties` (how many known users score best) and `best` (the users with the highest
-    scores, at most five). These are people: the file can be read by its owner alone, and nothing
-    else that a study writes holds users.
+    scores: five, or as many as the study guesses, at most a hundred). These are people: the file
+    can be read by its owner alone, and nothing else that a study writes holds users.
     """
     if study.precision is not None:
         raise InvalidInput(
             "a study with a precision stops attacking when it is sure enough, so it has no list of "
             "everyone; leave precision out"
         )
+    listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
     scene = study.scene(source, LocalEngine() if engine is None else engine)
     ids = scene.known_ids
     kind = pa.array(ids[:1]).type
@@ -52,7 +53,7 @@ def write_users(
     with written_whole(path, mode=_ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
             seen = scene.seen.prefix(scene.headline)
-            found = scene.engine.search(seen, scene.fitted(attack).score, list_best=LISTED)
+            found = scene.engine.search(seen, scene.fitted(attack).score, list_best=listed)
             file.write_table(
                 pa.table(
                     [

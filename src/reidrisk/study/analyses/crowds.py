@@ -1,60 +1,58 @@
 """Crowds: risk among fewer users, and what that lets expect among more."""
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Extrapolation as Extrapolated
 from reidrisk.estimates import extrapolate
-from reidrisk.risk import measure_sizes
-from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.estimates.extrapolation import FEWEST, sizes_to_fit
+from reidrisk.risk.crowds import size_curve
+from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.analyses.risks import risk_of
-from reidrisk.study.result import Extrapolation
+from reidrisk.study.result import Extrapolation, Risk
 from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
-FEWEST_SIZES = 4
-
 
 def check(study: "Study", source: Source | None) -> None:
-    """Enough sizes to extrapolate from."""
-    if study.beyond and len(study.sizes) < FEWEST_SIZES:
+    """Enough users to extrapolate from."""
+    if study.beyond and source is not None and len(sizes_to_fit(source.users)) < FEWEST:
         raise InvalidInput(
-            f"beyond needs sizes to extrapolate from, {FEWEST_SIZES} at least; add smaller "
-            "crowds, each about three times the one before"
+            f"beyond extrapolates from smaller crowds, and {source.users} users are too few for "
+            "that; leave beyond out"
         )
 
 
 def steps(scene: Scene) -> Iterator[Step]:
-    """A step for each attack."""
-    for place, attack in enumerate(scene.study.attacks if scene.study.sizes else ()):
-        yield alone(f"sizes-{place}-{attack.name}", _sizes, scene, attack)
+    """A step for each attack; it takes what the first step found, or searches again."""
+    if scene.study.sizes or scene.study.beyond:
+        for place, attack in enumerate(scene.study.attacks):
+            yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, scene, attack))
 
 
-def _sizes(scene: Scene, attack: Attack) -> Part:
-    study, users = scene.study, scene.seen.users
-    wanted = sorted({*(size for size in study.sizes if size < users), users})
-    curve = measure_sizes(
-        scene.seen,
-        scene.fitted(attack),
-        users=wanted,
-        slots=scene.headline,
-        engine=scene.engine,
-        level=study.level,
-        seed=study.seed,
-    )
+def _sizes(scene: Scene, attack: Attack, parts: Part) -> Part:
+    found = scene.headline_of(attack, _attacked(parts))
+    curve = size_curve(found, scene.crowds)
     sizes = tuple(
-        risk_of(attack.name, curve.slots, size, found, curve.not_assessed, {})
-        for size, found in curve.items()
+        risk_of(attack.name, curve.slots, size, estimate, curve.not_assessed, {})
+        for size, estimate in curve.items()
     )
-    beyond = [size for size in study.beyond if size > users]
-    if not beyond:
+    if not scene.beyond:
         return {"sizes": sizes}
-    law = extrapolate(curve, beyond, level=study.level)
+    fitted = size_curve(found, scene.crowds_to_fit)
+    law = extrapolate(fitted, scene.beyond, level=scene.study.level, correlation=fitted.correlation)
     return {"sizes": sizes, "extrapolations": (_record(attack.name, curve.slots, law),)}
+
+
+def _attacked(parts: Part) -> int:
+    """How many targets were attacked: with a precision, not all."""
+    first: Risk = parts["risks"][0]
+    return first.targets + first.not_assessed
 
 
 def _record(attack: str, slots: int, law: Extrapolated) -> Extrapolation:

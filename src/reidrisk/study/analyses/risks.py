@@ -1,7 +1,7 @@
 """Risks: how often each attack names the right user."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from reidrisk.attacks import Attack
 from reidrisk.attacks.attack import NEEDS
@@ -10,8 +10,11 @@ from reidrisk.estimates import Estimate
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.releases.release import asked
+from reidrisk.risk.guesses import checked_guesses, guess_curve
+from reidrisk.risk.measuring import Measured
 from reidrisk.study.analyses.analysis import Part, Step, alone
-from reidrisk.study.result import Risk, Setting
+from reidrisk.study.credits import credits_record, digest_of
+from reidrisk.study.result import Guesses, Risk, Setting
 from reidrisk.study.setup import Scene, Source, slots_of
 
 if TYPE_CHECKING:
@@ -39,25 +42,45 @@ def check(study: "Study", source: Source | None) -> None:
 
 def steps(scene: Scene) -> Iterator[Step]:
     """One step: attacks share a pass over the users where they can."""
-    yield alone("risk", found, scene, scene.slots)
+    if scene.study.guesses:
+        checked_guesses(scene.study.guesses, len(scene.known_ids))
+    yield alone("risk", _everything, scene)
 
 
-def found(scene: Scene, slots: tuple[int, ...]) -> Part:
-    """The risks of all attacks after these numbers of slots."""
-    return {
-        "risks": tuple(
-            risk_of(
-                one.curve.attack,
-                length,
-                one.curve.users,
-                estimate,
-                one.curve.not_assessed.get(length, 0),
-                scene.setting,
-            )
-            for one in scene.measured(slots)
-            for length, estimate in one.curve.items()
+def _everything(scene: Scene) -> Part:
+    """The risks of all attacks, guesses, and what became of every target: one search."""
+    found = scene.measured(scene.slots)
+    people = digest_of(scene.known_ids[scene.seen.truth[: len(found[0].matches)]], scene.study.seed)
+    kept = tuple(
+        credits_record(one.name, scene.headline, people, one.matches, one.assessed) for one in found
+    )
+    records: dict[str, tuple[Any, ...]] = {"risks": risks_of(scene, found), "credits": kept}
+    if scene.study.guesses:
+        numbers = sorted({1, *scene.study.guesses})
+        records["guesses"] = tuple(record for one in found for record in _guesses(one, numbers))
+    return records
+
+
+def _guesses(found: Measured, numbers: Sequence[int]) -> Iterator[Guesses]:
+    curve = guess_curve(found, numbers)
+    for number, right in curve.items():
+        yield Guesses(curve.attack, curve.slots, curve.users, number, right)
+
+
+def risks_of(scene: Scene, found: Sequence[Measured]) -> tuple[Risk, ...]:
+    """What was measured as records."""
+    return tuple(
+        risk_of(
+            one.curve.attack,
+            length,
+            one.curve.users,
+            estimate,
+            one.curve.not_assessed.get(length, 0),
+            scene.setting,
         )
-    }
+        for one in found
+        for length, estimate in one.curve.items()
+    )
 
 
 def risk_of(

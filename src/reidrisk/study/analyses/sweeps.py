@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from reidrisk.errors import InvalidInput
 from reidrisk.people.population import SyntheticTopics
-from reidrisk.study.analyses import risks
 from reidrisk.study.analyses.analysis import Part, Step, alone, need_people
+from reidrisk.study.analyses.risks import risks_of
 from reidrisk.study.parameters import USERS, parameter_of
 from reidrisk.study.setup import Scene, Source
 
@@ -41,7 +41,7 @@ def steps(scene: Scene) -> Iterator[Step]:
 def at(scene: Scene, name: str, value: Any) -> Part:
     """The risks at the headline with one parameter changed."""
     other = changed(scene, name, value)
-    return risks.found(other, other.slots[-1:])
+    return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 
 
 def changed(scene: Scene, name: str, value: Any) -> Scene:

@@ -1,0 +1,81 @@
+"""What became of every target, in few letters: `Credits`, and back to numbers."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.matches import Matches
+from reidrisk.risk.assessing import Mask
+from reidrisk.study.result import Credits
+
+_NOT_ASSESSED = "-"
+_TIMES = "x"
+_COUNT = "[1-9][0-9]{0,17}"
+_RUN = re.compile(rf"({_NOT_ASSESSED}|0|{_COUNT})(?:{_TIMES}({_COUNT}))?")
+
+
+def credits_record(
+    attack: str, slots: int, people: str, matches: Matches, assessed: Mask
+) -> Credits:
+    """What a search of the targets found, as a record.
+
+    Args:
+        attack: Its name.
+        slots: How many it has seen.
+        people: Who was attacked: `digest_of`.
+        matches: What was found, of all who were attacked.
+        assessed: Who of them can be assessed.
+    """
+    winners = np.where(matches.true_score == matches.best, matches.ties, 0)
+    told = (
+        str(tied) if known else _NOT_ASSESSED
+        for tied, known in zip(winners.tolist(), assessed.tolist(), strict=True)
+    )
+    return Credits(attack, slots, people, " ".join(_runs(told)))
+
+
+def credits_in(record: Credits, targets: int) -> NDArray[np.float64]:
+    """The credit of each target, in order: the chance that it was named; NaN if not assessed.
+
+    Args:
+        record: Of a result.
+        targets: How many that result attacked.
+    """
+    runs = [_RUN.fullmatch(word) for word in record.winners.split(" ")]
+    times = [int(run[2] or 1) for run in runs if run]
+    if not all(runs) or sum(times) != targets:
+        raise InvalidInput(
+            f"the credits of {record.attack!r} are damaged: they should tell of {targets:,} "
+            "targets; run the study again"
+        )
+    return np.repeat([_credit(run[1]) for run in runs if run], times)
+
+
+def digest_of(ids: NDArray[np.generic], seed: int) -> str:
+    """Who was attacked, in which order: the same for the same people and seed, on every machine.
+
+    It tells nobody's id: to try one, somebody must know all others, and their order. Who knows
+    them can try, so of very few targets it hides little; the seed, which a result tells, only
+    makes digests of other studies useless.
+    """
+    text = json.dumps(["reidrisk/people", seed, ids.tolist()], default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _runs(told: Iterable[str]) -> Iterator[str]:
+    """Equal neighbours as one word: `0x37`."""
+    for word, group in groupby(told):
+        times = sum(1 for _ in group)
+        yield word if times == 1 else f"{word}{_TIMES}{times}"
+
+
+def _credit(winners: str) -> float:
+    if winners == _NOT_ASSESSED:
+        return np.nan
+    return 0.0 if winners == "0" else 1.0 / int(winners)
