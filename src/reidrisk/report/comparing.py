@@ -55,7 +55,7 @@ def html(
         title=f"{called[1]} compared with {called[0]}",
         statements=(
             Statement("found", verdict(known, called), warns=one.worse),
-            *(Statement("model", text, warns=True) for text in missing(known, called)),
+            *(Statement("unfit", text, warns=True) for text in missing(known, called)),
         ),
         basis=f"{called[0]}: {known.before}. {called[1]}: {known.after}. {explained(known)}",
         figure=None,

@@ -26,9 +26,7 @@ from reidrisk.study.saying.words import cleaned, opening, units
 _ABOUT = {
     "found": "Found",
     "possible": "Possible",
-    "model": "Possible",
     "ruled out": "Ruled out",
-    "promise": "Ruled out",
     "unfit": "Does not fit",
     "remedy": "What would lower the risk",
 }
