@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from tests.report.sample import bare, risk, sample
+from tests.report.signed import STRANGERS
 
 from reidrisk.drawing import DASHES, FILE, GLYPHS, PAGE, SHAPES
 from reidrisk.report import charts, sweeps
@@ -54,6 +55,7 @@ def some():
         risks=tuple(one for one in sample().risks if not one.setting or one.attack == last),
         sizes=tuple(one for one in sample().sizes if one.attack == last),
         extrapolations=tuple(one for one in sample().extrapolations if one.attack == last),
+        strangers=STRANGERS,
     )
 
 
@@ -75,12 +77,10 @@ def test_an_attack_looks_the_same_in_every_chart(look, turned):
             }
             assert pairs[attack] == wanted[channel], (name, channel, attack)
         seen.add((name, channel))
-    assert {name for name, _ in seen} == {
-        "spectrum", "slots", "sizes", "sweep-1", "sweep-2", "releases",
-    }  # fmt: skip
-    assert {name for name, channel in seen if channel == "strokeDash"} == {
-        "slots", "sizes", "sweep-1", "sweep-2",
-    }  # fmt: skip
+    lines = {"slots", "guesses", "sizes", "sweep-1", "sweep-2"}
+    lines |= {f"strangers-{rule}" for rule in ("score", "gap", "posterior")}
+    assert {name for name, channel in seen if channel == "strokeDash"} == lines
+    assert {name for name, _ in seen} == {*lines, "spectrum", "releases"}
 
 
 def test_charts_of_one_attack_have_its_colour_and_shape():

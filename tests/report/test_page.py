@@ -60,7 +60,7 @@ def made(result, folder):
 def test_it_is_small_and_has_every_section_in_order(text):
     assert len(text.encode()) < 1_500_000
     assert re.findall(r'<section id="([a-z]+)"', text) == [
-        "spectrum", "regulators", "slots", "sizes", "people", "sweeps", "releases",
+        "spectrum", "regulators", "slots", "guesses", "sizes", "people", "sweeps", "releases",
         "information", "limits", "again",
     ]  # fmt: skip
 
@@ -187,8 +187,8 @@ def test_every_chart_becomes_three_files_and_every_table_one(tmp_path):
     paths = report.files(sample(), tmp_path / "charts")
     drawn = {path.stem for path in paths if path.suffix == ".png"}
     assert drawn == {
-        "spectrum", "slots", "sizes", "per-user-1", "claims-1", "claims-2", "sweep-1", "sweep-2",
-        "releases", "information",
+        "spectrum", "slots", "guesses", "sizes", "per-user-1", "claims-1", "claims-2", "sweep-1",
+        "sweep-2", "releases", "information",
     }  # fmt: skip
     assert {path.name for path in (tmp_path / "charts").iterdir()} == {path.name for path in paths}
     assert {path.stem for path in paths} - drawn == {
