@@ -16,7 +16,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from reidrisk.people.people import People
-    from reidrisk.study.result import OpenSet, Risk
+    from reidrisk.study.result import Decision, OpenSet, Risk
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -68,19 +68,31 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         return
     one = found[0]
     say(
-        f"{one.present:.3g} of visitors are known; {one.targets:,} of them and {one.strangers:,} "
-        "strangers were met. Named rightly of those present, if attackers speak so rarely that at "
-        "most this share of strangers is accused:"
+        f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all visitors "
+        f"{one.present:.3%} are known. Named rightly, of those present, by attackers who speak so "
+        "rarely that at most so many strangers are accused:"
     )
-    wanted = sorted({each.wanted for one in found for each in one.decisions if each.wanted})
-    rows = []
-    for one in found:
-        by_share = {each.wanted: each.right.value for each in one.decisions}
-        named = [f"{by_share[share]:.3%}" if share in by_share else "too few" for share in wanted]
-        rows.append((one.attack, one.rule, *named, f"{one.decisions[-1].right.value:.3%}"))
-    table(("attack", "speaks by", *(f"{share:.3g}" for share in wanted), "all named"), rows)
+    table(
+        ("attack", "speaks by", "accused", "right", "interval", "false"),
+        [
+            (each.attack, each.rule, *_decided(decision))
+            for each in found
+            for decision in each.decisions
+            if decision.wanted is not None or decision is each.decisions[-1]
+        ],
+        whole=("attack", "speaks by", "interval"),
+    )
+    say("False is the share of what is said that is false, wrong names and accused strangers.")
     if missed := found[0].not_assessed:
         say(f"Of {missed:,} more visitors nothing was seen; they are in no figure.")
+
+
+def _decided(one: "Decision") -> tuple[str, ...]:
+    """What becomes of a threshold."""
+    accused = "all" if one.wanted is None else f"{one.wanted:.1%}"
+    false = "" if one.false is None else f"{one.false.value:.1%}"
+    ends = f"{one.right.low:.2%} to {one.right.high:.2%}"
+    return accused, f"{one.right.value:.2%}", ends, false
 
 
 def interval(risk: "Risk") -> str:

@@ -72,7 +72,7 @@ def over_slots(
 
 
 def over_users(rows: Rows, look: Look, attacks: Sequence[str]) -> Any:
-    """Points with their intervals over the number of users, both axes logarithmic.
+    """A line with intervals for each attack over the number of users, both axes logarithmic.
 
     A law is a thinner and lighter line; its band begins where its fit ends, and what it predicts
     is drawn as open points.
@@ -117,7 +117,8 @@ def over_users(rows: Rows, look: Look, attacks: Sequence[str]) -> Any:
     beyond = base.transform_filter("datum.kind == 'extrapolated'")
     layers = (
         law.transform_filter("datum.beyond").mark_area(opacity=0.16).encode(**ends),
-        law.mark_line(strokeWidth=1.5, opacity=0.7).encode(y=y, strokeDash=style["strokeDash"]),
+        law.mark_line(strokeWidth=1.2, opacity=0.6).encode(y=y, strokeDash=style["strokeDash"]),
+        points.mark_line(strokeWidth=2.2).encode(y=y, strokeDash=style["strokeDash"]),
         points.mark_rule(strokeWidth=2, opacity=0.6).encode(**ends),
         points.mark_point(filled=True, size=80, opacity=1).encode(**marks),
         beyond.mark_point(filled=False, size=80, opacity=1).encode(**marks),

@@ -3,9 +3,10 @@
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
 from reidrisk.estimates.claims import Claims, ClaimsBin, claims
 from reidrisk.estimates.credits import mean_of_credits
+from reidrisk.estimates.crowds import credit_in_crowds
 from reidrisk.estimates.differences import paired_difference, unpaired_difference
 from reidrisk.estimates.estimate import Bound, Estimate, Side
-from reidrisk.estimates.extrapolation import Extrapolation, extrapolate
+from reidrisk.estimates.extrapolation import Extrapolation, extrapolate, sizes_to_fit
 from reidrisk.estimates.intervals import confidence, mean_of_shares
 from reidrisk.estimates.open_set import Decision, OpenSet, Rule, open_set
 from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
@@ -26,6 +27,7 @@ __all__ = [
     "anytime_interval",
     "claims",
     "confidence",
+    "credit_in_crowds",
     "extrapolate",
     "mean_of_credits",
     "mean_of_numbers",
@@ -35,5 +37,6 @@ __all__ = [
     "per_user_risk",
     "risk_coverage",
     "selective",
+    "sizes_to_fit",
     "unpaired_difference",
 ]

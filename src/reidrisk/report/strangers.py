@@ -28,16 +28,18 @@ from reidrisk.report.parts import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
-from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
+from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
 from reidrisk.study.saying.words import listed, opening, units
 
 _FIGURES = ("right", "wrong", "accused", "false")
 _RULES = {
     "score": "by its score",
-    "gap": "by its lead over the second best",
-    "posterior": "by its chance of being right",
+    "gap": "by its lead over the next",
+    "posterior": "by its chance to be right",
 }
 """When an attacker speaks."""
+
+_SHORT = {"score": "score", "gap": "lead", "posterior": "chance"}
 
 _USUAL = 0.01
 """The share of strangers accused that sentences speak of, or the nearest there is."""
@@ -64,7 +66,7 @@ def _sentences(result: Result) -> tuple[str, ...]:
         )
     met = (
         f"A visitor may be nobody whom the attacker knows, and whoever names somebody for each of "
-        f"them accuses people who were never there. Here {percent(one.present)} of visitors are "
+        f"them accuses people who were never there. Here {exactly(one.present)} of visitors are "
         f"among the {count(one.users)} known users. {count(one.targets)} of them and "
         f"{count(one.strangers)} strangers were met, after {units(result, one.slots)}.{missed}"
     )
@@ -115,62 +117,77 @@ def _rules(found: Sequence[OpenSet]) -> list[str]:
 
 
 def _points(result: Result) -> Exhibit:
-    """The operating points, and the attacker who names everybody."""
-    level = percent(result.level)
-    rows = tuple(
-        _row(one, decision)
-        for one in result.strangers
-        for decision in one.decisions
-        if decision.wanted is not None or decision is one.decisions[-1]
+    """A row for each attack and rule, a column for each share of strangers that may be accused."""
+    wanted = sorted(
+        {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
     )
+    usual = min(wanted, key=lambda each: abs(each - _USUAL), default=None)
+    more: tuple[Column, ...] = ()
+    if usual is not None:
+        more = (
+            _figure(f"Accused at {percent(usual)}", f"accused_{usual:g}_"),
+            _figure(f"Claims false at {percent(usual)}", f"false_{usual:g}_"),
+        )
     return Exhibit(
         name="strangers",
-        title="Named, and accused",
+        title="Named rightly, of those present, by how many strangers may be accused",
         sentence=_best(result),
-        rows=rows,
+        rows=tuple(_side_by_side(one, wanted) for one in result.strangers),
         columns=(
             words_column("Attack", "attack"),
-            words_column("Speaks", "speaks"),
-            Column("Accused, at most", _wanted, "wanted"),
-            *share_columns("Right", level, "right_"),
-            Column("Wrong", lambda row: share(span(row, "wrong_")), "wrong_value"),
-            *share_columns("Accused", level, "accused_"),
-            *share_columns("Claims that are false", level, "false_"),
+            words_column("Speaks by", "speaks"),
+            *(_figure(f"{percent(each)} accused", f"right_{each:g}_") for each in wanted),
+            _figure("All accused", "right_all_"),
+            *more,
         ),
         open=True,
     )
 
 
-def _wanted(row: Row) -> str:
-    wanted = row["wanted"]
-    return "names everybody" if wanted is None else percent(float(wanted))
+def _figure(heading: str, prefix: str) -> Column:
+    """A figure and its interval in one column; a dash where there is none."""
+
+    def shown(row: Row) -> str:
+        if row[f"{prefix}value"] is None:
+            return NOTHING
+        return share_with_interval(span(row, prefix))
+
+    return Column(heading, shown, f"{prefix}value")
+
+
+def _side_by_side(one: OpenSet, wanted: Sequence[float]) -> Row:
+    by_share = {each.wanted: each for each in one.decisions}
+    cells: dict[str, Any] = {"attack": one.attack, "rule": one.rule, "speaks": _SHORT[one.rule]}
+    for each in wanted:
+        decision = by_share.get(each)
+        for name in _FIGURES:
+            figure = None if decision is None else getattr(decision, name)
+            cells |= figure_cells(figure, f"{name}_{each:g}_")
+    return {**cells, **figure_cells(one.decisions[-1].right, "right_all_"), **_met(one)}
+
+
+def _met(one: OpenSet) -> Row:
+    names = ("slots", "present", "users", "targets", "strangers", "not_assessed")
+    return {name: getattr(one, name) for name in names}
 
 
 def _row(one: OpenSet, decision: Decision) -> Row:
     cells: dict[str, Any] = {
         "attack": one.attack,
         "rule": one.rule,
-        "speaks": _RULES[one.rule],
-        "slots": one.slots,
         "wanted": decision.wanted,
         "threshold": decision.threshold,
     }
     for name in _FIGURES:
         cells |= figure_cells(getattr(decision, name), f"{name}_")
-    return {
-        **cells,
-        "present": one.present,
-        "targets": one.targets,
-        "strangers": one.strangers,
-        "not_assessed": one.not_assessed,
-    }
+    return {**cells, **_met(one)}
 
 
 def _trade_off(result: Result, rule: str) -> Exhibit:
     found = [one for one in result.strangers if one.rule == rule]
-    highest = max(
-        decision.right.high for one in result.strangers for decision in one.decisions
-    )  # fmt: skip
+    every = [decision for one in result.strangers for decision in one.decisions]
+    floor = floor_of(decision.accused.value for decision in every)
+    highest = max(decision.right.high for decision in every)
     return Exhibit(
         name=f"strangers-{rule}",
         title=f"Named rightly against accused: who speaks {_RULES[rule]}",
@@ -182,7 +199,7 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
             *share_columns("Accused", percent(result.level), "accused_"),
             *share_columns("Right", percent(result.level), "right_"),
         ),
-        draw=lambda rows, look: _draw(rows, look, result.attacks, highest),
+        draw=lambda rows, look: _draw(rows, look, result.attacks, (floor, highest)),
         keys=attack_keys(result.attacks, used=[one.attack for one in found]),
     )
 
@@ -198,10 +215,14 @@ def _told(one: OpenSet) -> str:
     )
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], highest: float) -> Any:
-    """A line with its interval for each attack, over the share of strangers accused."""
-    alt = guest("altair")
-    floor = floor_of(float(row["accused_value"] or 0) for row in rows)
+def _draw(
+    rows: Sequence[Row], look: Look, attacks: Sequence[str], ends: tuple[float, float]
+) -> Any:
+    """A line with its interval for each attack, over the share of strangers accused.
+
+    `ends` are where axes end, the same for all rules: the least share accused, the most named.
+    """
+    alt, (floor, highest) = guest("altair"), ends
     data = [
         {
             "attack": row["attack"],

@@ -81,11 +81,12 @@ def size_curve(found: Measured, sizes: Sequence[int]) -> SizeCurve:
 
 def _between(found: Measured, least: Floats, most: Floats) -> Estimate:
     """An interval for what lies between two credits of each target."""
-    low = found.mean_of(least)
-    if not (least < most).any():
-        return low
-    method = f"{low.method}, ranks counted to {found.matches.ranks:,}"
-    return replace(low, high=found.mean_of(most).high, method=method)
+    estimate = found.mean_of(least)
+    high = found.mean_of(most).high if (least < most).any() else estimate.high
+    if high == estimate.high:
+        return estimate
+    method = f"{estimate.method}, ranks counted to {found.matches.ranks:,}"
+    return replace(estimate, high=high, method=method)
 
 
 def _correlation(credits_: Sequence[Floats]) -> tuple[tuple[float, ...], ...]:

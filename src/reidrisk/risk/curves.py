@@ -147,5 +147,5 @@ class GuessCurve(_Curve):
 
     def __str__(self) -> str:
         lines = [f"{self.attack} after {self.slots} slots, {self.users:,} users"]
-        lines += [f"  {guesses:>7,} guesses: {estimate}" for guesses, estimate in self.items()]
+        lines += [f"  names {guesses:>7,}: {estimate}" for guesses, estimate in self.items()]
         return "\n".join(lines)

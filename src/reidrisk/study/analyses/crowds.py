@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Extrapolation as Extrapolated
-from reidrisk.estimates import extrapolate
-from reidrisk.estimates.extrapolation import FEWEST, sizes_to_fit
+from reidrisk.estimates import extrapolate, sizes_to_fit
+from reidrisk.estimates.extrapolation import FEWEST
 from reidrisk.risk.crowds import size_curve
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.analyses.risks import risk_of

@@ -36,8 +36,8 @@ def end(change: Estimate, *, upper: bool) -> str:
 
 
 def share_beside(figure: Estimate, change: Estimate) -> str:
-    """A risk with as many places as the difference that stands beside it."""
-    return _signed(figure.value, _unit(change), ROUND_HALF_EVEN).lstrip("+") + " %"
+    """A risk with one place more than the difference beside it, to show where that comes from."""
+    return _signed(figure.value, _unit(change) / 10, ROUND_HALF_EVEN).lstrip("+") + " %"
 
 
 def targets(one: "Difference") -> str:

@@ -1,0 +1,51 @@
+"""Lists of names, and crowds: what the report says of them."""
+
+from tests.report.sample import bare, sample
+
+from reidrisk.estimates import Estimate
+from reidrisk.report import guesses, sizes
+from reidrisk.study.result import Guesses
+
+
+def named(attack, number, value):
+    right = Estimate(value, value - 0.01, value + 0.01, 0.95, 1_000, "made up")
+    return Guesses(attack, 4, 400, number, right)
+
+
+def test_it_tells_how_much_a_list_adds():
+    risks = sample().risks
+    records = (named("hamming", 1, 0.1), named("hamming", 20, 0.45))
+    section = guesses.section(bare(risks=risks, guesses=records))
+    (exhibit,) = section.exhibits
+    assert exhibit.sentence == (
+        "Hamming goes from 10.0 % with one name to 45 % (44 % to 46 %) with 20 names."
+    )
+    assert "several of the 400 people" in section.sentences[0]
+    assert [row["guesses"] for row in exhibit.rows] == [1, 20]
+    assert [row["value"] for row in exhibit.rows] == [0.1, 0.45]
+    assert {row["targets"] for row in exhibit.rows} == {1_000}
+    shown = [column.show(exhibit.rows[1]) for column in exhibit.columns]
+    assert shown == ["hamming", "20", "45 %", "44 % to 46 %", "1,000"]
+    assert [key.text for key in exhibit.keys] == ["hamming"]
+
+
+def test_the_sample_has_what_the_study_asked_for():
+    (exhibit,) = guesses.section(sample()).exhibits
+    numbers = [row["guesses"] for row in exhibit.rows if row["attack"] == "hamming"]
+    assert numbers == [1, 5, 20, 100]
+    risk = {one.attack: one.value for one in sample().risks if one.slots == 4 and not one.setting}
+    assert {row["attack"]: row["value"] for row in exhibit.rows if row["guesses"] == 1} == risk
+
+
+def test_one_guess_alone_is_no_section():
+    assert guesses.section(bare(risks=sample().risks)) is None
+    alone = bare(risks=sample().risks, guesses=(named("hamming", 1, 0.1),))
+    assert guesses.section(alone) is None
+
+
+def test_crowds_are_called_exact_only_where_they_are():
+    """A result of before had one crowd of each size, drawn at random."""
+    every = "the mean over every such crowd"
+    assert every in sizes.section(sample()).sentences[0]
+    before = bare(risks=sample().risks, sizes=sample().sizes)
+    assert not any(every in sentence for sentence in sizes.section(before).sentences)
