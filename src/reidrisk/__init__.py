@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
-    from reidrisk.study import Result, Study, compare
+    from reidrisk.study import Result, Study, compare, explain
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -90,6 +90,7 @@ __all__ = [
     "compare",
     "data",
     "estimates",
+    "explain",
     "measure",
     "measure_guesses",
     "measure_sizes",
@@ -149,7 +150,7 @@ _PARTS = {
     ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
-    "study": ("Result", "Study", "compare"),
+    "study": ("Result", "Study", "compare", "explain"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}

@@ -20,26 +20,18 @@ def guest(module: str, extra: str = "plots") -> ModuleType:
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:
-    """Rows as a data frame of pandas, or else of polars."""
+    """Rows as a data frame of pandas, or else of polars.
+
+    A library that is there but cannot be imported is not passed over: what is wrong with it is
+    said.
+    """
     for module in ("pandas", "polars"):
         try:
             return importlib.import_module(module).DataFrame(rows)
-        except ImportError:
-            continue
-    raise MissingExtra("a data frame needs pandas or polars: pip install pandas")
-
-
-def risk_chart(rows: list[dict[str, Any]], along: str, *, title: str, scale: str) -> Any:
-    """A chart of altair: risk with its interval along something, one line per attack."""
-    altair = guest("altair")
-    base = altair.Chart(altair.Data(values=rows)).encode(
-        x=altair.X(f"{along}:Q", scale=altair.Scale(type=scale), title=along),
-        color=altair.Color("attack:N"),
-    )
-    share = {"title": "correctly identified", "axis": altair.Axis(format="%")}
-    band = base.mark_area(opacity=0.25).encode(y=altair.Y("low:Q", **share), y2="high:Q")
-    line = base.mark_line(point=True).encode(y=altair.Y("value:Q", **share))
-    return (band + line).properties(title=title)
+        except ModuleNotFoundError as missing:
+            if missing.name != module:
+                raise
+    raise MissingExtra("a data frame needs pandas or polars: pip install pandas, or polars")
 
 
 def html_table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

@@ -230,3 +230,22 @@ def test_a_table_wider_than_the_screen_can_be_reached_and_hints_at_it(visit, wid
     region.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
     page.wait_for_timeout(100)
     assert (page.screenshot(clip=clip, full_page=True) != first) == wider
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("chart", ["spectrum", "sizes"])
+def test_logarithmic_axes_have_three_labels_and_none_upon_another(visit, chart, width):
+    page = visit(width=width)
+    axes = page.locator(f"[data-chart={chart}] svg .role-axis-label").evaluate_all(
+        """all => all.map(axis => [...axis.querySelectorAll("text")]
+            .filter(label => label.getAttribute("opacity") !== "0")
+            .map(label => label.getBoundingClientRect())
+            .map(box => [box.left, box.right, box.top, box.bottom]))"""
+    )
+    assert len(axes) == {"spectrum": 1, "sizes": 2}[chart]
+    for labels in axes:
+        assert len(labels) >= 3
+        for place, (left, right, top, bottom) in enumerate(labels):
+            for other in labels[place + 1 :]:
+                apart = right <= other[0] or other[1] <= left
+                assert apart or bottom <= other[2] or other[3] <= top

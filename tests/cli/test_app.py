@@ -52,6 +52,21 @@ def test_version_and_unknown_commands():
     assert call("bounds").returncode == 2
 
 
+def test_the_package_runs_as_a_module():
+    def module(*words):
+        return subprocess.run(
+            [sys.executable, "-m", "reidrisk", *words], capture_output=True, text=True, check=False
+        )
+
+    assert module("--version").stdout == f"reidrisk {reidrisk.__version__}\n"
+    bare = module()
+    assert (bare.returncode, "Traceback" in bare.stderr) == (2, False)
+    assert "Begin here" in bare.stdout + bare.stderr
+    assert "demo" in bare.stdout + bare.stderr
+    wrong = module("bonds")
+    assert (wrong.returncode, "No such command" in wrong.stderr) == (2, True)
+
+
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [

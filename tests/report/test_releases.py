@@ -57,10 +57,10 @@ def test_figures_that_mean_nothing_are_dashes_and_not_drawn():
     risks, uses = made(BEST, COHORTS).exhibits
     columns = {column.heading: column for column in uses.columns}
     assert [columns["Real"].show(row) for row in uses.rows] == ["90 %", "\N{EN DASH}"]
-    assert [key.text for key in risks.keys] == ["best"]
+    assert [(key.glyph, key.text) for key in risks.keys] == [("A", "best"), ("■", "attack-1")]
     drawn = risks.draw(risks.rows, FILE).to_dict()
-    (data,) = drawn["datasets"].values() if "datasets" in drawn else [drawn["data"]["values"]]
-    assert [row["release"] for row in data] == ["best"]
+    for layer in drawn["layer"]:
+        assert [row["release"] for row in layer["data"]["values"]] == ["best"]
     assert made(COHORTS).exhibits[0].draw is None
 
 

@@ -9,7 +9,7 @@ from tests.report.hostile import EVIL
 from tests.report.sample import bare, bound, exact, risk, sample, spread
 
 from reidrisk import report
-from reidrisk.drawing import PAGE, decades
+from reidrisk.drawing import PAGE
 from reidrisk.errors import InvalidInput
 from reidrisk.report import people, spectrum
 from reidrisk.report.sections import section_at, sections
@@ -137,19 +137,6 @@ def test_the_tenth_most_at_risk_does_not_contradict_the_percentiles(worst, high,
     names = [name for name, _ in shown(percentiles, "Risk of a person")]
     assert ("90 in 100 people have at most, as measured" in names) == earlier
     assert ("mean of the tenth most at risk, at least" in names) == earlier
-
-
-@pytest.mark.parametrize(
-    ("floor", "ticks"),
-    [
-        (0.3, [1.0, 0.5]),
-        (0.04, [1.0, 0.5, 0.2, 0.1, 0.05]),
-        (0.0009, [1.0, 0.1, 0.01, 0.001]),
-        (1e-7, [1.0, 0.01, 0.0001, 1e-6]),
-    ],
-)
-def test_a_logarithmic_axis_has_ticks_enough_and_not_too_many(floor, ticks):
-    assert decades(floor) == pytest.approx(ticks)
 
 
 def test_a_section_of_someone_else_comes_last_and_is_escaped(toys, tmp_path):

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from reidrisk import Hamming, MissingExtra, Study, TopicsApi, data
+from reidrisk import Hamming, MissingExtra, Study, TopicsApi, WeightedHamming, data
+from reidrisk.drawing import FILE
 from reidrisk.risk import measure, measure_sizes
+from reidrisk.study.saying.verdict import verdict
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(users=300, epochs=2, seed=1)
@@ -43,10 +45,31 @@ def test_frames_of_whatever_library_there_is(monkeypatch, shown, library):
     assert {"value", "low", "high", "level", "method"} <= set(rows[0])
 
 
+@pytest.mark.parametrize("wrong", [ImportError("numpy is too old"), ValueError("numpy is too old")])
+def test_a_library_that_is_there_but_broken_is_not_passed_over(monkeypatch, wrong):
+    def imported(name):
+        if name == "pandas":
+            raise wrong
+        return SimpleNamespace(DataFrame=lambda rows: rows)
+
+    monkeypatch.setattr("reidrisk.guests.importlib.import_module", imported)
+    with pytest.raises(type(wrong), match="numpy is too old"):
+        CURVE.to_frame()
+
+
+def test_a_library_that_lacks_a_part_of_its_own_says_which(monkeypatch):
+    def imported(name):
+        raise ModuleNotFoundError("No module named 'dateutil'", name="dateutil")
+
+    monkeypatch.setattr("reidrisk.guests.importlib.import_module", imported)
+    with pytest.raises(ModuleNotFoundError, match="dateutil"):
+        RESULT.to_frame()
+
+
 def test_without_any_library_the_message_says_what_to_install(monkeypatch):
     for module in ("pandas", "polars", "altair"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match="pip install pandas"):
+    with pytest.raises(MissingExtra, match="pandas or polars: pip install pandas, or polars"):
         CURVE.to_frame()
     with pytest.raises(MissingExtra, match=r"reidrisk\[plots\]"):
         RESULT.plot()
@@ -59,3 +82,42 @@ def test_charts_hold_the_figures(shown):
     rows = chart["data"]["values"] if "data" in chart else chart["layer"][0]["data"]["values"]
     values = shown.values() if shown is not RESULT else shown.risks
     assert [row["value"] for row in rows] == [one.value for one in values]
+
+
+@pytest.mark.parametrize("shown", [CURVE, SIZES, RESULT])
+def test_charts_look_like_those_of_a_report(shown):
+    pytest.importorskip("altair")
+    chart = shown.plot().to_dict()
+    colours = [
+        layer["encoding"]["color"]["scale"]["range"]
+        for layer in chart["layer"]
+        if "color" in layer["encoding"]
+    ]
+    assert colours
+    assert all(each == [FILE.series[0]] for each in colours)
+    assert chart["config"]["background"] == FILE.background
+    assert chart["title"] == (RESULT.title if shown is RESULT else "hamming")
+    assert all("said" in row for row in chart["data"]["values"])
+    scale = chart["layer"][-1]["encoding"]["x"].get("scale") or {}
+    assert scale.get("type") == ("log" if shown is SIZES else None)
+
+
+def test_attacks_of_a_result_have_one_order():
+    first, second = Hamming(), WeightedHamming(API)
+    result = Study(release=API, attacks=(second, first), targets=50, seed=1).run(PEOPLE)
+    assert result.attacks == ("weighted-hamming", "hamming")
+    assert replace(result, attackers=()).attacks == ("weighted-hamming", "hamming")
+    chart = result.plot().to_dict()
+    assert chart["layer"][0]["encoding"]["color"]["scale"]["domain"] == list(result.attacks)
+
+
+@pytest.mark.parametrize("shown", [CURVE, SIZES, RESULT])
+def test_pictures_of_charts_can_be_made(shown):
+    converter = pytest.importorskip("vl_convert")
+    assert converter.vegalite_to_svg(shown.plot().to_dict()).startswith("<svg")
+
+
+def test_printing_a_result_prints_the_verdict():
+    text = str(RESULT)
+    assert text.startswith(RESULT.title)
+    assert all(statement.text in text for statement in verdict(RESULT))

@@ -50,6 +50,12 @@ _COMMANDS = {
             "Show what attackers can and cannot do with a release.",
         ),
     },
+    "Without any data": {
+        "explain": (
+            "reidrisk.cli.theory:explain",
+            "Say what an epsilon means for who may be named, or find one.",
+        ),
+    },
     "Step by step": {
         "synth": ("reidrisk.cli.data:synth", "Make synthetic people."),
         "release": (

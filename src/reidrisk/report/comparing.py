@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import Look, chart
+from reidrisk.drawing import Look, by_attack, chart
 from reidrisk.guests import guest
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import Column, Exhibit, Row, Section, words_column
@@ -165,14 +166,16 @@ def _drawn(rows: Sequence[Row], look: Look) -> Any:
     y = alt.Y("place:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
     axis = alt.Axis(title="difference in points", labelExpr=_POINTS, tickCount=5)
     base = chart(data).encode(y=y)
+    attacks = list(dict.fromkeys(str(row["attack"]) for row in rows))
+    style = by_attack(attacks, replace(look, legend=False))  # the axis names them
     tips = [alt.Tooltip("attack:N"), alt.Tooltip("said:N", title="difference")]
     return alt.layer(
-        chart([{"zero": 0}]).mark_rule(color=look.muted, strokeDash=[4, 3]).encode(x="zero:Q"),
-        base.mark_rule(color=look.colour(0), strokeWidth=2.5).encode(
-            x=alt.X("low:Q", axis=axis), x2="high:Q"
+        chart([{"zero": 0}]).mark_rule(color=look.muted, opacity=0.6).encode(x="zero:Q"),
+        base.mark_rule(strokeWidth=2.5).encode(
+            x=alt.X("low:Q", axis=axis), x2="high:Q", color=style["color"]
         ),
-        base.mark_point(filled=True, size=90, opacity=1, color=look.colour(0)).encode(
-            x=alt.X("value:Q", axis=axis), tooltip=tips
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            x=alt.X("value:Q", axis=axis), tooltip=tips, color=style["color"], shape=style["shape"]
         ),
         base.mark_text(align="center", dy=-12, color=look.ink).encode(
             x=alt.X("value:Q", axis=axis), text="points:N"

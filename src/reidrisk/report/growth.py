@@ -1,34 +1,21 @@
 """Risk over slots."""
 
 from collections.abc import Sequence
-from typing import Any
 
-from reidrisk.drawing import (
-    PERCENT,
-    SHOWN,
-    Look,
-    by_attack,
-    chart,
-    switchable,
-)  # fmt: skip
-from reidrisk.guests import guest
+from reidrisk.drawing import over_slots
 from reidrisk.report.parts import (
     Exhibit,
-    Row,
     Section,
     attack_keys,
     count_column,
     risk_row,
+    said_rows,
     share_columns,
-    span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
 from reidrisk.study.saying.words import listed, opening, unit, units
-
-_TOLD = "share of people correctly identified"
-_HEIGHT = 340
 
 
 def section(result: Result) -> Section | None:
@@ -36,13 +23,13 @@ def section(result: Result) -> Section | None:
     risks = [risk for risk in result.risks if not risk.setting and risk.users == result.users]
     if len({risk.slots for risk in risks}) <= 1:
         return None
-    attacks = list(dict.fromkeys(risk.attack for risk in risks))
+    used = list(dict.fromkeys(risk.attack for risk in risks))
     exhibit = Exhibit(
         name="slots",
         title=f"Risk over {unit(result)}",
         sentence=" ".join(
             [
-                *(_rise(result, [one for one in risks if one.attack == name]) for name in attacks),
+                *(_rise(result, [one for one in risks if one.attack == name]) for name in used),
                 *_other_people(result, risks),
             ]
         ),
@@ -54,8 +41,8 @@ def section(result: Result) -> Section | None:
             count_column("Assessed", "targets"),
             count_column("Not assessed", "not_assessed"),
         ),
-        draw=lambda rows, look: curves(rows, look, attacks, unit(result)),
-        keys=attack_keys(attacks),
+        draw=lambda rows, look: over_slots(said_rows(rows), look, result.attacks, unit(result)),
+        keys=attack_keys(result.attacks, used=used),
     )
     return Section("slots", f"How does risk grow with more {unit(result)}?", exhibits=(exhibit,))
 
@@ -93,64 +80,3 @@ def attacks_of(risks: Sequence[Risk]) -> dict[str, list[Risk]]:
     for risk in sorted(risks, key=lambda risk: risk.slots):
         found.setdefault(risk.attack, []).append(risk)
     return found
-
-
-def curves(
-    rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str, *, told: str = _TOLD
-) -> Any:
-    """A line with its interval for each attack, over slots; `told` says what is shown of each."""
-    alt = guest("altair")
-    data = [{**row, "said": share_with_interval(span(row))} for row in rows]
-    ticks = sorted({int(row["slots"] or 0) for row in rows})
-    base = (
-        chart(data)
-        .transform_filter(SHOWN)
-        .encode(x=alt.X("slots:Q", title=name, axis=alt.Axis(values=ticks, format="d", grid=False)))
-    )
-    style = by_attack(attacks, look, dashed=True)
-    share_axis = alt.Axis(title=told, labelExpr=PERCENT, tickCount=6)
-    value = alt.Y("value:Q", axis=share_axis)
-    tips = [
-        alt.Tooltip("attack:N"),
-        alt.Tooltip("slots:Q", title=name),
-        alt.Tooltip("said:N", title="right"),
-        alt.Tooltip("targets:Q", title="assessed", format=","),
-    ]
-    return switchable(
-        alt.layer(
-            *_assessed(rows, look, name),
-            base.mark_area(opacity=0.16).encode(
-                y=alt.Y("low:Q", axis=share_axis), y2="high:Q", color=style["color"]
-            ),
-            base.mark_line(strokeWidth=2.5).encode(
-                y=value, color=style["color"], strokeDash=style["strokeDash"]
-            ),
-            base.mark_point(filled=True, size=80, opacity=1).encode(
-                y=value, color=style["color"], shape=style["shape"], tooltip=tips
-            ),
-        ),
-        attacks,
-    ).properties(height=_HEIGHT)
-
-
-def _assessed(rows: Sequence[Row], look: Look, name: str) -> list[Any]:
-    """How many stand behind each point, along the bottom, if they are not always as many."""
-    by_slots: dict[int, set[int]] = {}
-    for row in rows:
-        by_slots.setdefault(int(row["slots"] or 0), set()).add(int(row["targets"] or 0))
-    if len(set().union(*by_slots.values())) == 1:
-        return []
-    alt, first = guest("altair"), min(by_slots)
-    data = [
-        {
-            "slots": slots,
-            "n": ("n = " if slots == first else "")
-            + " to ".join(count(one) for one in sorted({min(some), max(some)})),
-        }
-        for slots, some in by_slots.items()
-    ]
-    return [
-        chart(data)
-        .mark_text(color=look.muted, fontSize=11, baseline="top", dy=4)
-        .encode(x=alt.X("slots:Q", title=name), y=alt.value(_HEIGHT - 18), text="n:N")
-    ]

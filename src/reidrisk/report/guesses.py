@@ -3,7 +3,17 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, SHOWN, Look, by_attack, chart, switchable
+from reidrisk.drawing import (
+    PEOPLE,
+    PERCENT,
+    SHOWN,
+    Look,
+    by_attack,
+    chart,
+    log_range,
+    log_ticks,
+    switchable,
+)
 from reidrisk.guests import guest
 from reidrisk.report.parts import (
     Exhibit,
@@ -12,8 +22,8 @@ from reidrisk.report.parts import (
     attack_keys,
     count_column,
     figure_cells,
+    said_rows,
     share_columns,
-    span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Guesses, Result
@@ -27,8 +37,6 @@ def section(result: Result) -> Section | None:
     guesses = [one for one in result.guesses if one.slots == slots]
     if not any(one.guesses > 1 for one in guesses):
         return None
-    attacks = list(dict.fromkeys(risk.attack for risk in result.risks))
-    attacks += [one.attack for one in guesses if one.attack not in attacks]
     used = list(dict.fromkeys(one.attack for one in guesses))
     exhibit = Exhibit(
         name="guesses",
@@ -41,8 +49,8 @@ def section(result: Result) -> Section | None:
             *share_columns("Right one among them", percent(result.level)),
             count_column("Assessed", "targets"),
         ),
-        draw=lambda rows, look: _draw(rows, look, attacks),
-        keys=attack_keys(attacks, used=used),
+        draw=lambda rows, look: _draw(rows, look, result.attacks),
+        keys=attack_keys(result.attacks, used=used),
     )
     sentence = (
         f"An attacker who may name several of the {count(result.users)} people names those who fit "
@@ -84,18 +92,19 @@ def _named(one: Guesses) -> str:
 def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     """A line with its interval for each attack, over a logarithmic number of names."""
     alt = guest("altair")
-    data = [{**row, "said": share_with_interval(span(row))} for row in rows]
-    ticks = sorted({int(row["guesses"] or 0) for row in rows})
-    across = alt.Axis(title="people named", values=ticks, format=",", grid=False)
-    x = alt.X("guesses:Q", scale=alt.Scale(type="log", nice=False), axis=across)
+    ends = log_range(float(row["guesses"] or 0) for row in rows)
+    across = alt.Axis(title="people named", values=log_ticks(*ends), labelExpr=PEOPLE, grid=False)
+    log = alt.Scale(type="log", domain=list(ends), nice=False)
+    x = alt.X("guesses:Q", scale=log, axis=across)
     up = alt.Axis(title="share whose right name is among them", labelExpr=PERCENT, tickCount=6)
-    value, style = alt.Y("value:Q", axis=up), by_attack(attacks, look, dashed=True)
+    value = alt.Y("value:Q", axis=up)
+    style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
     tips = [
         alt.Tooltip("attack:N"),
         alt.Tooltip("guesses:Q", title="people named", format=","),
         alt.Tooltip("said:N", title="right one among them"),
     ]
-    base = chart(data).transform_filter(SHOWN).encode(x=x, color=style["color"])
+    base = chart(said_rows(rows)).transform_filter(SHOWN).encode(x=x, color=style["color"])
     layers = (
         base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", axis=up), y2="high:Q"),
         base.mark_line(strokeWidth=2.5).encode(y=value, strokeDash=style["strokeDash"]),

@@ -75,7 +75,7 @@ def _draw(result: Result, rows: Sequence[Row], look: Look) -> Any:
     x = alt.X("value:Q", title=f"bits per {unit(result, 1)}", axis=alt.Axis(tickCount=6))
     tips = [alt.Tooltip("what:N", title="figure"), alt.Tooltip("said:N", title="bits")]
     return alt.layer(
-        base.mark_bar(color=look.colour(0), size=12).encode(x=x, tooltip=tips),
+        base.mark_bar(color=look.muted, size=12).encode(x=x, tooltip=tips),
         base.mark_text(align="left", dx=5).encode(x=x, text="said:N"),
         base.mark_text(align="left", baseline="bottom", dy=-9).encode(
             x=alt.value(0), text="what:N"

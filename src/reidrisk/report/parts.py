@@ -4,11 +4,11 @@ import csv
 import io
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal
 
 from reidrisk.drawing import COLOURS, GLYPHS, Look
 from reidrisk.study.result import Risk
-from reidrisk.study.saying.numbers import Interval, count, interval, share
+from reidrisk.study.saying.numbers import Interval, count, interval, share, share_with_interval
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
@@ -36,11 +36,18 @@ class Column:
 
 @dataclass(frozen=True)
 class Key:
-    """A mark of a chart and what it stands for; one that can be switched off names an attack."""
+    """A mark of a chart and what it stands for; one that can be switched off names an attack.
+
+    Attributes:
+        text: What it stands for.
+        glyph: How it looks.
+        colour: The place of the attack that it stands for; ink, if it stands for none.
+        switch: Whether it can be switched off.
+    """
 
     text: str
     glyph: str
-    colour: int
+    colour: int | Literal["ink"] = "ink"
     switch: bool = False
 
 
@@ -103,6 +110,11 @@ def span(row: Row, prefix: str = "") -> Span:
     return Span(float(value or 0), float(low or 0), float(high or 0))
 
 
+def said_rows(rows: Sequence[Row]) -> list[Row]:
+    """Rows with their figures in words, as charts show them to who points at a mark."""
+    return [{**row, "said": share_with_interval(span(row))} for row in rows]
+
+
 def words_column(heading: str, key: str) -> Column:
     """Text as it is."""
     return Column(heading, lambda row: str(row[key]), key, number=False)
@@ -133,10 +145,12 @@ def risk_row(risk: Risk) -> Row:
     return {part.name: getattr(risk, part.name) for part in fields(risk) if part.name != "setting"}
 
 
-def attack_keys(attacks: Sequence[str], used: Collection[str] | None = None) -> tuple[Key, ...]:
-    """A switch for each attack, in the place that gives it its colour and shape."""
+def attack_keys(
+    attacks: Sequence[str], used: Collection[str] | None = None, *, switch: bool = True
+) -> tuple[Key, ...]:
+    """A key for each attack that is used, in the place that gives it its colour and shape."""
     return tuple(
-        Key(attack, GLYPHS[place % len(GLYPHS)], place % COLOURS, switch=True)
+        Key(attack, GLYPHS[place % len(GLYPHS)], place % COLOURS, switch)
         for place, attack in enumerate(attacks)
         if used is None or attack in used
     )

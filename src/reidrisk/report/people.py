@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Look, chart
+from reidrisk.drawing import PERCENT, SHAPES, Look, chart
 from reidrisk.guests import guest
 from reidrisk.report.parts import (
     Column,
@@ -65,7 +65,7 @@ def _spread(result: Result, risk: UserRisk, place: int) -> Exhibit:
             Column("to", lambda row: percent(float(row["to"] or 0)), "to"),
             Column("Share of people", lambda row: exactly(float(row["share"] or 0)), "share"),
         ),
-        draw=_draw_spread,
+        draw=lambda rows, look: _draw_spread(rows, look, result.attacks.index(risk.attack)),
     )
 
 
@@ -182,11 +182,11 @@ def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
             *share_columns("Right", percent(result.level)),
             count_column("People", "targets"),
         ),
-        draw=_draw_claims,
+        draw=lambda rows, look: _draw_claims(rows, look, result.attacks.index(claims.attack)),
     )  # fmt: skip
 
 
-def _draw_spread(rows: Sequence[Row], look: Look) -> Any:
+def _draw_spread(rows: Sequence[Row], look: Look, attack: int) -> Any:
     """Bars carry their numbers, because most people stand in the first one."""
     alt = guest("altair")
     data = [
@@ -204,12 +204,12 @@ def _draw_spread(rows: Sequence[Row], look: Look) -> Any:
         alt.Tooltip("said:N", title="share of people"),
     ]
     return alt.layer(
-        base.mark_bar(color=look.colour(0), size=15).encode(x=x, tooltip=tips),
+        base.mark_bar(color=look.colour(attack), size=15).encode(x=x, tooltip=tips),
         base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
     ).properties(height=26 * len(rows))
 
 
-def _draw_claims(rows: Sequence[Row], look: Look) -> Any:
+def _draw_claims(rows: Sequence[Row], look: Look, attack: int) -> Any:
     alt = guest("altair")
     data = [
         {
@@ -232,12 +232,16 @@ def _draw_claims(rows: Sequence[Row], look: Look) -> Any:
     ]
     return alt.layer(
         chart([{"claimed": 0, "value": 0}, {"claimed": 1, "value": 1}])
-        .mark_line(color=look.muted, strokeDash=[4, 4], strokeWidth=1.2)
+        .mark_line(color=look.muted, strokeWidth=1, opacity=0.6)
         .encode(x=x, y=alt.Y("value:Q", scale=whole, axis=axis)),
-        base.mark_rule(color=look.colour(0), strokeWidth=2, opacity=0.6).encode(
+        base.mark_rule(color=look.colour(attack), strokeWidth=2, opacity=0.6).encode(
             y=alt.Y("low:Q", scale=whole, axis=axis), y2="high:Q"
         ),
-        base.mark_point(filled=True, size=80, opacity=1, color=look.colour(0)).encode(
-            y=alt.Y("value:Q", scale=whole, axis=axis), tooltip=tips
-        ),
+        base.mark_point(
+            filled=True,
+            size=80,
+            opacity=1,
+            color=look.colour(attack),
+            shape=SHAPES[attack % len(SHAPES)],
+        ).encode(y=alt.Y("value:Q", scale=whole, axis=axis), tooltip=tips),
     ).properties(height=320)

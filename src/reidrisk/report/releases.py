@@ -1,9 +1,10 @@
 """Releases side by side: what each risks, what is promised of it, what it is still good for."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from string import ascii_uppercase
 from typing import Any
 
-from reidrisk.drawing import COLOURS, GLYPHS, PERCENT, SHAPES, Look, chart
+from reidrisk.drawing import PERCENT, Look, by_attack, chart
 from reidrisk.guests import guest
 from reidrisk.report.parts import (
     NOTHING,
@@ -12,6 +13,7 @@ from reidrisk.report.parts import (
     Key,
     Row,
     Section,
+    attack_keys,
     count_column,
     figure_cells,
     share_columns,
@@ -34,18 +36,21 @@ def section(result: Result) -> Section | None:
     if not shown:
         return Section("releases", _TITLE, tuple(_cannot(result)))
     sentences = (_how(result, shown), *_cannot(result), *_refused(shown))
-    rows, level = tuple(_row(one) for one in shown), percent(result.level)
+    rows, level = tuple(map(_row, range(len(shown)), shown)), percent(result.level)
     risk = Exhibit(
         name="releases",
         title="Risk against utility",
         sentence=_extremes(shown),
         rows=rows,
         columns=_risk_columns(result, level),
-        draw=_draw if any(_has_point(row) for row in rows) else None,
-        keys=tuple(
-            Key(str(row["release"]), GLYPHS[place % len(GLYPHS)], place % COLOURS)
-            for place, row in enumerate(rows)
-            if _has_point(row)
+        draw=_drawn(result) if any(_has_point(row) for row in rows) else None,
+        keys=(
+            *(Key(str(row["release"]), _letter(row)) for row in rows if _has_point(row)),
+            *attack_keys(
+                result.attacks,
+                used=[str(row["attack"]) for row in rows if _has_point(row)],
+                switch=False,
+            ),
         ),
         open=True,
     )
@@ -135,9 +140,9 @@ def _useful(shown: Sequence[Compared]) -> str:
     )
 
 
-def _row(one: Compared) -> Row:
+def _row(place: int, one: Compared) -> Row:
     risk, ceiling = strongest(one), one.ceiling
-    cells: dict[str, Any] = {"release": one.release, "slots": one.slots}
+    cells: dict[str, Any] = {"release": one.release, "place": place, "slots": one.slots}
     cells |= {"attack": None if risk is None else risk.attack, **figure_cells(risk)}
     cells |= {
         "not_assessed": None if risk is None else risk.not_assessed,
@@ -175,8 +180,21 @@ def _has_point(row: Row) -> bool:
     return row["variation_value"] is not None and row["value"] is not None
 
 
-def _draw(rows: Sequence[Row], look: Look) -> Any:
-    """Risk upwards, utility to the right: the lower right corner is best."""
+def _letter(row: Row) -> str:
+    """Stands for a release: A to Z, then numbers."""
+    place = int(row["place"] or 0)
+    return ascii_uppercase[place] if place < len(ascii_uppercase) else str(place + 1)
+
+
+def _drawn(result: Result) -> Callable[[Sequence[Row], Look], Any]:
+    return lambda rows, look: _draw(rows, look, result.attacks)
+
+
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+    """Risk upwards, utility to the right: the lower right corner is best.
+
+    A letter names the release; colour and shape are those of the attack that was strongest.
+    """
     alt = guest("altair")
     data = [
         {
@@ -186,20 +204,14 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
             "most": 1 - float(row["variation_low"] or 0),
             "said": share_with_interval(span(row)),
             "off": share_with_interval(span(row, "variation_")),
+            "letter": f"{_letter(row)} {row['release']}" if look.legend else _letter(row),
         }
         for row in rows
         if _has_point(row)
     ]
-    places = [place for place, row in enumerate(rows) if _has_point(row)]
-    names = [str(rows[place]["release"]) for place in places]
-    legend = alt.Legend(title=None, orient="top", columns=1, symbolOpacity=1, labelLimit=600)
-    legend = legend if look.legend else None
-    colours = [look.colour(place) for place in places]
-    shapes = [SHAPES[place % len(SHAPES)] for place in places]
-    colour = alt.Color("release:N", scale=alt.Scale(domain=names, range=colours), legend=legend)
-    shape = alt.Shape("release:N", scale=alt.Scale(domain=names, range=shapes), legend=legend)
-    across = alt.Axis(title="token frequencies kept (100 % less what they are off by)",
-                      labelExpr=PERCENT, tickCount=5, grid=False)  # fmt: skip
+    style = by_attack(attacks, look, {str(row["attack"]) for row in data})
+    colour, shape = style["color"], style["shape"]
+    across = alt.Axis(title="token frequencies kept", labelExpr=PERCENT, tickCount=5, grid=False)
     up = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
     x, y = alt.X("kept:Q", axis=across), alt.Y("value:Q", axis=up)
     base = chart(data)
@@ -219,4 +231,18 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
                 alt.Tooltip("off:N", title="frequencies off by"),
             ],
         ),
+        *(
+            chart(some)
+            .mark_text(dx=away, dy=-9, align=align, color=look.ink)
+            .encode(x=x, y=y, text="letter:N")
+            for align, away, some in _aligned(data)
+        ),
     ).properties(height=300)  # fmt: skip
+
+
+def _aligned(data: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:
+    """Names of releases stand on the side of their mark where there is more room."""
+    left = [row for row in data if float(row["kept"] or 0) <= 0.5]  # noqa: PLR2004  the middle
+    right = [row for row in data if row not in left]
+    sides = (("left", 9, left), ("right", -9, right))
+    return [(align, away, some) for align, away, some in sides if some]

@@ -1,20 +1,8 @@
 """Risk against the number of people to choose among, and beyond those measured."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import (
-    PEOPLE,
-    PERCENT,
-    SHOWN,
-    Look,
-    by_attack,
-    chart,
-    decades,
-    floor_of,
-    switchable,
-)  # fmt: skip
-from reidrisk.guests import guest
+from reidrisk.drawing import over_users
 from reidrisk.report.parts import (
     Exhibit,
     Row,
@@ -23,8 +11,8 @@ from reidrisk.report.parts import (
     count_column,
     figure_cells,
     risk_row,
+    said_rows,
     share_columns,
-    span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Extrapolation, Result, Risk
@@ -46,7 +34,7 @@ def section(result: Result) -> Section | None:
         return None
     # Before there were credits, a result had one crowd of each size.
     sentences = ((_CROWDS,) if result.credits else ()) + tuple(
-        f"The dashed line is a law fitted to smaller crowds ({law}). Beyond all people nothing was "
+        f"The thin line is a law fitted to smaller crowds ({law}). Beyond all people nothing was "
         "measured."
         for law in dict.fromkeys(law.law for law in laws)
     )
@@ -56,7 +44,6 @@ def section(result: Result) -> Section | None:
 
 
 def _exhibit(result: Result, slots: int, sizes: list[Risk], laws: list[Extrapolation]) -> Exhibit:
-    attacks = list(dict.fromkeys(risk.attack for risk in result.risks + result.sizes))
     used = list(dict.fromkeys(risk.attack for risk in sizes))
     return Exhibit(
         name="sizes",
@@ -72,8 +59,8 @@ def _exhibit(result: Result, slots: int, sizes: list[Risk], laws: list[Extrapola
             words_column("Kind", "kind"),
             *share_columns("Right", percent(result.level)),
         ),
-        draw=lambda rows, look: _draw(rows, look, attacks),
-        keys=attack_keys(attacks, used=used),
+        draw=lambda rows, look: over_users(said_rows(rows), look, result.attacks),
+        keys=attack_keys(result.attacks, used=used),
     )
 
 
@@ -140,75 +127,3 @@ def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
 
 def _overlap(one: Any, other: Any) -> bool:
     return bool(one.low <= other.high and other.low <= one.high)
-
-
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
-    """Both axes logarithmic; the band of the law begins where its fit ends."""
-    alt = guest("altair")
-    floor = floor_of(float(row["value"] or 0) for row in rows)
-    last = {row["attack"]: row["users"] for row in rows if row["kind"] == "law"}
-    data = [
-        {
-            **row,
-            "at": row["value"] or None,
-            "from": max(float(row["low"] or 0), floor),
-            "to": max(float(row["high"] or 0), floor),
-            "said": share_with_interval(span(row)),
-            "beyond": row["kind"] == "extrapolated" or row["users"] == last.get(row["attack"]),
-        }
-        for row in rows
-    ]
-    log, style = alt.Scale(type="log", nice=False), by_attack(attacks, look)
-    across = alt.Axis(
-        title="people to choose among", labelExpr=PEOPLE, values=_tens(rows), grid=False
-    )
-    up = alt.Axis(
-        title="share of people correctly identified", labelExpr=PERCENT, values=decades(floor)
-    )
-    x, y = alt.X("users:Q", scale=log, axis=across), alt.Y("at:Q", scale=log, axis=up)
-    ends = {"y": alt.Y("from:Q", scale=log, axis=up), "y2": "to:Q"}
-    marks = {
-        "y": y,
-        "shape": style["shape"],
-        "tooltip": [
-            alt.Tooltip("attack:N"),
-            alt.Tooltip("users:Q", title="people", format=","),
-            alt.Tooltip("said:N", title="right"),
-            alt.Tooltip("kind:N"),
-        ],
-    }
-    base = chart(data).transform_filter(SHOWN).encode(x=x, color=style["color"])
-    points = base.transform_filter("datum.kind == 'measured'")
-    law = base.transform_filter("datum.kind != 'measured'")
-    beyond = base.transform_filter("datum.kind == 'extrapolated'")
-    layers = (
-        law.transform_filter("datum.beyond").mark_area(opacity=0.16).encode(**ends),
-        law.mark_line(strokeDash=[5, 4], strokeWidth=1.8).encode(y=y),
-        points.mark_line(strokeWidth=1.2, opacity=0.6).encode(y=y),
-        points.mark_rule(strokeWidth=2, opacity=0.6).encode(**ends),
-        points.mark_point(filled=True, size=80, opacity=1).encode(**marks),
-        beyond.mark_point(filled=False, size=80, opacity=1).encode(**marks),
-        *_edge(rows, look, x),
-    )
-    return switchable(alt.layer(*layers), attacks).properties(height=360)
-
-
-def _edge(rows: Sequence[Row], look: Look, x: Any) -> tuple[Any, ...]:
-    """A line where measurement ends."""
-    if all(row["kind"] != "extrapolated" for row in rows):
-        return ()
-    alt = guest("altair")
-    measured = max(int(row["users"] or 0) for row in rows if row["kind"] == "measured")
-    edge = chart([{"users": measured, "text": "extrapolated"}]).encode(x=x)
-    return (
-        edge.mark_rule(color=look.muted, strokeDash=[2, 3]),
-        edge.mark_text(align="right", color=look.muted).encode(
-            x=alt.value("width"), y=alt.value(6), text="text:N"
-        ),
-    )
-
-
-def _tens(rows: Sequence[Row]) -> list[int]:
-    """Powers of ten among the sizes."""
-    most = max(int(row["users"] or 0) for row in rows)
-    return [10**power for power in range(13) if 10**power <= most]

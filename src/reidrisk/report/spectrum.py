@@ -3,9 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Look, chart, decades, floor_of
+from reidrisk.drawing import PERCENT, SHAPES, Look, chart, decades, floor_of, marked
 from reidrisk.guests import guest
-from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
+from reidrisk.report.parts import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Key,
+    Row,
+    Section,
+    attack_keys,
+    words_column,
+)  # fmt: skip
 from reidrisk.study.result import Bound, Result
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved, said
 from reidrisk.study.saying.numbers import (
@@ -19,9 +28,9 @@ from reidrisk.study.saying.numbers import (
 )
 from reidrisk.study.saying.words import listed, units
 
-# side: what the mark says, shape, glyph
+# side: what a mark that is no attack's says, shape, glyph
 _SIDES = {
-    "lower": ("reached by guessing or by an attack", "circle", "●"),
+    "lower": ("reached without any attack", "circle", "●"),
     "estimate": ("best possible, if its model holds", "diamond", "◆"),
     "upper": ("limit: no attacker it covers does better", "triangle-left", "◀"),
 }
@@ -34,12 +43,13 @@ def section(result: Result) -> Section | None:
     found = bounds_of(result)
     if not found:
         return None
-    sides = [side for side in _SIDES if any(bound.side == side for bound in found)]
+    used = [bound.name for bound in found if _is_attack(bound, result)]
+    sides = {bound.side for bound in found if not _is_attack(bound, result)}
     exhibit = Exhibit(
         name="spectrum",
         title=f"From guessing to certainty, after {units(result, found[0].slots)}",
         sentence=_sentence(found),
-        rows=tuple(_row(bound, result.users) for bound in found),
+        rows=tuple(_row(bound, result) for bound in found),
         columns=(
             words_column("Attacker or limit", "name"),
             Column("Right", lambda row: str(row["short"]), "number"),
@@ -49,20 +59,26 @@ def section(result: Result) -> Section | None:
             Column("Kind", _kind, "side", number=False),
             words_column("Assumes", "assumes"),
         ),
-        draw=_draw,
-        keys=tuple(
-            Key(_SIDES[side][0], _SIDES[side][2], list(_SIDES).index(side)) for side in sides
+        draw=lambda rows, look: _draw(rows, look, result.attacks),
+        keys=(
+            *attack_keys(result.attacks, used, switch=False),
+            *(Key(text, glyph) for side, (text, _, glyph) in _SIDES.items() if side in sides),
         ),
         open=True,
     )
     return Section("spectrum", "How strong can an attacker be?", exhibits=(exhibit,))
 
 
-def _row(bound: Bound, users: int) -> Row:
-    upper = bound.side == "upper"
+def _is_attack(bound: Bound, result: Result) -> bool:
+    return bound.side == "lower" and bound.name in result.attacks
+
+
+def _row(bound: Bound, result: Result) -> Row:
+    upper, users = bound.side == "upper", result.users
     return {
         "name": bound.name,
         "side": bound.side,
+        "mark": bound.name if _is_attack(bound, result) else _SIDES[bound.side][0],
         "slots": bound.slots,
         "number": number(bound),
         "short": _short(bound),
@@ -114,8 +130,11 @@ def _sentence(found: Sequence[Bound]) -> str:
     return f"Share of people correctly identified, from the weakest to the strictest: {named}."
 
 
-def _draw(rows: Sequence[Row], look: Look) -> Any:
-    """Names stand above their marks, so that a narrow screen keeps its width for the axis."""
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+    """Names stand above their marks, so that a narrow screen keeps its width for the axis.
+
+    Attacks look as they do everywhere; what is no attack is drawn in ink.
+    """
     alt = guest("altair")
     floor = floor_of(float(row["number"] or 0) for row in rows)
     data = [
@@ -126,22 +145,18 @@ def _draw(rows: Sequence[Row], look: Look) -> Any:
             "from": max(float(row["number" if row["side"] == "upper" else "low"] or 0), floor),
             "to": max(float(row["number" if row["side"] == "upper" else "high"] or 0), floor),
             "at": row["number"] or None,
-            "what": _SIDES[str(row["side"])][0],
         }
         for place, row in enumerate(rows)
     ]
-    legend = alt.Legend(title=None, orient="top", columns=1, labelLimit=400, symbolOpacity=1)
-    legend = legend if look.legend else None
     words, shapes, _ = zip(*_SIDES.values(), strict=True)
-    colours = [look.colour(place) for place in range(len(words))]
-    side = {
-        "color": alt.Color(
-            "what:N", scale=alt.Scale(domain=list(words), range=colours), legend=legend
-        ),
-        "shape": alt.Shape(
-            "what:N", scale=alt.Scale(domain=list(words), range=list(shapes)), legend=legend
-        ),
-    }
+    side = marked(
+        "mark",
+        [*attacks, *words],
+        [*(look.colour(place) for place in range(len(attacks))), *(look.ink for _ in words)],
+        [*(SHAPES[place % len(SHAPES)] for place in range(len(attacks))), *shapes],
+        look,
+        list(dict.fromkeys(str(row["mark"]) for row in rows)),
+    )
     where = alt.X(
         "from:Q",
         scale=alt.Scale(type="log", domain=[floor, 1], nice=False),

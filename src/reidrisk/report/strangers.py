@@ -175,7 +175,6 @@ def _row(one: OpenSet, decision: Decision) -> Row:
 
 
 def _trade_off(result: Result, rule: str) -> Exhibit:
-    attacks = list(dict.fromkeys(risk.attack for risk in result.risks)) or _attacks(result)
     found = [one for one in result.strangers if one.rule == rule]
     every = [decision for one in result.strangers for decision in one.decisions]
     floor = floor_of(decision.accused.value for decision in every)
@@ -191,13 +190,9 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
             *share_columns("Accused", percent(result.level), "accused_"),
             *share_columns("Right", percent(result.level), "right_"),
         ),
-        draw=lambda rows, look: _draw(rows, look, attacks, (floor, highest)),
-        keys=attack_keys(attacks, used=[one.attack for one in found]),
+        draw=lambda rows, look: _draw(rows, look, result.attacks, (floor, highest)),
+        keys=attack_keys(result.attacks, used=[one.attack for one in found]),
     )
-
-
-def _attacks(result: Result) -> list[str]:
-    return list(dict.fromkeys(one.attack for one in result.strangers))
 
 
 def _told(one: OpenSet) -> str:
@@ -247,7 +242,7 @@ def _draw(
             )
         )
     )
-    style = by_attack(attacks, look, dashed=True)
+    style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
     axis = alt.Axis(title="named rightly, of those present", labelExpr=PERCENT, tickCount=5)
     scale = alt.Scale(domain=[0, highest])
     value = alt.Y("value:Q", axis=axis, scale=scale)

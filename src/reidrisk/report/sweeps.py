@@ -1,6 +1,7 @@
 """Sweeps: the same study with a parameter changed, one panel for each parameter."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from reidrisk.drawing import PERCENT, SHOWN, Look, by_attack, chart, switchable
@@ -9,18 +10,31 @@ from reidrisk.report.parts import (
     Cell,
     Column,
     Exhibit,
+    Key,
     Row,
     Section,
     attack_keys,
     count_column,
     risk_row,
+    said_rows,
     share_columns,
-    span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.saying.numbers import percent, share, share_with_interval
+from reidrisk.study.saying.numbers import percent, share
 from reidrisk.study.saying.words import opening, unit
+
+_OWN = "this study"
+_RING = "\N{LARGE CIRCLE}"
+
+
+@dataclass(frozen=True)
+class _Point:
+    """A risk at a value of the parameter; own, if the study itself has that value."""
+
+    at: Any
+    risk: Risk
+    own: bool
 
 
 def section(result: Result) -> Section | None:
@@ -47,44 +61,88 @@ def _panel(setting: Mapping[str, Cell]) -> tuple[str, tuple[tuple[str, Any], ...
 def _exhibit(
     result: Result, place: int, name: str, rest: Mapping[str, Cell], risks: list[Risk]
 ) -> Exhibit:
-    attacks = list(dict.fromkeys(risk.attack for risk in result.risks))
-    used = list(dict.fromkeys(risk.attack for risk in risks))
+    points = _points(result, name, rest, risks)
+    used = list(dict.fromkeys(point.risk.attack for point in points))
     others = "".join(f", {key} = {_said(value)}" for key, value in rest.items())
+    own = [point for point in points if point.own]
     return Exhibit(
         name=f"sweep-{place}",
         title=f"Effect of {name}{others}",
         sentence=" ".join(
-            _change(name, [risk for risk in risks if risk.attack == attack]) for attack in used
+            _change(name, [point for point in points if point.risk.attack == attack])
+            for attack in used
         ),
         rows=tuple(
-            {"parameter": name, "at": risk.setting[name], "held": others[2:], **risk_row(risk)}
-            for risk in risks
+            {
+                "parameter": name,
+                "at": point.at,
+                "held": others[2:],
+                "own": _OWN if point.own else "",
+                **risk_row(point.risk),
+            }
+            for point in points
         ),
         columns=(
-            Column(name, lambda row: _said(row["at"]), "at"),
+            Column(name, _value, "at"),
             words_column("Attack", "attack"),
             count_column(unit(result).capitalize(), "slots"),
             *share_columns("Right", percent(result.level)),
             count_column("Assessed", "targets"),
             count_column("Not assessed", "not_assessed"),
         ),
-        draw=lambda rows, look: _draw(rows, look, attacks, name),
-        keys=attack_keys(attacks, used=used),
-    )  # fmt: skip
+        draw=lambda rows, look: _draw(rows, look, result.attacks, name),
+        keys=(
+            *attack_keys(result.attacks, used=used),
+            *(Key(f"{_OWN}: {name} = {_said(own[0].at)}", _RING) for _ in own[:1]),
+        ),
+    )
 
 
-def _change(name: str, risks: list[Risk]) -> str:
+def _points(
+    result: Result, name: str, rest: Mapping[str, Cell], risks: Sequence[Risk]
+) -> list[_Point]:
+    """All risks along the parameter, and those of the study itself where it has a value of it."""
+    value = _own(result, name)
+    stays = all(_own(result, other) == held for other, held in rest.items())
+    points = [
+        _Point(risk.setting[name], risk, stays and risk.setting[name] == value) for risk in risks
+    ]
+    if value is not None and stays and not any(point.own for point in points):
+        attacks = {risk.attack for risk in risks}
+        points += [
+            _Point(value, risk, own=True)
+            for risk in result.risks
+            if not risk.setting
+            and risk.attack in attacks
+            and risk.users == result.users
+            and risk.slots in {one.slots for one in risks}
+        ]
+    if all(isinstance(point.at, int | float) for point in points):
+        return sorted(points, key=lambda point: float(point.at))
+    return points
+
+
+def _own(result: Result, name: str) -> Cell:
+    """The study's own value of a parameter; None if it has none that can be drawn."""
+    if name == "users":
+        return result.users
+    release = result.study.get("release")
+    value = release.get(name) if isinstance(release, Mapping) else None
+    return value if isinstance(value, str | int | float) else None
+
+
+def _change(name: str, points: Sequence[_Point]) -> str:
     """From one end of the sweep to the other, at the most slots."""
-    slots = max(risk.slots for risk in risks)
-    first, last = _ends([risk for risk in risks if risk.slots == slots], name)
-    if first is last:
+    slots = max(point.risk.slots for point in points)
+    first, *_, last = [one for one in points if one.risk.slots == slots] * 2
+    one, other = first.risk, last.risk
+    if one is other:
         return opening(
-            f"{first.attack} is right in {share(first)} of cases with {name} = "
-            f"{_said(first.setting[name])}."
+            f"{one.attack} is right in {share(one)} of cases with {name} = {_said(first.at)}."
         )
     return opening(
-        f"{first.attack} is right in {share(first)} of cases with {name} = "
-        f"{_said(first.setting[name])} and in {share(last)} with {_said(last.setting[name])}."
+        f"{one.attack} is right in {share(one)} of cases with {name} = {_said(first.at)} and in "
+        f"{share(other)} with {_said(last.at)}."
     )
 
 
@@ -92,19 +150,15 @@ def _said(value: Cell) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _ends(risks: list[Risk], name: str) -> tuple[Risk, Risk]:
-    """Numbers by size, words as they come."""
-    numbers = all(isinstance(risk.setting[name], int | float) for risk in risks)
-    ordered = sorted(risks, key=lambda risk: float(risk.setting[name])) if numbers else risks
-    return ordered[0], ordered[-1]
+def _value(row: Row) -> str:
+    return f"{_said(row['at'])} ({row['own']})" if row["own"] else _said(row["at"])
 
 
 def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
+    """A ring is around what the study itself has."""
     alt = guest("altair")
     slots = max(int(row["slots"] or 0) for row in rows)
-    data = [
-        {**row, "said": share_with_interval(span(row))} for row in rows if row["slots"] == slots
-    ]
+    data = said_rows([row for row in rows if row["slots"] == slots])
     numbers = all(isinstance(row["at"], int | float) for row in rows)
     x = alt.X(
         "at:Q" if numbers else "at:N",
@@ -113,7 +167,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
         axis=alt.Axis(grid=False, **(_ticks(data) if numbers else {})),
     )
     base = chart(data).transform_filter(SHOWN).encode(x=x)
-    style = by_attack(attacks, look, dashed=True)
+    style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
     axis = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
     tips = [
         alt.Tooltip("attack:N"),
@@ -125,18 +179,33 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
     lines = base.mark_line(strokeWidth=2).encode(
         y=value, color=style["color"], strokeDash=style["strokeDash"]
     )
+    ring = base.transform_filter("datum.own != ''").mark_point(
+        filled=False, size=260, color=look.ink, strokeWidth=1.5
+    )
+    own = any(row["own"] for row in data)
     return switchable(
         alt.layer(
             *([lines] if numbers else []),
             base.mark_rule(strokeWidth=2, opacity=0.6).encode(
                 y=alt.Y("low:Q", axis=axis), y2="high:Q", color=style["color"]
             ),
+            *([ring.encode(y=value)] if own else []),
             base.mark_point(filled=True, size=80, opacity=1).encode(
                 y=value, color=style["color"], shape=style["shape"], tooltip=tips
             ),
+            *([_note(data, look)] if own and look.legend else []),
         ),
         attacks,
     ).properties(height=240)
+
+
+def _note(data: Sequence[Row], look: Look) -> Any:
+    """What the ring is, where nothing beside the chart says it."""
+    alt, value = guest("altair"), next(row["at"] for row in data if row["own"])
+    note = chart([{"text": f"ring: {_OWN}, {_said(value)}"}])
+    return note.mark_text(align="right", color=look.muted).encode(
+        x=alt.value("width"), y=alt.value(6), text="text:N"
+    )
 
 
 def _ticks(rows: Sequence[Row]) -> dict[str, Any]:

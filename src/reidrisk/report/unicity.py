@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import Look
+from reidrisk.drawing import Look, over_slots
 from reidrisk.estimates import Estimate
-from reidrisk.report.growth import curves
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import (
     Exhibit,
@@ -16,6 +15,7 @@ from reidrisk.report.parts import (
     attack_keys,
     count_column,
     figure_cells,
+    said_rows,
     share_columns,
     words_column,
 )  # fmt: skip
@@ -121,7 +121,7 @@ def _exhibit(found: Unicity, name: str, title: str, ways: Sequence[str]) -> Exhi
     drawn = [row for row in rows if row["value"] is not None]
 
     def draw(_: Sequence[Row], look: Look) -> Any:
-        return curves(drawn, look, ways, "points known", told=title.lower())
+        return over_slots(said_rows(drawn), look, ways, "points known", told=title.lower())
 
     return Exhibit(
         name=name,

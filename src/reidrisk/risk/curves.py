@@ -5,9 +5,10 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from reidrisk.drawing import FILE, alone, over_slots, over_users
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.guests import frame, html_table, risk_chart
+from reidrisk.guests import frame, html_table
 
 
 @dataclass(frozen=True)
@@ -50,9 +51,14 @@ class _Curve(Mapping[int, Estimate]):
         return frame(self.rows)
 
     def plot(self) -> Any:
-        """A chart of altair: risk with its interval along the curve."""
-        scale = "log" if self._along == "users" else "linear"
-        return risk_chart(self.rows, self._along, title=self.attack, scale=scale)
+        """A chart of altair: risk with its interval along the curve, as a report draws it."""
+        rows = [
+            {**row, "kind": "measured", "said": _said(row), "targets": row["trials"]}
+            for row in self.rows
+        ]
+        if self._along == "users":
+            return alone(over_users(rows, FILE, [self.attack]), self.attack)
+        return alone(over_slots(rows, FILE, [self.attack], self._along), self.attack)
 
     def _repr_html_(self) -> str:
         rows = [
@@ -60,6 +66,10 @@ class _Curve(Mapping[int, Estimate]):
             for point, one in self.items()
         ]
         return html_table(self.attack, (self._along, "correctly identified", "low", "high"), rows)
+
+
+def _said(row: Mapping[str, Any]) -> str:
+    return f"{row['value']:.4%} ({row['low']:.4%} to {row['high']:.4%})"
 
 
 @dataclass(frozen=True)

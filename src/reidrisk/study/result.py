@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reidrisk import estimates
+from reidrisk.drawing import FILE, alone, over_slots
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
-from reidrisk.guests import frame, html_table, risk_chart
+from reidrisk.guests import frame, html_table
 from reidrisk.releases.release import Bits
 
 if TYPE_CHECKING:
@@ -359,6 +360,17 @@ class Result:
         """The study's word for slots, in the plural."""
         return str(self.study.get("unit") or "slots")
 
+    @property
+    def attacks(self) -> tuple[str, ...]:
+        """All attacks by name, in the one order that gives each its colour, shape and dash."""
+        compared = tuple(risk for one in self.releases for risk in one.risks)
+        found: tuple[Any, ...] = (
+            *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
+            *self.per_user, *self.guesses, *self.strangers, *self.credits, *compared,
+        )  # fmt: skip
+        named = [one.name for one in self.attackers] + [one.attack for one in found]
+        return tuple(dict.fromkeys(named))
+
     def to_json(self) -> str:
         """As the text of `result.json`: same result, same text."""
         body = {"schema": SCHEMA, **plain(self)}
@@ -388,9 +400,17 @@ class Result:
         return frame([{key: row[key] for key in row if key != "setting"} for row in rows])
 
     def plot(self) -> Any:
-        """A chart of altair: risk over slots with intervals, one line per attack."""
-        rows = [plain(risk) for risk in self.risks if not risk.setting]
-        return risk_chart(rows, "slots", title=self.title, scale="linear")
+        """A chart of altair: risk over slots with intervals, one line per attack, as reported."""
+        from reidrisk.study.saying.numbers import share_with_interval
+        from reidrisk.study.saying.words import cleaned
+
+        known = cleaned(self)
+        rows = [
+            {**plain(risk), "said": share_with_interval(risk)}
+            for risk in known.risks
+            if not risk.setting and risk.users == known.users
+        ]
+        return alone(over_slots(rows, FILE, known.attacks, known.unit), known.title)
 
     def __str__(self) -> str:
         """The verdict."""

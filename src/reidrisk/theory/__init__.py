@@ -9,6 +9,12 @@ from reidrisk.theory.examples import (
     matching_beats_random_user,
     safe_without_promise,
 )
+from reidrisk.theory.local_privacy import (
+    largest_epsilon,
+    randomised_response_optimum,
+    sharp_upper_from_local_dp,
+    telling_tokens,
+)
 from reidrisk.theory.matching import (
     likeliest_assignment,
     matching_accuracy,
@@ -54,6 +60,7 @@ __all__ = [
     "bounds",
     "expected_matrix",
     "g_vulnerability",
+    "largest_epsilon",
     "likeliest_assignment",
     "listeners",
     "local_dp_epsilon",
@@ -70,9 +77,12 @@ __all__ = [
     "partial_information_optimum",
     "prior_vulnerability",
     "random_user_optimum",
+    "randomised_response_optimum",
     "read_matrix",
     "rule_accuracy",
     "safe_without_promise",
+    "sharp_upper_from_local_dp",
+    "telling_tokens",
     "upper_from_k_anonymity",
     "upper_from_local_dp",
     "upper_from_mutual_information",

@@ -75,6 +75,24 @@ def matching_optimum(rows: Rows) -> Fraction:
     )
 
 
+def composed(factor: Fraction, delta: Fraction, slots: int) -> list[tuple[Fraction, Fraction]]:
+    """All (e^epsilon', delta') of several slots (Kairouz, Oh and Viswanath 2015, theorem 3.3)."""
+    pairs = []
+    for i in range(slots // 2 + 1):
+        terms = (
+            math.comb(slots, lies) * (factor ** (slots - lies) - factor ** (slots - 2 * i + lies))
+            for lies in range(i)
+        )
+        failing = sum(terms, start=Fraction(0)) / (1 + factor) ** slots
+        pairs.append((factor ** (slots - 2 * i), 1 - (1 - delta) ** slots * (1 - failing)))
+    return pairs
+
+
+def local_privacy_bound(factor: Fraction, delta: Fraction, groups: int, slots: int) -> Fraction:
+    """The smallest `(a + (k-1) d) / (a + k-1)` over all pairs (a, d) that several slots satisfy."""
+    return min((a + (groups - 1) * d) / (a + groups - 1) for a, d in composed(factor, delta, slots))
+
+
 def anonymity(rows: Rows) -> int:
     """Fewest equal rows, or 0 where a row is not one-hot."""
     if any(sum(entry != 0 for entry in row) != 1 for row in rows):

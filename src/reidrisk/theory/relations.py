@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import rel_entr
 
 from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.theory.local_privacy import upper_factor
 from reidrisk.theory.matrix import Floats, MatrixLike, RepresentationMatrix, as_prior
 from reidrisk.theory.numerics import UpperBound
 
@@ -34,15 +35,10 @@ def upper_from_local_dp(
     fewest = users
     if representations is not None:
         fewest = min(users, whole_number("representations", representations, least=1))
-    try:
-        power = math.exp(epsilon)
-    except OverflowError:
-        power = math.inf
-    if math.isinf(power):
+    factor = upper_factor(epsilon)
+    if factor is None:
         return UpperBound(math.inf)
-    if epsilon > 0:  # the library's exponential may be one step too low
-        power = math.nextafter(power, math.inf)
-    return UpperBound((Fraction(power) + fewest * Fraction(delta)) / users)
+    return UpperBound((factor + fewest * Fraction(delta)) / users)
 
 
 def upper_from_k_anonymity(k: int) -> UpperBound:

@@ -65,6 +65,12 @@ def at_most(number: float) -> str:
     return f"{text} %"
 
 
+def at_least(number: float) -> str:
+    """A lower bound as a percentage, rounded downwards, but never to 0 unless it is."""
+    value = _percent(number)
+    return f"{_said(value, value, value, ROUND_FLOOR)} %"
+
+
 def percent(number: float) -> str:
     """An exact percentage, such as a precision or a level: at most six digits."""
     value = _percent(number)

@@ -1,6 +1,6 @@
-"""What all charts share: colours and shapes safe for the colour-blind, axes, sizes."""
+"""Colours, shapes and dashes, safe for the colour-blind: each attack has its own, everywhere."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 GLYPHS = ("●", "■", "▲", "◆", "✚", "▼", "\N{EN DASH}")
 DASHES: tuple[list[int], ...] = ([], [7, 3], [2, 2], [7, 3, 2, 3], [12, 3])
 COLOURS = 6
-_FEW_TICKS, _MOST_TICKS = 2, 5
 SHOWN = "indexof(shown, datum.attack) >= 0"
 PERCENT = "format(100 * datum.value, '.4~r') + ' %'"
 PEOPLE = (
@@ -62,55 +61,62 @@ def chart(rows: Sequence[Any]) -> Any:
     return alt.Chart(alt.Data(values=list(rows)))
 
 
-def by_attack(attacks: Sequence[str], look: Look, *, dashed: bool = False) -> dict[str, Any]:
-    """Colour, shape and, for lines, dashes of each attack, the same in every chart."""
-    alt, places = guest("altair"), range(len(attacks))
-    legend = alt.Legend(title=None, orient="top", symbolOpacity=1) if look.legend else None
+def by_attack(
+    attacks: Sequence[str], look: Look, used: Collection[str] | None = None
+) -> dict[str, Any]:
+    """Colour, shape and dash of each attack, the same in every chart.
 
-    def scale(values: Iterable[Any]) -> Any:
-        return alt.Scale(domain=list(attacks), range=list(values))
-
+    Args:
+        attacks: All of a result, also those that a chart does not show: their places decide.
+        look: Of the chart.
+        used: Those that it shows, for the legend; all, if None.
+    """
+    shapes = [SHAPES[place % len(SHAPES)] for place in range(len(attacks))]
+    dashes = [DASHES[place % len(DASHES)] for place in range(len(attacks))]
+    colours = [look.colour(place) for place in range(len(attacks))]
+    shown = [attack for attack in attacks if used is None or attack in used]
     return {
-        "color": alt.Color(
-            "attack:N", scale=scale(look.colour(place) for place in places), legend=legend
-        ),
-        "shape": alt.Shape(
-            "attack:N", scale=scale(SHAPES[place % len(SHAPES)] for place in places), legend=legend
-        ),
-        **(
-            {
-                "strokeDash": alt.StrokeDash(
-                    "attack:N",
-                    scale=scale(DASHES[place % len(DASHES)] for place in places),
-                    legend=legend,
-                )
-            }
-            if dashed
-            else {}
+        **marked("attack", attacks, colours, shapes, look, shown),
+        "strokeDash": guest("altair").StrokeDash(
+            "attack:N",
+            scale=guest("altair").Scale(domain=list(attacks), range=dashes),
+            legend=_legend(look, shown),
         ),
     }
+
+
+def marked(
+    field: str,
+    names: Sequence[str],
+    colours: Sequence[str],
+    shapes: Sequence[str],
+    look: Look,
+    shown: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Colour and shape by the value of a field; a legend of those shown, if the look has one."""
+    alt, legend = guest("altair"), _legend(look, names if shown is None else shown)
+
+    def scale(values: Sequence[Any]) -> Any:
+        return alt.Scale(domain=list(names), range=list(values))
+
+    return {
+        "color": alt.Color(f"{field}:N", scale=scale(colours), legend=legend),
+        "shape": alt.Shape(f"{field}:N", scale=scale(shapes), legend=legend),
+    }
+
+
+def _legend(look: Look, shown: Sequence[str]) -> Any:
+    if not look.legend:
+        return None
+    alt = guest("altair")
+    return alt.Legend(
+        title=None, orient="top", symbolOpacity=1, values=list(shown), labelLimit=600, columns=2
+    )
 
 
 def switchable(layers: Any, attacks: Sequence[str]) -> Any:
     """Let the page choose the attacks shown."""
     return layers.add_params(guest("altair").param(name="shown", value=list(attacks)))
-
-
-def floor_of(values: Iterable[float]) -> float:
-    """Where a logarithmic axis begins: half the least number above 0."""
-    return min((value for value in values if value > 0), default=1e-6) / 2
-
-
-def decades(floor: float) -> list[float]:
-    """Powers of ten from 1 down to the floor; 5 and 2 of each where they are few, or every second.
-
-    A chart needs two ticks at least, to be read.
-    """
-    tens = [10.0**-power for power in range(12) if 10.0**-power >= floor]
-    if len(tens) <= _FEW_TICKS:
-        parts = [part * ten for ten in (1.0, *tens) for part in (1, 0.5, 0.2)]
-        return sorted({round(part, 9) for part in parts if part >= floor}, reverse=True)
-    return tens[:: 1 if len(tens) <= _MOST_TICKS else 2]
 
 
 def config(look: Look) -> dict[str, Any]:
