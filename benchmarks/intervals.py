@@ -1,5 +1,6 @@
-"""How often intervals hold the truth, and how wide they are: mean credits, crowds and guesses."""
+"""How often intervals hold the truth, and how wide they are: means, differences, ranks."""
 
+import math
 from functools import partial
 from types import SimpleNamespace
 
@@ -10,7 +11,15 @@ from scipy.special import betaincinv, ndtri
 from scipy.stats import binom
 
 from benchmarks.tools import seconds
-from reidrisk.estimates import Estimate, anytime_interval, mean_of_credits, mean_of_numbers
+from reidrisk.estimates import (
+    Estimate,
+    anytime_interval,
+    mean_of_credits,
+    mean_of_numbers,
+    paired_difference,
+    unpaired_difference,
+)
+from reidrisk.estimates.credits import lower_limit
 from reidrisk.matches import no_matches, up_to_rank
 from reidrisk.risk import RiskCurve
 from reidrisk.risk.crowds import size_curve
@@ -140,6 +149,11 @@ TRUE_GUESSES = {number: true_guesses(number) for number in GUESSES}
 
 def main():
     crowds_and_guesses()
+    single_means()
+    differences()
+
+
+def single_means():
     title = f"{STUDIES:,} studies of {TARGETS:,} targets: share that holds the truth at {LEVEL:.0%}"
     grid = Table("mean", "ties", "interval", "holds", "mean width", "against Wald", title=title)
     for mean in (0.02, 0.0005):
@@ -163,3 +177,85 @@ def main():
     for interval in (mean_of_credits, mean_of_numbers, anytime_interval):
         taken, _ = seconds(lambda interval=interval: interval(study))
         print(f"{interval.__name__} of {TARGETS:,} credits: {taken * 1e3:.2f} ms")
+
+
+# Of all targets: how many are right before, and how many change for the worse and for the better.
+CHANGES = ((0.0, 0.0), (0.0005, 0.0005), (0.006, 0.004), (0.02, 0.0), (0.05, 0.03))
+PAIRED_STUDIES = 1_000
+TILTS = np.exp(np.linspace(math.log(1e-4), math.log(8), 400))
+
+
+def wald_of_pairs(before, after):
+    return wald(after - before, None)
+
+
+def apart(before, after):
+    """The part above 0 and the part below, each as credits, by the union bound."""
+    each = 1 - (1 - LEVEL) / 2
+    gain = mean_of_credits(np.maximum(after - before, 0), level=each)
+    loss = mean_of_credits(np.maximum(before - after, 0), level=each)
+    return gain.low - loss.high, gain.high - loss.low
+
+
+def chernoff(before, after):
+    """Chernoff's bound with the largest likely share of targets that differ; in any order."""
+    change, error = after - before, (1 - LEVEL) / 2
+    differ = 1 - lower_limit(TARGETS - np.abs(change).sum(), TARGETS, error=error / 5)
+
+    def most(total):
+        spread = 1 + differ * (np.cosh(TILTS) - 1)
+        tail = np.exp((math.log(error * 4 / 5) - TILTS * total) / TARGETS)
+        return min(((spread - tail) / np.sinh(TILTS)).min(), differ)
+
+    return -most(-change.sum()), most(change.sum())
+
+
+def by_pairs(before, after):
+    found = paired_difference(before, after, level=LEVEL)
+    return found.low, found.high
+
+
+def by_ends(before, after):
+    estimates = mean_of_credits(before, level=LEVEL), mean_of_credits(after, level=LEVEL)
+    found = unpaired_difference(*estimates, level=LEVEL)
+    return found.low, found.high
+
+
+OF_PAIRS = {
+    "Wald": wald_of_pairs,
+    "gains and losses apart": apart,
+    "Chernoff": chernoff,
+    "paired_difference": by_pairs,
+    "unpaired_difference": by_ends,
+}
+
+
+def draw_pairs(rng, gain, loss, *, tied):
+    """Credits before and after, and the true difference: a tenth is right before."""
+    drawn, right = rng.random(TARGETS), rng.random(TARGETS) < 0.1
+    before = np.where(drawn < gain, 0.0, np.where(drawn < gain + loss, 1.0, right))
+    after = np.where(drawn < gain, 1.0, np.where(drawn < gain + loss, 0.0, right))
+    shared = 1 / rng.integers(1, 5, TARGETS) if tied else 1.0
+    return before * shared, after * shared, (gain - loss) * (25 / 48 if tied else 1.0)
+
+
+def differences():
+    title = f"{PAIRED_STUDIES:,} pairs of studies of the same {TARGETS:,} targets, at {LEVEL:.0%}"
+    grid = Table("worse", "better", "ties", "interval", "holds", "mean width", title=title)
+    for gain, loss in CHANGES:
+        for tied in (False, True):
+            rng = np.random.default_rng(7)
+            held = {name: [] for name in OF_PAIRS}
+            widths = {name: [] for name in OF_PAIRS}
+            for _ in range(PAIRED_STUDIES):
+                before, after, truth = draw_pairs(rng, gain, loss, tied=tied)
+                for name, method in OF_PAIRS.items():
+                    low, high = method(before, after)
+                    held[name].append(low <= truth <= high)
+                    widths[name].append(high - low)
+            for name in OF_PAIRS:
+                grid.add_row(
+                    f"{gain:.2%}", f"{loss:.2%}", "some" if tied else "none", name,
+                    f"{np.mean(held[name]):.1%}", f"{np.mean(widths[name]):.4%}",
+                )  # fmt: skip
+    Console(width=110).print(grid)

@@ -24,7 +24,9 @@ TARGETS, TOP, RANKS = 3, 2, 3
 FIELDS = [field.name for field in fields(Matches)]
 
 
-def matches(best, ties, truth, rows=None, scores=None, *, above=None, level=None, ranks=RANKS):
+def matches(
+    best, ties, truth, rows=None, scores=None, *, above=None, level=None, ranks=RANKS, second=None
+):
     columns, none = np.empty((len(best), 0), np.int64), np.zeros(len(best), np.int64)
     return Matches(
         *(np.array(values, np.int64) for values in (best, ties, truth)),
@@ -33,6 +35,7 @@ def matches(best, ties, truth, rows=None, scores=None, *, above=None, level=None
         none if above is None else np.array(above, np.int64),
         none if level is None else np.array(level, np.int64),
         ranks,
+        None if second is None else np.array(second, np.int64),
     )
 
 
@@ -67,6 +70,7 @@ def shards(draw):
                 [[score for score, _ in each] for each in order],
                 above=above,
                 level=level,
+                second=[each[1][0] for each in order],
             )
         )
     return found
@@ -89,6 +93,7 @@ def test_merged_tops_are_sorted_and_start_with_the_winners(found):
     merged = merge_all(found)
     assert (np.diff(np.maximum(merged.best_scores, -10), axis=1) <= 0).all()
     np.testing.assert_array_equal(merged.best_scores[:, 0], merged.best)
+    np.testing.assert_array_equal(merged.best_scores[:, 1], merged.second)
     for winners, ties in zip(merged.winners, merged.ties, strict=True):
         assert len(winners) == min(ties, TOP)
         assert sorted(winners) == list(winners)
@@ -112,21 +117,20 @@ def test_only_like_merges_with_like():
         InvalidInput, match="1 targets with 0 best rows do not merge with 2 targets"
     ):
         matches([1], [1], [1]).merge(matches([1, 1], [1, 1], [1, 1]))
+    with pytest.raises(InvalidInput, match=r"with and without the second best .* second=True"):
+        matches([1], [1], [1]).merge(matches([1], [1], [1], second=[0]))
 
 
 @given(shards())
 def test_no_matches_change_nothing(found):
-    nothing = no_matches(TARGETS, Wanted(TOP, RANKS))
+    nothing = no_matches(TARGETS, Wanted(TOP, RANKS, second=True))
     for each in found:
         assert same(each.merge(nothing), each)
         assert same(nothing.merge(each), each)
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1),
-    st.permutations([1, 2, 3]),
-)
-def test_counts_of_shards_add_up_to_a_rank(counts, order):
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=1), st.data())
+def test_counts_of_shards_add_up_to_a_rank(counts, data):
     """The whole is counted at once; its parts are counted up to a rank, and merged."""
     whole = [sum(column) for column in zip(*counts, strict=True)]
     above, level = up_to_rank(np.array(whole[:1]), np.array(whole[1:]), RANKS)
@@ -134,6 +138,6 @@ def test_counts_of_shards_add_up_to_a_rank(counts, order):
     for each in counts:
         some = up_to_rank(np.array(each[:1]), np.array(each[1:]), RANKS)
         parts.append(matches([1], [1], [0], above=some[0], level=some[1]))
-    merged = merge_all(sorted(parts, key=lambda _: order[len(parts) % 3]))
+    merged = merge_all(data.draw(st.permutations(parts)))
     assert merged.above == above
     assert merged.level == level

@@ -5,6 +5,7 @@ import pytest
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, smallest_type
+from reidrisk.rows import BagRows
 
 KNOWN = np.array([[0, 1], [2, 3], [1, -1]])
 GOOD = {"known": KNOWN, "anonymous": KNOWN[:2], "truth": [0, 1], "tokens": 4}
@@ -34,6 +35,9 @@ GOOD = {"known": KNOWN, "anonymous": KNOWN[:2], "truth": [0, 1], "tokens": 4}
         ({"first": 1}, r"a shard of 3 rows from row 1 does not fit into 3 users"),
         ({"first": -1, "users": 9}, r"from row -1"),
         ({"users": 2}, r"does not fit into 2 users"),
+        ({"strangers": [[0, 9]]}, r"strangers\[0, 1\] is 9"),
+        ({"strangers": [[0]]}, r"known has 2 slots, strangers 1: .* cut the longer side"),
+        ({"strangers": np.zeros((0, 2), int)}, r"strangers has one row per user"),
     ],
 )
 def test_bad_input_is_refused_with_place_reason_and_remedy(changes, message):
@@ -111,3 +115,32 @@ def test_the_targets_own_rows_are_kept():
     assert nobody.true_rows.tolist() == [[-1, -1], [-1, -1]]
     sets = Observations(KNOWN[:, :, None], KNOWN[:2], [2, 0], tokens=4)
     assert sets.true_rows.tolist() == [[[1], [-1]], [[0], [1]]]
+
+
+def test_strangers_travel_along_and_are_targets_only_if_asked():
+    seen = Observations(**GOOD, strangers=[[3, 3], [1, 0], [-1, -1]])
+    assert repr(seen) == "<Observations 3 known, 2 anonymous, 3 strangers, 2 slots>"
+    for part in (seen, seen.only(np.array([1])), seen.shard(1, 2)):
+        assert part.strangers.tolist() == [[3, 3], [1, 0], [-1, -1]]
+    assert seen.prefix(1).strangers.tolist() == [[3], [1], [-1]]
+    met = seen.of_strangers()
+    assert met.anonymous.tolist() == seen.strangers.tolist()
+    assert met.truth.tolist() == [-1, -1, -1]
+    assert not met.true_is_here.any()
+    assert (met.true_rows == -1).all()
+    assert met.true_rows.shape == (3, 2)
+    assert met.prefix(1).true_rows.shape == (3, 1)
+    assert met.strangers is None
+    assert not met.shard(1, 3).only(slice(0, 2)).true_is_here.any()
+
+
+def test_strangers_may_be_bags():
+    bags = [[0, 1], [2], []]
+    seen = Observations(BagRows(bags, tokens=4), [[0]], [0], tokens=4, strangers=[[3, 3], []])
+    assert [bag.tolist() for bag in seen.strangers] == [[3, 3], []]
+    assert seen.of_strangers().true_rows.sizes.tolist() == [0, 0]
+
+
+def test_without_strangers_nobody_can_be_met():
+    with pytest.raises(InvalidInput, match=r"everybody whom .* is known; give strangers="):
+        Observations(**GOOD).of_strangers()

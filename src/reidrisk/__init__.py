@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     )
     from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
-    from reidrisk.study import Result, Study
+    from reidrisk.study import Result, Study, compare
     from reidrisk.theory import RepresentationMatrix
 
 __version__ = "0.1.0"
@@ -87,11 +87,13 @@ __all__ = [
     "WeightedHamming",
     "__version__",
     "attacks",
+    "compare",
     "data",
     "estimates",
     "measure",
     "measure_guesses",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "popularity",
@@ -128,6 +130,7 @@ _PARTS = {
         "measure",
         "measure_guesses",
         "measure_sizes",
+        "measure_strangers",
         "optimum",
         "per_user",
         "posterior",
@@ -146,7 +149,7 @@ _PARTS = {
     ),
     "rows": ("BagRows", "SetRows", "TokenRows"),
     "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
-    "study": ("Result", "Study"),
+    "study": ("Result", "Study", "compare"),
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}

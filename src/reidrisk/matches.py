@@ -1,6 +1,6 @@
 """What engines answer: for each target the best score, how many share it, and the truth's rank."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from typing import Any, Self, TypeAlias
 
@@ -29,10 +29,12 @@ class Wanted:
         list_best: How many of the best rows to list.
         ranks: Up to which rank the rows above the truth are counted; None counts all of them.
             As many guesses can be judged. To look for the best counts up to 1 at no cost.
+        second: Whether to find the score of the second best row.
     """
 
     list_best: int = 0
     ranks: int | None = 1
+    second: bool = False
 
     def __post_init__(self) -> None:
         if self.list_best < 0:
@@ -41,6 +43,13 @@ class Wanted:
             )
         if self.ranks is not None:
             object.__setattr__(self, "ranks", whole_number("ranks", self.ranks, least=1))
+
+    @property
+    def by_listing(self) -> Self:
+        """The same of a search that lists the second best instead: see `Matches.with_second`."""
+        if not self.second:
+            return self
+        return replace(self, list_best=max(self.list_best, 2), second=False)
 
     @property
     def most_above(self) -> int:
@@ -64,6 +73,8 @@ class Matches:
         level: How many other rows rate level with it: all of them where fewer than `ranks` are
             above, else 0; `UNCOUNTED` as `above`.
         ranks: Up to which rank rows were counted; None if all were.
+        second: The score of the second best row: `best` if there are ties, `ABSENT` if there is
+            only one row; None if it was not wanted.
 
     Searches of several shards merge in any order and grouping.
     """
@@ -76,6 +87,7 @@ class Matches:
     above: Counts
     level: Counts
     ranks: int | None
+    second: NDArray[np.int64] | None = None
 
     def __len__(self) -> int:
         return len(self.best)
@@ -139,8 +151,23 @@ class Matches:
         uncounted = (self.above == UNCOUNTED) | (other.above == UNCOUNTED)
         above = np.where(uncounted, UNCOUNTED, self.above + other.above)
         level = np.where(uncounted, UNCOUNTED, self.level + other.level)
-        counted = up_to_rank(above, level, ranks)
-        return type(self)(best, ties, true_score, best_rows, best_scores, *counted, ranks)
+        above, level = up_to_rank(above, level, ranks)
+        second = None
+        if _same_second([self, other]):
+            assert self.second is not None
+            assert other.second is not None
+            lower = np.minimum(self.best, other.best)
+            second = np.maximum(lower, np.maximum(self.second, other.second))
+        return type(self)(
+            best, ties, true_score, best_rows, best_scores, above, level, ranks, second
+        )
+
+    def with_second(self, wanted: Wanted) -> Self:
+        """With the second best score, of a search `by_listing`."""
+        if not wanted.second:
+            return self
+        rows, scores = (each[:, : wanted.list_best] for each in (self.best_rows, self.best_scores))
+        return replace(self, best_rows=rows, best_scores=scores, second=self.best_scores[:, 1])
 
 
 def merge_all(parts: list[Matches]) -> Matches:
@@ -150,9 +177,22 @@ def merge_all(parts: list[Matches]) -> Matches:
 
 def join_targets(parts: list[Matches]) -> Matches:
     """Put the matches of consecutive targets behind each other."""
-    names = [each.name for each in fields(Matches) if each.name != "ranks"]
+    names = [each.name for each in fields(Matches) if each.name not in ("ranks", "second")]
+    if _same_second(parts):
+        names.append("second")
     arrays = {name: np.concatenate([getattr(part, name) for part in parts]) for name in names}
     return Matches(**arrays, ranks=_same_ranks(parts))
+
+
+def _same_second(parts: list[Matches]) -> bool:
+    """Whether the second best was found in all of them, or in none."""
+    found = {part.second is not None for part in parts}
+    if len(found) > 1:
+        raise InvalidInput(
+            "matches with and without the second best score do not go together; search all with "
+            "second=True, or none"
+        )
+    return found.pop()
 
 
 def _same_ranks(parts: list[Matches]) -> int | None:
@@ -172,7 +212,8 @@ def no_matches(targets: int, wanted: Wanted | None = None) -> Matches:
     absent, none = np.full(targets, ABSENT), np.zeros(targets, np.int64)
     rows = np.full((targets, wanted.list_best), NOBODY)
     scores = np.full(rows.shape, ABSENT)
-    return Matches(absent, none, absent, rows, scores, none, none, wanted.ranks)
+    second = absent if wanted.second else None
+    return Matches(absent, none, absent, rows, scores, none, none, wanted.ranks, second)
 
 
 def up_to_rank(above: Counts, level: Counts, ranks: int | None) -> tuple[Counts, Counts]:

@@ -26,6 +26,9 @@ from reidrisk.rows import (
 
 __all__ = ["MISSING", "Observations", "Tokens", "smallest_type"]
 
+_NO_ROW = -1
+"""Instead of a row of `known`, in the truth of a stranger."""
+
 
 @dataclass(frozen=True, eq=False, slots=True, init=False)
 class Observations:
@@ -43,6 +46,9 @@ class Observations:
         first: Only for a shard: the row that `known[0]` is among all known rows.
         users: Only for a shard: the number of all known rows. `truth` counts among all of them, so
             a shard need not hold any true row.
+        strangers: Anonymous rows of people who are not known, in the form of `anonymous`; None if
+            there are none. They are no targets: nothing that is said of targets depends on them.
+            `of_strangers` makes them so.
     """
 
     known: Rows
@@ -53,6 +59,7 @@ class Observations:
     tokens: int
     first: int
     users: int
+    strangers: Any
 
     def __init__(
         self,
@@ -63,11 +70,13 @@ class Observations:
         tokens: int,
         first: int = 0,
         users: int = 0,
+        strangers: ArrayLike | BagRows | Sequence[ArrayLike] | None = None,
     ) -> None:
         if tokens < 1:
             raise InvalidInput(f"tokens is the size of the alphabet, at least 1; got {tokens}")
         rows = rows_of(known, tokens=tokens)
-        shown = _shown(rows, anonymous, tokens)
+        shown = _shown(rows, anonymous, tokens, "anonymous")
+        others = None if strangers is None else _shown(rows, strangers, tokens, "strangers")
         users = users or rows.users
         if not 0 <= first <= users - rows.users:
             raise InvalidInput(
@@ -75,12 +84,14 @@ class Observations:
                 "users; give the number of all known rows as users"
             )
         self._set(known=rows, anonymous=shown, tokens=tokens, first=first, users=users)
+        self._set(strangers=others)
         self._set(truth=_truth(truth, len(shown), users))
         self._set(true_rows=_true_rows(rows, self.truth - first, self.true_is_here))
 
     def __repr__(self) -> str:
         known, targets = self.known.users, len(self.anonymous)
-        return f"<Observations {known:,} known, {targets:,} anonymous, {self.slots} slots>"
+        others = "" if self.strangers is None else f", {len(self.strangers):,} strangers"
+        return f"<Observations {known:,} known, {targets:,} anonymous{others}, {self.slots} slots>"
 
     @property
     def slots(self) -> int:
@@ -99,7 +110,10 @@ class Observations:
 
     @property
     def true_is_here(self) -> NDArray[np.bool_]:
-        """For each target, whether its true row is among these rows: always, but for a shard."""
+        """For each target, whether its true row is among these rows.
+
+        Always, but for a shard; never if strangers are the targets.
+        """
         return (self.first <= self.truth) & (self.truth < self.first + self.known.users)
 
     def prefix(self, slots: int) -> Self:
@@ -112,6 +126,7 @@ class Observations:
             known=self.known.prefix(slots),
             anonymous=self.anonymous[:, :slots],
             true_rows=self.true_rows[:, :slots],
+            strangers=None if self.strangers is None else self.strangers[:, :slots],
         )
 
     def shard(self, start: int, stop: int) -> Self:
@@ -128,6 +143,22 @@ class Observations:
             true_rows=self.true_rows[targets],
         )
 
+    def of_strangers(self) -> Self:
+        """The same known rows against the strangers: targets who have no true row."""
+        if self.strangers is None:
+            raise InvalidInput(
+                "everybody whom these observations meet is known; give strangers=, anonymous rows "
+                "of people who are not"
+            )
+        nobody = np.full(len(self.strangers), _NO_ROW, np.int64)
+        nowhere = np.zeros(len(nobody), np.bool_)
+        return self.changed(
+            anonymous=self.strangers,
+            truth=read_only(nobody),
+            true_rows=_true_rows(self.known, nobody, nowhere),
+            strangers=None,
+        )
+
     def changed(self, **fields: object) -> Self:
         """A copy with other fields, which are known to be right."""
         same = object.__new__(type(self))
@@ -140,17 +171,17 @@ class Observations:
             object.__setattr__(self, name, value)
 
 
-def _shown(known: Rows, anonymous: Any, tokens: int) -> Tokens | BagRows:
+def _shown(known: Rows, anonymous: Any, tokens: int, name: str) -> Tokens | BagRows:
     """The anonymous rows as an array, or as bags."""
     if known.kind is Kind.BAGS:
         if isinstance(anonymous, BagRows):
-            rows_of(anonymous, tokens=tokens, name="anonymous")
+            rows_of(anonymous, tokens=tokens, name=name)
             return anonymous
-        return BagRows(anonymous, tokens=tokens, name="anonymous")
-    shown, _ = checked_array("anonymous", anonymous, tokens, dimensions=2)
+        return BagRows(anonymous, tokens=tokens, name=name)
+    shown, _ = checked_array(name, anonymous, tokens, dimensions=2)
     if known.slots != shown.shape[1]:
         raise InvalidInput(
-            f"known has {known.slots} slots, anonymous {shown.shape[1]}: rows are "
+            f"known has {known.slots} slots, {name} {shown.shape[1]}: rows are "
             "compared slot by slot; cut the longer side or fill the shorter with -1"
         )
     return shown
@@ -166,8 +197,8 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
     if truth.min() < 0 or truth.max() >= users:
         target = int(np.flatnonzero((truth < 0) | (truth >= users))[0])
         raise InvalidInput(
-            f"truth[{target}] is {truth[target]}, but known has rows 0 to {users - 1}; leave out "
-            "targets whose user is not known, or give users= if this is a shard"
+            f"truth[{target}] is {truth[target]}, but known has rows 0 to {users - 1}; give rows "
+            "whose user is not known as strangers=, or give users= if this is a shard"
         )
     return read_only(truth.astype(np.int64))
 

@@ -322,6 +322,11 @@ class BagRows:
         sizes[rows] = self.sizes
         return self._with(self.values, _starts(sizes))
 
+    def followed_by(self, others: Self) -> Self:
+        """These bags, and behind them others of the same alphabet."""
+        values = read_only(np.concatenate([self.values, others.values]))
+        return self._with(values, _starts(np.concatenate([self.sizes, others.sizes])))
+
     def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
         same = object.__new__(type(self))
         same._fill(values, starts, self.tokens)
@@ -391,6 +396,13 @@ def rows_of(known: "Rows | ArrayLike", *, tokens: int, name: str = "known") -> R
 def is_rows(known: object) -> TypeGuard[Rows]:
     """Whether something is a handle, of whatever make."""
     return hasattr(known, "block")
+
+
+def one_after_other(rows: Any, others: Any) -> Any:
+    """Anonymous rows, an array or bags, and behind them others of the same form."""
+    if not isinstance(rows, BagRows):
+        return read_only(np.concatenate([rows, others]))
+    return rows.followed_by(others)
 
 
 def smallest_type(tokens: int) -> np.dtype[Any]:

@@ -1,14 +1,7 @@
-"""The report in a real browser: drawn, switched, printed, and silent on the network.
-
-Needs Chromium (`CHROMIUM` names another one) and playwright; the accessibility check also needs
-axe-core, which `make axe` fetches, or `AXE` names.
-"""
-
-import os
-import shutil
-from pathlib import Path
+"""The report in a real browser: drawn, switched, printed, and silent on the network."""
 
 import pytest
+from tests.browser.tools import axe_findings, pages_of, printed
 from tests.report.hostile import EVIL, hostile
 from tests.report.sample import sample
 
@@ -18,26 +11,6 @@ from reidrisk.study.saying.numbers import share_with_interval
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.browser
-
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
-AXE = Path(
-    os.environ.get("AXE")
-    or Path(__file__).parents[2] / ".venv/axe/node_modules/axe-core/axe.min.js"
-)
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-)  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def browser():
-    if not CHROMIUM:
-        pytest.skip("there is no chromium")
-    with playwright.sync_playwright() as driver:
-        chromium = driver.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
-        yield chromium
-        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -52,30 +25,6 @@ def files(tmp_path_factory):
         "sample": report.html(sample(), folder / "sample.html"),
         "hostile": report.html(hostile(), folder / "hostile.html"),
     }
-
-
-@pytest.fixture
-def visit(browser, files):
-    """Open a page, and afterwards see that nothing was fetched and nothing went wrong."""
-    contexts, complaints, requests = [], [], []
-
-    def opened(name="sample", *, width=1280, live=True, **settings):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **settings))
-        page = contexts[-1].new_page()
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda wrong: complaints.append(str(wrong)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
-        page.route("**/*", lambda route: (requests.append(route.request.url), route.continue_()))
-        page.goto(files[name].as_uri())
-        if live:
-            page.wait_for_function("document.querySelectorAll('.chart:not(.live)').length === 0")
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert not complaints
-    assert all(url in {file.as_uri() for file in files.values()} for url in requests)
 
 
 def test_every_chart_is_drawn(visit, charts):
@@ -210,12 +159,74 @@ def test_on_paper_everything_is_open_and_light(visit):
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
-def test_axe_finds_nothing_serious(visit, scheme, width):
-    if not AXE.is_file():
-        pytest.skip("axe-core is not here; fetch it with: make axe")
+def test_axe_finds_nothing(visit, scheme, width):
     page = visit(color_scheme=scheme, width=width)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    # Evaluated by the driver, which the page's own policy does not bind.
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run().then(found => found.violations)")
-    assert [(one["id"], one["impact"], one["nodes"][0]["html"]) for one in found] == []
+    assert axe_findings(page) == []
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_printed_pages_are_numbered_and_leave_the_study_out(visit, paper):
+    page = visit()
+    before = page.locator("[data-chart=slots] svg").bounding_box()["width"]
+    pages = pages_of(printed(page, paper))
+    for place, text in enumerate(pages, 1):
+        assert f"Page {place} of {len(pages)}" in text
+        assert sample().title in text
+    whole = "\n".join(pages)
+    assert "How to get the same numbers" in whole
+    for word in ("The study as it was run", '"release"', '"kind"', "Numbers of this chart"):
+        assert word not in whole
+    page.wait_for_function(
+        "before => document.querySelector('[data-chart=slots] svg').clientWidth >= before - 1",
+        arg=before,
+    )
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_no_heading_is_left_alone_at_the_end_of_a_page(visit, paper):
+    headings = {part.title for part in sections(sample())}
+    headings |= {one.title for part in sections(sample()) for one in part.exhibits}
+    for text in pages_of(printed(visit(), paper)):
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        assert len(lines) > 2
+        assert lines[-1].startswith(sample().title)  # the foot
+        assert lines[-2] not in headings
+
+
+def test_tables_begin_again_with_their_heads_on_paper(visit):
+    pages = pages_of(printed(visit(), "A4"))
+    heads = [" ".join(text.split()).count("Attack People Kind Right") for text in pages]
+    assert sum(one > 0 for one in heads) > 1
+
+
+def test_what_is_switched_off_is_not_explained_on_paper(visit):
+    page = visit()
+    key = page.locator("#figure-slots button.key").first
+    key.click()
+    page.emulate_media(media="print")
+    assert key.is_hidden()
+    assert page.locator("#figure-slots button.key").last.is_visible()
+
+
+SHADOW = """table => {
+    const place = table.closest('.scroll');
+    return [place.scrollWidth > place.clientWidth, getComputedStyle(place).backgroundAttachment];
+}"""
+
+
+@pytest.mark.parametrize(("width", "wider"), [(360, True), (1280, False)])
+def test_a_table_wider_than_the_screen_can_be_reached_and_hints_at_it(visit, width, wider):
+    """The covers move with the table (local), the shadows do not (scroll)."""
+    table = visit(width=width).locator("[data-exhibit=utility]")
+    assert table.evaluate(SHADOW) == [wider, "local, local, scroll, scroll"]
+    region = table.locator("xpath=..")
+    assert (region.get_attribute("role"), region.get_attribute("tabindex")) == ("region", "0")
+    assert region.get_attribute("aria-label")
+    edge = region.bounding_box()
+    clip = {"x": edge["x"] + edge["width"] - 4, "y": edge["y"] + 20, "width": 4, "height": 4}
+    page = table.page
+    first = page.screenshot(clip=clip, full_page=True)
+    region.evaluate("one => { one.scrollLeft = one.scrollWidth; }")
+    page.wait_for_timeout(100)
+    assert (page.screenshot(clip=clip, full_page=True) != first) == wider

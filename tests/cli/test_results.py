@@ -51,11 +51,16 @@ def made(tmp_path):
 def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     done = call("gate", made, "--max-risk", most, *chosen)
     assert done.returncode == (3 if failing else 0)
-    assert len(done.stdout.splitlines()) == (failing or 1)
-    assert done.stdout.startswith("passed") == (not failing)
+    first, *lines, last = done.stdout.splitlines()
+    assert first == f"{made}: t"
+    assert len(lines) == (failing or 1)
+    assert last.startswith("not passed") == bool(failing)
+    assert lines[0].startswith("passed") == (not failing)
     printed = call("gate", made / "result.json", "--max-risk", most, *chosen, "--json")
     body = json.loads(printed.stdout)
     assert (body["passed"], len(body["failing"])) == (not failing, failing)
+    assert (body["title"], body["checked"]) == ("t", len(body["checks"]))
+    assert [check for check in body["checks"] if not check["passed"]] == body["failing"]
     assert printed.returncode == done.returncode
     quiet = call("gate", made, "--max-risk", most, *chosen, "-q")
     assert (quiet.stdout, quiet.returncode) == ("", done.returncode)
@@ -64,10 +69,89 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
 def test_the_gate_as_the_real_executable(made):
     done = run("gate", made, "--max-risk", "3%")
     assert done.returncode == 3
-    assert (
-        done.stdout
-        == "b after 2 slots among 100 users: 2.0000%, upper end 4.0000%, above 3.0000%\n"
-    )
+    assert done.stdout.splitlines() == [
+        f"{made}: t",
+        "b after 2 slots among 100 users: 2.0000%, upper end 4.0000%, above 3 %",
+        "not passed: 1 of 4 figures not below the limit",
+    ]
+
+
+def test_slots_are_said_in_the_unit_of_the_study(tmp_path):
+    replace(result(risk()), study={"unit": "weeks"}).save(tmp_path)
+    assert "hamming after 1 week among" in call("gate", tmp_path, "--max-risk", "1%").stdout
+
+
+@pytest.mark.parametrize("most", ["1", "1.0", "5", "100"])
+def test_a_forgotten_percent_sign_lets_nothing_pass(made, most):
+    for option in ("--max-risk", "--worst-tenth", "--false-claims", "--worse-by"):
+        done = call("gate", made, option, most, "--compare", made)
+        assert done.returncode == 2
+        assert f"Invalid value for '{option}'" in done.stderr
+    assert call("gate", made, "--max-risk", "100%").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        ((), 2, "nothing to check, so it does not pass"),
+        (("--side", "upper", "--worst-tenth", "5%"), 2, "give --max-risk"),
+        (("--compare", "{}"), 2, "--compare and --worse-by go together"),
+        (("--worse-by", "1%"), 2, "--compare and --worse-by go together"),
+        (("--compare", "{}/absent", "--worse-by", "1%"), 2, "no such file"),
+        (("--worst-tenth", "50%"), 2, "nothing about the worst tenth"),
+        (("--false-claims", "50%"), 2, "tries to accuse at most 50 %"),
+        (
+            ("--max-risk", "99%", "--side", "upper"),
+            3,
+            "nothing is proved about attackers after 2 s",
+        ),
+        (("--max-risk", "99%", "--side", "upper", "--attack", "a"), 2, "holds for every attacker"),
+        (("--compare", "{}", "--worse-by", "99%"), 0, "--worse-by 99 %: the highest upper end"),
+        (("--compare", "{}", "--worse-by", "1%"), 3, "b after 2 slots, more than before: 0.0000%"),
+    ],
+)
+def test_what_is_asked_for_must_be_there_and_below(made, words, code, message):
+    done = call("gate", made, *(word.format(made) for word in words))
+    assert (done.returncode, message in done.stdout + done.stderr) == (code, True), done
+    assert "Traceback" not in done.stderr
+
+
+def test_a_run_that_is_not_finished_says_so(made):
+    (made / "run.json").write_text("{}")
+    (made / "result.json").unlink()
+    done = call("gate", made, "--max-risk", "1%", "--strict")
+    assert done.returncode == 2
+    assert "the run is not finished" in done.stderr
+
+
+@pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)])
+def test_doubts_are_told_and_fail_if_strict(tmp_path, quiet):
+    weak = replace(risk("hamming"), not_assessed=900)
+    result(weak).save(tmp_path)
+    (tmp_path / "run.json").write_text("{}")
+    done = call("gate", tmp_path, "--max-risk", "60%", *quiet)
+    assert done.returncode == 0
+    for text in (
+        "doubt: the result is not that of the run in its folder",
+        "doubt: 900 of 910 targets could not be assessed",
+        "doubt: only attacks were judged that compare rows as they are (hamming)",
+    ):
+        assert text in done.stderr
+    strict = call("gate", tmp_path, "--max-risk", "60%", "--strict", *quiet)
+    assert strict.returncode == 3
+    assert "not passed: 900 of 910" in strict.stderr
+    if quiet == ("--json",):
+        body, loose = json.loads(strict.stdout), json.loads(done.stdout)
+        assert (body["passed"], loose["passed"], len(body["doubts"])) == (False, True, 3)
+        assert body["failing"] == []
+    elif not quiet:
+        assert "not passed, since there are doubts: 1 figure, none above" in strict.stdout
+
+
+def test_a_strict_gate_passes_where_there_are_no_doubts(tmp_path):
+    result(risk("weighted-hamming")).save(tmp_path)
+    done = call("gate", tmp_path, "--max-risk", "60%", "--strict")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6), st.floats(0, 1))
@@ -75,12 +159,13 @@ def test_the_gate_passes_only_if_every_upper_end_is_low(tmp_path_factory, highs,
     folder = tmp_path_factory.mktemp("gate")
     result(*(risk(f"a{place}", 1, high) for place, high in enumerate(highs))).save(folder)
     expected = 3 if any(high > most for high in highs) else 0
-    assert call("gate", folder, "--max-risk", repr(most)).returncode == expected
+    written = "100%" if most == 1 else repr(most)
+    assert call("gate", folder, "--max-risk", written).returncode == expected
 
 
 def test_the_gate_says_who_was_not_assessed(tmp_path):
     result(replace(risk(), not_assessed=7)).save(tmp_path)
-    assert "7 targets could not be assessed" in call("gate", tmp_path, "--max-risk", "1").stderr
+    assert "7 targets could not be assessed" in call("gate", tmp_path, "--max-risk", "1%").stderr
 
 
 @pytest.mark.parametrize("words", [("--attack", "c"), ("--slots", "3")])

@@ -66,7 +66,7 @@ def test_singling_with_a_register_says_what_is_not_in_it(files):
         "singling", files / "people.csv", "--columns", "town,age", "--register",
         files / "register.csv",
     )  # fmt: skip
-    assert "1 of 3 records found in it" in done.stdout
+    assert "1 of 3 found" in done.stdout
     assert "Records that are not in the register: 1" in done.stdout
 
 

@@ -45,10 +45,46 @@ def test_calibrate_says_what_suffices(tmp_path, words, message):
     assert message in " ".join(done.stdout.split())
 
 
-def test_where_nothing_suffices_the_exit_code_says_so(tmp_path):
-    done = calibrate(tmp_path, "--max-risk", "0.001%")
-    assert done.returncode == 3
-    assert "No noise in the range suffices" in " ".join(done.stdout.split())
+@pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)])
+def test_where_nothing_suffices_the_exit_code_says_so(tmp_path, quiet):
+    done = calibrate(tmp_path, "--max-risk", "2%", "--high", "0.02", *quiet)
+    assert done.returncode == 3, done.stderr
+    said = "More targets would not help: the risk is above 2 % for sure."
+    if quiet == ("--json",):
+        body = json.loads(done.stdout)
+        assert (body["enough"], body["advice"]) == (None, said)
+    elif quiet:
+        assert done.stdout == ""
+    else:
+        assert "No noise in the range suffices" in " ".join(done.stdout.split())
+        assert said in " ".join(done.stdout.split())
+
+
+def test_what_suffices_needs_no_advice(tmp_path):
+    assert json.loads(calibrate(tmp_path, "--max-risk", "90%", "--json").stdout)["advice"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--max-risk", "1%"), "500 targets can never show 1 %: even if nobody is ever named, the"),
+        (("--max-risk", "1%"), "the risk may be 1.31 %, since all of 9 intervals hold together"),
+        (("--max-risk", "1%"), "at least 655 are needed; give the study more targets, or allow"),
+        (("--max-risk", "0.001%"), "are needed, of 2,000 users; allow more"),
+        (("--max-risk", "0"), "no number of targets can; allow more"),
+        (("--max-risk", "1%", "--vary", "users", "--low", "1k", "--high", "8k"), "500 targets can"),
+    ],
+)  # fmt: skip
+def test_targets_too_few_to_show_anything_are_refused_at_once(tmp_path, words, message):
+    done = calibrate(tmp_path, *words)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def test_a_bare_one_is_refused(tmp_path):
+    done = calibrate(tmp_path, "--max-risk", "1")
+    assert done.returncode == 2
+    assert "a share of 1 is 100 %, everything; write 1%" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -55,11 +55,31 @@ UNEQUAL = TokenWeights(np.linspace(0.5, 3, 50), np.linspace(-0.5, -0.1, 50))
 
 
 @settings(deadline=None)
-@given(searches(), st.sampled_from([0, 0, 1, 3, 100]), RANKS)
-def test_a_search_equals_the_reference(search, top, ranks):
+@given(searches(), st.sampled_from([0, 0, 1, 3, 100]), RANKS, st.booleans())
+def test_a_search_equals_the_reference(search, top, ranks, second):
     seen, score = search
-    fast = LocalEngine().search(seen, score, list_best=top, ranks=ranks)
-    assert_same(fast, ReferenceEngine().search(seen, score, list_best=top, ranks=ranks))
+    asked = {"list_best": top, "ranks": ranks, "second": second}
+    fast = LocalEngine().search(seen, score, **asked)
+    assert_same(fast, ReferenceEngine().search(seen, score, **asked))
+
+
+@settings(deadline=None)
+@given(searches(), st.sampled_from([0, 3]), RANKS)
+def test_strangers_have_no_true_row_whatever_the_way(search, top, ranks):
+    seen, score = search
+    met = seen.changed(strangers=seen.anonymous).of_strangers()
+    asked = {"list_best": top, "ranks": ranks, "second": True}
+    fast, slow = (each.search(met, score, **asked) for each in (LocalEngine(), ReferenceEngine()))
+    assert_same(fast, slow)
+    assert (fast.true_score == ABSENT).all()
+    assert (fast.above == UNCOUNTED).all()
+    assert (fast.level == UNCOUNTED).all()
+    # Who is met changes nothing about who fits best.
+    known = LocalEngine().search(seen, score, **asked)
+    for name in ("best", "ties", "second", "best_rows", "best_scores"):
+        np.testing.assert_array_equal(getattr(fast, name), getattr(known, name), name)
+    sums, expected = (LocalEngine().evidence(each, score) for each in (met, seen))
+    np.testing.assert_array_equal(sums, expected)
 
 
 @pytest.mark.parametrize("way", list(Way))
@@ -73,8 +93,8 @@ def test_every_way_equals_the_reference(way, data, ranks):
         way = Way.LANES
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("reidrisk.engines.plan.cheapest_search", lambda *_: way)
-        fast = LocalEngine(threads=2, rows=17).search(seen, score, ranks=ranks)
-    assert_same(fast, ReferenceEngine().search(seen, score, ranks=ranks))
+        fast = LocalEngine(threads=2, rows=17).search(seen, score, ranks=ranks, second=True)
+    assert_same(fast, ReferenceEngine().search(seen, score, ranks=ranks, second=True))
 
 
 @settings(deadline=None)
@@ -88,9 +108,10 @@ def test_normalised_weights_equal_the_reference(data, list_best, ranks):
         if data.draw(st.booleans()):
             patch.setattr("reidrisk.engines.ways.normalised.as_fast", lambda *_: None)
         engine = LocalEngine(threads=2, rows=17)
-        fast = engine.search(seen, score, list_best=list_best, ranks=ranks)
+        asked = {"list_best": list_best, "ranks": ranks, "second": True}
+        fast = engine.search(seen, score, **asked)
         sums = engine.evidence(seen, score)
-    slow = ReferenceEngine().search(seen, score, list_best=list_best, ranks=ranks)
+    slow = ReferenceEngine().search(seen, score, **asked)
     assert_same(fast, slow)
     expected = ReferenceEngine().evidence(seen, score)
     np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-6)
@@ -137,8 +158,8 @@ def test_shards_merge_to_the_whole(search, parts, top):
     seen, score = search
     cuts = np.unique(np.linspace(0, len(seen.known), parts + 1).astype(int))
     shards = [seen.shard(*cut) for cut in pairwise(cuts)]
-    found = [LocalEngine().search(shard, score, list_best=top) for shard in shards]
-    whole = ReferenceEngine().search(seen, score, list_best=top)
+    found = [LocalEngine().search(shard, score, list_best=top, second=True) for shard in shards]
+    whole = ReferenceEngine().search(seen, score, list_best=top, second=True)
     if len(shards) > 1:  # nobody is compared with a truth that is in another shard
         uncounted = np.full(len(whole), UNCOUNTED)
         whole = dataclasses.replace(whole, above=uncounted, level=uncounted)

@@ -59,7 +59,7 @@ def test_the_verdict_of_a_table_in_which_nobody_is_alone():
     assert "5-anonymity" in promise.text
     assert "above 20 %" in promise.text
     assert not promise.warns
-    assert [one.name for one in singling.sections(found)] == ["groups", "columns"]
+    assert [one.name for one in singling.sections(found)] == ["groups", "regulators", "columns"]
 
 
 def test_a_register_without_any_record_warns():
@@ -71,7 +71,7 @@ def test_a_register_without_any_record_warns():
 def test_the_page_is_whole(found, tmp_path):
     page = singling.html(found, tmp_path / "page.html", name="people.csv").read_text()
     assert re.findall(r'<section id="([a-z]+)"', page) == [
-        "groups", "columns", "values", "register", "limits", "again",
+        "groups", "regulators", "columns", "values", "register", "limits", "again",
     ]  # fmt: skip
     ids = Parsed(page).ids()
     assert len(ids) == len(set(ids))

@@ -299,3 +299,49 @@ def test_a_frame_has_a_row_for_each_size(monkeypatch):
         {"least": 2, "most": 2, "groups": 1, "people": 2},
     ]
     assert str(found).startswith("3 people, 2 groups by a: 1 unique (33.3333%)")
+
+
+def grouped(*sizes):
+    """A table with groups of these sizes."""
+    return {"a": [place for place, size in enumerate(sizes) for _ in range(size)]}
+
+
+@pytest.mark.parametrize(
+    "sizes", [(1, 2, 5), (3, 3, 3), (5,), (11, 20), (1, 1, 1, 1), (2, 7, 7, 10)]
+)
+def test_what_regulators_ask_of_a_k_anonymous_table_has_closed_forms(sizes):
+    found = singling(grouped(*sizes), columns=["a"])
+    records = [Fraction(1, size) for size in sizes for _ in range(size)]
+    assert [Fraction(1, int(size)) for size in found.k] == records
+    assert found.prosecutor.maximum.value == float(Fraction(1, min(sizes))) == float(max(records))
+    average = sum(records) / len(records)
+    assert average == Fraction(len(sizes), sum(sizes))
+    assert found.prosecutor.average.value == found.marketer.value == float(average)
+    assert found.journalist is None
+    assert found.record["regulators"]["journalist"] is None
+    for figure in (found.prosecutor.maximum, found.prosecutor.average, found.marketer):
+        assert (figure.low, figure.high, figure.level) == (figure.value, figure.value, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "population"),
+    [((1, 2, 5), (2, 4, 10)), ((1, 1), (1, 100)), ((3, 3), (3, 12)), ((1, 2, 5), (8, 8, 8))],
+)
+def test_with_a_register_the_population_counts(sizes, population):
+    found = singling(grouped(*sizes), columns=["a"], register=grouped(*population))
+    records = [
+        Fraction(1, crowd)
+        for size, crowd in zip(sizes, population, strict=True)
+        for _ in range(size)
+    ]
+    average = sum(records) / len(records)
+    assert found.journalist.maximum.value == float(max(records))
+    assert found.journalist.average.value == found.marketer.value == float(average)
+    assert found.marketer.value <= found.journalist.maximum.value <= found.prosecutor.maximum.value
+    assert found.prosecutor.average.value == float(Fraction(len(sizes), sum(sizes)))
+
+
+def test_a_register_of_others_gives_no_journalist():
+    found = singling({"a": [1, 2]}, columns=["a"], register={"a": [3]})
+    assert found.journalist is None
+    assert found.marketer == found.prosecutor.average

@@ -9,6 +9,7 @@ from reidrisk.attacks import Hamming
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import TopicsApi
 from reidrisk.study import Result, Study, run_in
+from reidrisk.study.result import Signoff
 
 PEOPLE = data.synthetic_topics(300, epochs=2)
 STUDY = Study(
@@ -41,6 +42,16 @@ def test_inputs_are_noted(tmp_path):
     assert Result.load(tmp_path).inputs == result.inputs == {"a.csv": "0" * 64}
     with pytest.raises(InvalidInput, match=r"inputs\.a\.csv differs"):
         run_in(tmp_path, STUDY, PEOPLE, inputs={"a.csv": "1" * 64})
+
+
+def test_what_the_signer_says_may_change_without_running_again(tmp_path):
+    first, again = Watcher(), Watcher()
+    before = run_in(tmp_path, STUDY, PEOPLE, signoff=Signoff(scope="One."), watch=first)
+    after = run_in(tmp_path, STUDY, PEOPLE, signoff=Signoff(scope="Two."), watch=again)
+    assert again.seen == [True] * 5
+    assert Result.load(tmp_path) == after == replace(before, signoff=Signoff(scope="Two."))
+    run_in(tmp_path, STUDY, PEOPLE)
+    assert Result.load(tmp_path).signoff is None
 
 
 def test_a_stopped_run_goes_on_after_the_last_step_that_was_done(tmp_path):

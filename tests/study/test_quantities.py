@@ -51,6 +51,25 @@ def test_what_is_no_share_is_refused(text):
         share(text, "noise")
 
 
+@pytest.mark.parametrize("text", ["1", 1, 1.0, "1.0", "1.", " 1 ", "1e0"])
+def test_a_bare_one_is_refused_with_both_readings(text):
+    with pytest.raises(InvalidInput, match=r"is 100 %, everything; write 1% if .*or 100% if"):
+        share(text, "max-risk")
+
+
+@given(st.integers(2, 100))
+def test_a_forgotten_percent_sign_is_seen(number):
+    with pytest.raises(InvalidInput, match=rf"did you mean {number}%\?"):
+        share(number)
+    assert share(f"{number}%") == number / 100
+
+
+@given(st.floats(0, 1, exclude_max=True))
+def test_below_one_a_number_and_a_percentage_are_the_same(number):
+    assert share(repr(number)) == number
+    assert share(f"{number * 100!r}%") == pytest.approx(number)
+
+
 def test_lists_of_sizes():
     assert sizes("1,2, 4,1k") == (1, 2, 4, 1000)
     with pytest.raises(InvalidInput, match="slots is a whole number"):

@@ -1,7 +1,9 @@
 """How much is enough, searched with a made-up risk."""
 
+import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,15 +12,20 @@ from reidrisk import data
 from reidrisk.attacks import Overlap, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate
+from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.study import Study
 from reidrisk.study.parameters import parameter_of
 from reidrisk.study.search import (
+    Calibration,
+    Trial,
+    advice,
     calibrate,
     candidates,
+    check_targets,
     each_level,
     evaluations,
+    more_targets,
     risk_at,
     searched,
     values_of,
@@ -123,6 +130,60 @@ def test_a_parameter_without_a_usual_range_needs_both_ends():
     with pytest.raises(InvalidInput, match="noise has no usual range to search"):
         values_of(bare, low=0.1)
     assert values_of(bare, 0.1, 0.1) == (0.1,)
+
+
+@given(st.integers(1, 5_000), st.integers(1, 5_000), st.floats(0.0005, 0.2), st.integers(1, 300))
+def test_a_search_is_refused_only_if_nobody_named_would_not_suffice(targets, users, limit, count):
+    study = Study(release=API, attacks=(Overlap(),), targets=targets)
+    people = data.synthetic_topics(users, epochs=1)
+    values = tuple(range(1, count + 1))
+    level = each_level(0.95, evaluations(values))
+    nobody = mean_of_credits(np.zeros(min(targets, users)), level=level)
+    if nobody.high <= limit:
+        check_targets(study, people, "top", values, max_risk=limit)
+    else:
+        with pytest.raises(InvalidInput, match="can never show") as refused:
+            check_targets(study, people, "top", values, max_risk=limit)
+        needed = int(re.search(r"at least ([\d,]+)", str(refused.value))[1].replace(",", ""))
+        shown = [
+            mean_of_credits(np.zeros(number), level=level).high for number in (needed - 1, needed)
+        ]
+        assert shown[1] <= limit < shown[0]
+        assert (needed > users) == ("users; allow more" in str(refused.value))
+
+
+def test_all_users_are_targets_if_nothing_is_said():
+    study = Study(release=API, attacks=(Overlap(),), targets=None)
+    people = data.synthetic_topics(300, epochs=1)
+    check_targets(study, people, "top", (5,), max_risk=0.02)
+    with pytest.raises(InvalidInput, match="300 targets can never show 1 %"):
+        check_targets(study, people, "top", (5,), max_risk=0.01)
+    check_targets(study, people, "users", (100, 1_000), max_risk=0.01)
+
+
+def trial(right, trials, level=0.99):
+    return Trial(1, mean_of_credits(np.arange(trials) < right, level=level))
+
+
+@pytest.mark.parametrize(
+    ("right", "users", "text"),
+    [
+        (100, 10_000, "More targets would not help: the risk is above 1 % for sure."),
+        (12, 10_000, "More targets would hardly help: 1.2 % were named, which is not below 1 %."),
+        (10, 10_000, "More targets would hardly help"),
+        (5, 10_000, "More targets would help: if as large a share is named, about "),
+        (5, 1_000, "More targets might help, but there are only 1,000 users: if as large"),
+    ],
+)
+def test_whether_more_targets_would_help(right, users, text):
+    found = Calibration(0.01, None, trial(right, 1_000), (trial(right, 1_000),))
+    told = advice(found, users)
+    assert told.startswith(text)
+    if "about" in told:
+        number = int(re.search(r"about ([\d,]+) in place of 1,000", told)[1].replace(",", ""))
+        assert number == more_targets(found.trials[-1], 0.01)
+        named = np.arange(number) < number * 0.005
+        assert mean_of_credits(named, level=0.99).high == pytest.approx(0.01, rel=0.02)
 
 
 def test_levels_add_up():

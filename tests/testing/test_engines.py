@@ -97,9 +97,25 @@ class CountsItself(Plain):
 class CountsOn(Plain):
     """Counts further than it was asked to."""
 
-    def search(self, observations, score, *, list_best=0, ranks=1):
-        found = super().search(observations, score, list_best=list_best, ranks=None)
+    def search(self, observations, score, *, ranks=1, **wanted):
+        found = super().search(observations, score, ranks=None, **wanted)
         return replace(found, ranks=ranks)
+
+
+class SecondIsTheFirst(Plain):
+    """Takes the best row for the second best too."""
+
+    def search(self, observations, score, **wanted):
+        found = super().search(observations, score, **wanted)
+        return replace(found, second=None if found.second is None else found.best)
+
+
+class KnowsStrangers(Plain):
+    """Compares somebody with the truth of strangers, who have none."""
+
+    def search(self, observations, score, **wanted):
+        found = super().search(observations, score, **wanted)
+        return replace(found, above=np.maximum(found.above, 0))
 
 
 class CurvesOfTheBest(Plain):
@@ -148,6 +164,8 @@ class PickyAboutScores(Plain):
         (ForgetsOrder, "the reference's answer for TokenWeights"),
         (CountsItself, "the reference's answer for TokenWeights, ranks"),
         (CountsOn, "the reference's answer for TokenWeights, ranks"),
+        (SecondIsTheFirst, "the reference's answer for TokenWeights, the second best"),
+        (KnowsStrangers, "the reference's answer for TokenWeights, if strangers are met"),
         (CurvesOfTheBest, "the reference's answer for TokenWeights, curves"),
         (FirstShardWins, "the reference's answer for"),
         (OnlyCredit, "credit"),

@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
 from reidrisk.people.interests import Interests
 from reidrisk.releases.release import Release, asked
-from reidrisk.rows import BagRows, Rows, Tokens, read_only
+from reidrisk.rows import BagRows, Rows, Tokens, one_after_other, read_only
 from reidrisk.scores import Score
 
 Capability = TypeVar("Capability")
@@ -30,7 +30,7 @@ class View:
     Attributes:
         known: Rows whose user the attacker knows.
         anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
-            nothing about them.
+            nothing about them. Those of strangers are among them: nobody can tell.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
@@ -55,7 +55,10 @@ class View:
 
         Anonymous rows come in the order of what they hold: where they stood may tell who they are.
         """
-        return cls(seen.known, release, panel, population, _in_order(seen.anonymous))
+        met = seen.anonymous
+        if seen.strangers is not None:
+            met = one_after_other(met, seen.strangers)
+        return cls(seen.known, release, panel, population, _in_order(met))
 
     @property
     def tokens(self) -> int:
@@ -80,7 +83,8 @@ class Attack(Protocol):
 
     Attributes:
         name: Short, in lower case, as on the command line.
-        knows: What the attacker needs to know, beside the rows: part of a sentence.
+        knows: What the attacker knows, in words that end `an attacker who knows ...` and that a
+            reader understands who has never heard of the attack.
         assumes: Under what the attack is the best possible: a sentence.
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
             to what is the same for all users, gaps included. Only then does an attacker know how

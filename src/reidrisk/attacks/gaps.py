@@ -17,7 +17,7 @@ class Gaps:
     """
 
     name: ClassVar[str] = "gaps"
-    knows: ClassVar[str] = "nothing but which slots are empty"
+    knows: ClassVar[str] = "nothing but when each side saw nothing"
     assumes: ClassVar[str] = (
         "Best if tokens say nothing and both sites see a slot alike, empty or not, with the same "
         "chance."

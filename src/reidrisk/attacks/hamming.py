@@ -18,7 +18,7 @@ class Hamming:
     """
 
     name: ClassVar[str] = "hamming"
-    knows: ClassVar[str] = "nothing but the rows"
+    knows: ClassVar[str] = "nothing but what both sides saw"
     assumes: ClassVar[str] = (
         "Compares slot by slot; best if all tokens are equally popular and slots are independent."
     )

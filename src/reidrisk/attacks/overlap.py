@@ -19,7 +19,7 @@ class Overlap:
     """
 
     name: ClassVar[str] = "overlap"
-    knows: ClassVar[str] = "nothing but the rows"
+    knows: ClassVar[str] = "nothing but what both sides saw"
     assumes: ClassVar[str] = "Makes no use of slots: when a token was shown says nothing."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
@@ -40,7 +40,7 @@ class DenoisedOverlap:
     """
 
     name: ClassVar[str] = "denoised-overlap"
-    knows: ClassVar[str] = "the release; popularity is estimated from the known rows"
+    knows: ClassVar[str] = "how the release works, and counts how popular each token is"
     assumes: ClassVar[str] = Overlap.assumes
     likelihood: ClassVar[bool] = False
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop

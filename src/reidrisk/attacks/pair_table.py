@@ -58,7 +58,7 @@ class TokenTable:
     """
 
     name: ClassVar[str] = "token-table"
-    knows: ClassVar[str] = "the release and how often two tokens are in one set"
+    knows: ClassVar[str] = "how the release works and how often two tokens go together"
     assumes: ClassVar[str] = "Best if users are alike but for chance and weeks are independent."
     likelihood: ClassVar[bool] = True
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop

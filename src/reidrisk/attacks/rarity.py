@@ -34,7 +34,7 @@ class RarityOverlap:
     """
 
     name: ClassVar[str] = "rarity-overlap"
-    knows: ClassVar[str] = "nothing but the rows; rarity is counted among the known ones"
+    knows: ClassVar[str] = "nothing but what both sides saw, and counts how rare each token is"
     assumes: ClassVar[str] = (
         "Best if tokens are held by chance, each on its own, and whether both sites see one does "
         "not depend on how rare it is; it makes no use of slots."

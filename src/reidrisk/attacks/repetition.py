@@ -38,7 +38,9 @@ class Repetition:
     """
 
     name: ClassVar[str] = "repetition"
-    knows: ClassVar[str] = "nothing but the rows; how often tokens come again is learned from them"
+    knows: ClassVar[str] = (
+        "nothing but what both sides saw, and learns from it how often tokens come again"
+    )
     assumes: ClassVar[str] = (
         "Best if every user has tokens for good, each of which comes as often as any other, and "
         "tokens are independent; it makes no use of the slot in which a token was shown."

@@ -37,7 +37,7 @@ class WeightedHamming:
     """
 
     name: ClassVar[str] = "weighted-hamming"
-    knows: ClassVar[str] = "the release; popularity is estimated from the known rows"
+    knows: ClassVar[str] = "how the release works, and counts how popular each token is"
     assumes: ClassVar[str] = (
         "Best if users are alike but for chance, weeks are independent, and a token shown says the "
         "same about every other one."

@@ -22,6 +22,10 @@ _COMMANDS = {
             "Run a study file, or write one to begin with.",
         ),
         "report": ("reidrisk.cli.results:report", "Write the report of a run."),
+        "compare": (
+            "reidrisk.cli.comparing:compare",
+            "Show which of two runs is worse, and by how much.",
+        ),
         "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
         "sweep": (
             "reidrisk.cli.studies:sweep",

@@ -23,11 +23,24 @@ Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
 
 
+def _strangers(text: str) -> "Strangers | float":
+    """What becomes of rows of users who are not known, or a share of users to hide."""
+    if text in {"keep", "refuse"}:
+        return text  # type: ignore[return-value]
+    try:
+        return float(options.SHARE(text))
+    except click.BadParameter as wrong:
+        raise click.BadParameter(
+            f"{text!r} is neither keep nor refuse, nor a share: {wrong}"
+        ) from None
+
+
 @click.command()
 @click.argument("seen", type=click.Path())
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
+@options.strangers()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.as_json()
@@ -38,6 +51,8 @@ def attack(
     slots: tuple[int, ...] | None,
     noise: float | None,
     top: int | None,
+    strangers: float,
+    present: float | None,
     output: str | None,
     *,
     with_users: bool,
@@ -52,6 +67,7 @@ def attack(
     Examples:
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
       reidrisk attack seen/ --attack type-aware -o run/
+      reidrisk attack seen/ --strangers 30%
     """
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = _folder(seen)
@@ -61,7 +77,8 @@ def attack(
     paths = (folder / "known.parquet", folder / "anonymous.parquet")
     linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
-    question = _question(paths, linked, {}, attacks, slots, shown, seed=note.get("seed", 0))
+    question = _question(paths, linked, {}, attacks, slots, shown, seed=note.get("seed", 0),
+                         strangers=strangers, present=present)  # fmt: skip
     answer(question, wishes)
 
 
@@ -72,22 +89,26 @@ def attack(
 @options.chosen_attacks()
 @options.slots()
 @options.shown_with()
-@click.option("--strangers", type=click.Choice(["keep", "refuse"]), default="keep",
-              show_default=True, help="Rows of users who are not known: count them and hold them "
-              "apart, or take them for a mistake.")  # fmt: skip
+@click.option("--strangers", type=_strangers, metavar="keep|refuse|SHARE", default="keep",
+              show_default=True, help="Rows of users who are not known: keep them, as people whom "
+              "the attackers meet; or refuse them, as a mistake. A share such as 30% keeps them, "
+              "and hides as many known users besides.")  # fmt: skip
+@options.present()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.as_json()
 @options.quiet()
 def link(
     known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
-    noise: float | None, top: int | None, strangers: "Strangers", output: str | None,
-    layout: "Layout", *, with_users: bool, as_json: bool, quiet: bool,
+    noise: float | None, top: int | None, strangers: "Strangers | float",
+    present: float | None, output: str | None, layout: "Layout",
+    *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
 
     Finds the users of ANONYMOUS rows among KNOWN ones. In ANONYMOUS the users are the truth, which
-    only the evaluation sees. Rows of users who are in one table only are counted.
+    only the evaluation sees. Who is in KNOWN only is chosen among too. Who is in ANONYMOUS only is
+    a stranger: how many strangers are taken for somebody who is known?
 
     \b
     Both tables have one of these forms; other names of columns are said with options:
@@ -111,9 +132,12 @@ def link(
     shown = _given(noise, top, noted=False)
     shown = {"kind": "topics", **shown} if shown else {}
     paths = (Path(known), Path(anonymous))
-    linked = rr.data.read_linked(*paths, layout=layout, strangers=strangers)
-    keys = {**said(layout), "strangers": strangers}
-    question = _question(paths, linked, keys, attacks, slots, shown, seed=0)
+    hidden = strangers if isinstance(strangers, float) else 0.0
+    kept: Strangers = "refuse" if strangers == "refuse" else "keep"
+    linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
+    keys = {**said(layout), "strangers": kept}
+    question = _question(paths, linked, keys, attacks, slots, shown, seed=0,
+                         strangers=hidden, present=present)  # fmt: skip
     if nothing := _nothing_in_common(linked):
         click.echo(nothing, err=True)
     if not (quiet or as_json):
@@ -200,6 +224,8 @@ def _question(
     shown: dict[str, Any],
     *,
     seed: int,
+    strangers: float,
+    present: float | None,
 ) -> Question:
     """A study of two tables."""
     from reidrisk.study.defaults import usual_attacks
@@ -216,6 +242,7 @@ def _question(
     study = rr.Study(
         title=f"Whom {paths[0].name} helps to find in {paths[1].name}",
         release=release, attacks=attacks, slots=slots, targets=None, seed=seed,
+        strangers=strangers, present=present,
         unit="columns" if linked.by_column else "baskets" if linked.bags else "slots",
     )  # fmt: skip
     known, anonymous = (str(path.resolve()) for path in paths)
@@ -245,10 +272,7 @@ def _kept_apart(linked: "Linked") -> str:
     )
     if not linked.strangers:
         return f"{text}."
-    return (
-        f"{text}; {linked.strangers:,} anonymous rows are of users who are not known, and are no "
-        "targets."
-    )
+    return f"{text}; {linked.strangers:,} anonymous rows are of users who are not known: strangers."
 
 
 def _nothing_in_common(linked: "Linked") -> str:

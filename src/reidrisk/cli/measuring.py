@@ -120,6 +120,8 @@ def study_text(question: Question, words: tuple[str, ...]) -> str:
         "targets": study.targets or "all",
         "attacks": [attack.name for attack in study.attacks],
         "slots": study.slots,
+        "strangers": study.strangers or None,
+        "present": study.present,
     }
     lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
     lines += ["", "[people]", *_lines(question.people)]
@@ -166,6 +168,7 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
     elif not wishes.quiet:
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
         show.risks(found.risks, found.unit)
+        show.strangers(found.strangers)
         _explain(question)
         if wishes.with_users:
             click.echo(f"Who was named, for your eyes only: {Path(str(output)) / 'users.parquet'}")

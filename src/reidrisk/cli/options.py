@@ -136,6 +136,23 @@ def layout(*parts: str) -> "Callable[..., Any]":
     return decorate
 
 
+def strangers() -> "Callable[..., Any]":
+    """Visitors whom nobody knows."""
+    hidden = click.option(
+        "--strangers", type=SHARE, default=0.0, metavar="SHARE",
+        help="Share of users whom the attackers do not know, and meet all the same: 30%.",
+    )  # fmt: skip
+    return lambda command: hidden(present()(command))
+
+
+def present() -> "Callable[..., Any]":
+    """How often those come who are known."""
+    return click.option(
+        "--present", type=SHARE, metavar="SHARE",
+        help="Share of visitors whom the attackers know; if not given, as in the data.",
+    )  # fmt: skip
+
+
 def shown_with() -> "Callable[..., Any]":
     """The release behind rows that are given."""
     noise = click.option(

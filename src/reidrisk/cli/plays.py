@@ -23,6 +23,7 @@ if TYPE_CHECKING:
               help="Draw items by their counts, or all of a person's alike.")  # fmt: skip
 @click.option("--again/--once", default=True, show_default=True,
               help="Whether a site may see the same item of a person again.")  # fmt: skip
+@options.strangers()
 @options.layout("user", "item", "count")
 @options.chosen_attacks()
 @options.seed()
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 @options.as_json()
 @options.quiet()
 def plays(
-    file: str, samples: tuple[int, ...], targets: int, attacks: tuple[str, ...], seed: int,
-    output: str | None, layout: "Layout",
+    file: str, samples: tuple[int, ...], targets: int, strangers: float, present: float | None,
+    attacks: tuple[str, ...], seed: int, output: str | None, layout: "Layout",
     *, by_count: bool, again: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Measure what two sites learn that each see some items of a person.
@@ -49,6 +50,7 @@ def plays(
     \b
     Examples:
       reidrisk plays triplets.txt.gz --samples 1,2,4,8 --targets 10k -o run/
+      reidrisk plays triplets.txt.gz --samples 8 --strangers 30%
       reidrisk plays baskets.csv --user household_id --item category --count items --by-count
     """  # fmt: skip
     from reidrisk.inputs.plays import plays_layout
@@ -69,6 +71,8 @@ def plays(
         attacks=tuple(rr.attacks.attack_named(name) for name in names),
         slots=samples,
         targets=targets,
+        strangers=strangers,
+        present=present,
         seed=seed,
     )
     shown = {"kind": release.name, "samples": release.samples, "by_count": by_count,

@@ -1,16 +1,22 @@
 """What becomes of a result: a report, or a gate in a pipeline."""
 
+import hashlib
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import reidrisk as rr
 from reidrisk.cli import options
+from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from reidrisk.study.result import Risk
+    from collections.abc import Sequence
+
+    from reidrisk.study import Result
+    from reidrisk.study.judging import Check, Limits
 
 EXCEEDED = 3
 """Exit code of a gate that is not passed."""
@@ -18,89 +24,204 @@ EXCEEDED = 3
 
 @click.command()
 @click.argument("run", type=click.Path())
-@options.output("FILE", default="report.html", show_default=True, help="The page.")
+@options.output("FILE", help="The page; report.html or signoff.html, if not given.")
+@click.option("--edition", type=click.Choice(["long", "signoff"]), default="long",
+              show_default=True,
+              help="long holds everything; signoff prints on two pages, with a place to "
+              "sign.")  # fmt: skip
 @click.option("--files", type=click.Path(), metavar="FOLDER",
-              help="Also write each chart as SVG and PNG, and its data as CSV.")  # fmt: skip
+              help="Also write each chart as SVG and PNG, and its data as CSV; long edition "
+              "only.")  # fmt: skip
 @click.option("--section", "paths", multiple=True, metavar="MODULE:FUNCTION",
-              help="Add a section of your own at the end; may be repeated.")  # fmt: skip
+              help="Add a section of your own at the end; may be repeated; long edition "
+              "only.")  # fmt: skip
 @options.quiet()
 def report(
-    run: str, output: str, files: str | None, paths: tuple[str, ...], *, quiet: bool
-) -> None:
+    run: str, output: str | None, edition: str, files: str | None, paths: tuple[str, ...],
+    *, quiet: bool,
+) -> None:  # fmt: skip
     """Write the report of a run.
 
-    RUN is a run's folder or a result.json. The report is one page that needs no network.
+    RUN is a run's folder or a result.json. The report is one page that needs no network. What the
+    sign-off says beside the figures comes from [signoff] of the study file; what is not said there
+    becomes a line to write on.
 
     \b
     Examples:
       reidrisk report run/ -o report.html
+      reidrisk report run/ --edition signoff
       reidrisk report result.json --files charts/
       reidrisk report run/ --section mypackage.mysection:section
     """
+    if edition != "long" and (files is not None or paths):
+        named = "--files goes" if files is not None else "--section goes"
+        raise click.UsageError(f"{named} with the long edition only; leave it or --edition out")
     more, result = tuple(rr.report.section_at(path) for path in paths), rr.Result.load(run)
-    rr.report.html(result, output, sections=more)
+    if edition == "signoff":
+        name, page = "sign-off", output or "signoff.html"
+        rr.report.html(result, page, edition="signoff", digest=_digest(run))
+    else:
+        name, page = "report", output or "report.html"
+        rr.report.html(result, page, sections=more)
     if files is not None:
         rr.report.files(result, files, sections=more)
     if not quiet:
-        click.echo(f"The report: {output}")
+        click.echo(f"The {name}: {page}")
+
+
+def _digest(run: str) -> str:
+    """The SHA-256 of the very file of a result, whatever version wrote it."""
+    file = Path(run) / "result.json" if Path(run).is_dir() else Path(run)
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @click.command()
 @click.argument("run", type=click.Path())
-@click.option("--max-risk", type=options.SHARE, required=True,
-              help="The most that the upper end of an interval may be: 1%.")  # fmt: skip
+@click.option("--max-risk", type=options.SHARE,
+              help="The most that the upper end of a risk may be: 1%.")  # fmt: skip
+@click.option("--side", type=click.Choice(["lower", "upper"]), default="lower", show_default=True,
+              help="What --max-risk judges. lower: what attacks did; a stronger attacker may do "
+              "better. upper: what is proved that no attacker exceeds; if nothing is, it does not "
+              "pass.")  # fmt: skip
+@click.option("--worst-tenth", type=options.SHARE,
+              help="The most for the tenth of users who are named most, on average.")  # fmt: skip
+@click.option("--false-claims", type=options.SHARE,
+              help="The most strangers that may be accused by attackers who mean to accuse no "
+              "more.")  # fmt: skip
+@click.option("--compare", "last", type=click.Path(), metavar="RUN",
+              help="A run than which this one may not be worse; needs --worse-by.")  # fmt: skip
+@click.option("--worse-by", type=options.SHARE,
+              help="By how much the risk may be higher, in points: 0.5%. The upper end of the "
+              "difference counts.")  # fmt: skip
 @click.option("--slots", type=options.SIZE, help="Only after so many slots.")
 @click.option("--attack", help="Only this attack.")
+@click.option("--strict", is_flag=True, help="Fail where there are doubts: see above.")
 @options.as_json()
 @options.quiet()
-@click.pass_context
 def gate(
-    context: click.Context,
-    run: str,
-    max_risk: float,
-    slots: int | None,
-    attack: str | None,
-    *,
-    as_json: bool,
-    quiet: bool,
-) -> None:
+    run: str, last: str | None,
+    *, strict: bool, as_json: bool, quiet: bool, **asked: Any,
+) -> None:  # fmt: skip
     """Fail if a risk may be too high.
 
-    Passes only if no attack of RUN may be right more often than --max-risk. RUN is a run's folder
-    or a result.json. The upper end of each interval counts, so a study with few targets does not
-    pass by being vague. Sweeps do not count. The exit code is 3 if any figure is above the limit.
+    Passes only if everything asked for is in RUN, a run's folder or a result.json, and below its
+    limit. The upper end of each interval counts, so a study with few targets does not pass by
+    being vague. Sweeps do not count. Write limits as 1% or 0.01; a bare 1 is refused.
+
+    Doubts are told on stderr, and fail with --strict: a result that is not that of the run in its
+    folder, more than 10% of targets who could not be assessed, only attacks that know too little,
+    and with --compare another number of users.
+
+    The exit code is 0 if passed, 3 if not, and 2 if something asked for cannot be judged.
 
     \b
     Examples:
       reidrisk gate run/ --max-risk 1%
+      reidrisk gate run/ --max-risk 5% --side upper
+      reidrisk gate run/ --max-risk 1% --worst-tenth 5% --strict
+      reidrisk gate run/ --compare last-release/ --worse-by 0.5%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    from reidrisk.study.judging import above, judged
+    from reidrisk.study.doubts import belongs, doubts
+    from reidrisk.study.judging import Limits, judge
 
-    checked = judged(rr.Result.load(run), slots=slots, attack=attack)
-    failing = above(checked, max_risk)
+    limits = Limits(**asked)
+    _check_limits(limits, last)
+    result = rr.Result.load(run)
+    before = None if last is None else rr.Result.load(last)
+    checks = judge(result, limits, before)
+    doubted = list(doubts(result, checks, limits, before))
+    if not belongs(run, result):
+        doubted.insert(0, "the result is not that of the run in its folder: run the study again")
+    failing = [check for check in checks if not check.passed]
+    passed = not failing and not (strict and doubted)
     if as_json:
-        body = {"schema": rr.study.result.SCHEMA, "passed": not failing, "max_risk": max_risk,
-                "checked": len(checked), "failing": [asdict(risk) for risk in failing]}  # fmt: skip
-        click.echo(json.dumps(body, indent=1))
+        body = {"schema": rr.study.result.SCHEMA, "passed": passed, "run": run,
+                "title": result.title, "unit": result.unit, "limits": asdict(limits),
+                "compared_with": last, "strict": strict, "doubts": doubted,
+                "checked": len(checks), "failing": [_record(check) for check in failing],
+                "checks": [_record(check) for check in checks]}  # fmt: skip
+        click.echo(json.dumps(body, indent=1, ensure_ascii=False))
     elif not quiet:
-        for risk in failing:
-            click.echo(_line(risk, max_risk))
-        if not failing:
-            worst = max(checked, key=lambda risk: risk.high)
-            click.echo(f"passed: {len(checked)} figures; the highest upper end is {worst.high:.4%}")
-    if missed := max(risk.not_assessed for risk in checked):
+        _tell(run, result, checks, passed=passed)
+    _tell_doubts(result, doubted, strict=strict)
+    if not passed:
+        click.get_current_context().exit(EXCEEDED)
+
+
+def _check_limits(limits: "Limits", last: str | None) -> None:
+    """Refuse, before anything is read, options that ask for nothing or need each other."""
+    given = (limits.max_risk, limits.worst_tenth, limits.false_claims, limits.worse_by)
+    if (last is None) != (limits.worse_by is None):
+        raise InvalidInput(
+            "--compare and --worse-by go together: the run to compare with, and by how much this "
+            "one may be worse, such as --worse-by 0.5%. There is no usual value: that two runs do "
+            "not differ at all can never be shown by a sample"
+        )
+    if all(limit is None for limit in given):
+        raise InvalidInput(
+            "there is nothing to check, so it does not pass; give a limit, such as --max-risk 1%"
+        )
+    if limits.side == "upper" and limits.max_risk is None:
+        raise InvalidInput("--side upper says what --max-risk judges; give --max-risk, such as 1%")
+
+
+def _record(check: "Check") -> dict[str, Any]:
+    """A check for machines: its figure, if there is one, beside all else."""
+    figure = {} if check.figure is None else asdict(check.figure)
+    return {"passed": check.passed, **asdict(check), "figure": figure or None}
+
+
+def _tell(run: str, result: "Result", checks: "Sequence[Check]", *, passed: bool) -> None:
+    """Which run was judged, each figure above its limit, and the outcome."""
+    from reidrisk.study.saying.numbers import percent
+    from reidrisk.study.saying.words import cleaned
+
+    click.echo(f"{run}: {cleaned(result.title)}")
+    for check in (one for one in checks if not one.passed):
+        if check.figure is None:
+            click.echo(f"{check.what}; the limit is {percent(check.limit)}")
+        else:
+            click.echo(
+                f"{check.what}: {check.figure.value:.4%}, upper end {check.figure.high:.4%}, above "
+                f"{percent(check.limit)}"
+            )
+    failing = sum(not check.passed for check in checks)
+    if failing:
+        click.echo(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
+        return
+    said = "passed" if passed else "not passed, since there are doubts"
+    click.echo(f"{said}: {_figures(len(checks))}, none above the limit")
+    for name, option in _LIMITS.items():
+        if own := [check for check in checks if check.limit_of == name and check.figure]:
+            worst = max(own, key=lambda check: check.figure.high if check.figure else 1)
+            assert worst.figure is not None
+            click.echo(
+                f"{option} {percent(worst.limit)}: the highest upper end is "
+                f"{worst.figure.high:.4%}, {worst.what}"
+            )
+
+
+_LIMITS = {
+    "max_risk": "--max-risk",
+    "worst_tenth": "--worst-tenth",
+    "false_claims": "--false-claims",
+    "worse_by": "--worse-by",
+}
+
+
+def _figures(number: int) -> str:
+    return "1 figure" if number == 1 else f"{number} figures"
+
+
+def _tell_doubts(result: "Result", doubted: "Sequence[str]", *, strict: bool) -> None:
+    """On stderr, also if nothing else is to be printed."""
+    for doubt in doubted:
+        click.echo(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
+    missed = max((risk.not_assessed for risk in result.risks if not risk.setting), default=0)
+    if missed:
         click.echo(
             f"up to {missed:,} targets could not be assessed, because one side saw nothing of "
             "them; they are in no figure, which does not make them safe",
             err=True,
         )
-    if failing:
-        context.exit(EXCEEDED)
-
-
-def _line(risk: "Risk", most: float) -> str:
-    return (
-        f"{risk.attack} after {risk.slots} slots among {risk.users:,} users: {risk.value:.4%}, "
-        f"upper end {risk.high:.4%}, above {most:.4%}"
-    )

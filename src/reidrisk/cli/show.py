@@ -16,7 +16,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from reidrisk.people.people import People
-    from reidrisk.study.result import Risk
+    from reidrisk.study.result import Decision, OpenSet, Risk
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -42,18 +42,57 @@ def table(
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
     table(
-        ("attack", unit, "right", "interval", "guessing"),
+        ("attack", unit, "right", "interval", "guessing", "assessed"),
         [
             (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.3%}")
+             f"{risk.guessing:.3%}", f"{risk.targets:,}")
             for risk in found
         ],
+        whole=("right", "interval", "guessing", "assessed"),
     )  # fmt: skip
-    if missed := max((risk.not_assessed for risk in found), default=0):
+    if worst := max(found, key=lambda risk: risk.not_assessed, default=None):
+        _tell_missed(worst)
+
+
+def _tell_missed(risk: "Risk") -> None:
+    if missed := risk.not_assessed:
         say(
-            f"Of up to {missed:,} of the targets one side saw nothing, so they could not be "
-            "assessed. They are in no figure, which does not make them safe."
+            f"Of up to {missed:,} of the {risk.targets + missed:,} targets one side saw nothing, "
+            "so they could not be assessed. They are in no figure, which does not make them safe."
         )
+
+
+def strangers(found: Sequence["OpenSet"]) -> None:
+    """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    if not found:
+        return
+    one = found[0]
+    say(
+        f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all visitors "
+        f"{one.present:.3%} are known. Named rightly, of those present, by attackers who speak so "
+        "rarely that at most so many strangers are accused:"
+    )
+    table(
+        ("attack", "speaks by", "accused", "right", "interval", "false"),
+        [
+            (each.attack, each.rule, *_decided(decision))
+            for each in found
+            for decision in each.decisions
+            if decision.wanted is not None or decision is each.decisions[-1]
+        ],
+        whole=("attack", "speaks by", "interval"),
+    )
+    say("False is the share of what is said that is false, wrong names and accused strangers.")
+    if missed := found[0].not_assessed:
+        say(f"Of {missed:,} more visitors nothing was seen; they are in no figure.")
+
+
+def _decided(one: "Decision") -> tuple[str, ...]:
+    """What becomes of a threshold."""
+    accused = "all" if one.wanted is None else f"{one.wanted:.1%}"
+    false = "" if one.false is None else f"{one.false.value:.1%}"
+    ends = f"{one.right.low:.2%} to {one.right.high:.2%}"
+    return accused, f"{one.right.value:.2%}", ends, false
 
 
 def interval(risk: "Risk") -> str:

@@ -208,19 +208,26 @@ def _tell_singling(found: "Singling") -> None:
         f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
     )
     rows = [
-        ("alone with these values", f"{found.share_unique.value:.3%}", f"{found.unique:,} people"),
-        ("best attacker is right", f"{found.optimum.value:.3%}",
-         "guessing within each group"),
-        ("most for any person", f"{found.k_anonymity.value:.3%}",
-         f"smallest group {found.smallest:,} (k-anonymity)"),
+        ("alone with these values", found.share_unique, f"{found.unique:,} people", "singling out"),
+        ("most for any person", found.prosecutor.maximum, f"smallest group {found.smallest:,}",
+         "prosecutor, maximum"),
+        ("best attacker is right", found.prosecutor.average, f"{found.groups:,} groups",
+         "prosecutor, average"),
     ]  # fmt: skip
-    if (one := found.register) and one.found:
+    if (one := found.register) and one.journalist:
         rows += [
-            ("alone in the register", f"{one.share_unique.value:.3%}",
-             f"{one.unique:,} of {one.found:,} records found in it"),
-            ("right with the register", f"{one.optimum.value:.3%}", f"of {one.people:,} people"),
+            ("alone in the register", one.share_unique,
+             f"{one.unique:,} of {one.found:,} found", "singling out"),
+            ("most with the register", one.journalist.maximum, f"smallest crowd {one.smallest:,}",
+             "journalist, maximum"),
+            ("right with the register", one.journalist.average, f"of {one.people:,} people",
+             "journalist, average"),
         ]  # fmt: skip
-    show.table(("attacker who knows the columns", "share", ""), rows)
+    show.table(
+        ("who knows the columns", "share", "", "regulators call it"),
+        [(name, f"{figure.value:.3%}", how, word) for name, figure, how, word in rows],
+    )
+    show.say(f"The average, {found.marketer.value:.3%}, is also called marketer risk.")
     show.table(
         ("people with the same values", "groups", "people", "share"),
         [

@@ -37,8 +37,11 @@ def calibrate(
     That is the least noise whose risk is below a target with confidence; or the least of another
     parameter of the release, or of users; or the most, where less is safer. The risk is that of the
     strongest attack of the study FILE after its most slots. Values of two digits are searched by
-    halving; all intervals together hold the truth with the study's level. Exit code 3 if nothing in
-    the range suffices.
+    halving; all intervals together hold the truth with the study's level.
+
+    The exit code is 3 if nothing in the range suffices; it is then said whether more targets would
+    help. If the targets are too few to show the limit even if nobody is ever named, nothing is run
+    and the exit code is 2.
 
     \b
     Examples:
@@ -55,6 +58,7 @@ def calibrate(
     values = search.values_of(parameter, low, high)
     most = search.evaluations(values)
     level = search.each_level(given.study.level, most)
+    search.check_targets(given.study, given.source, name, values, max_risk=max_risk)
     with show.Progress(quiet=quiet) as progress:
         engine, done = LocalEngine(progress=progress.pairs), iter(range(most))
 
@@ -65,10 +69,15 @@ def calibrate(
             )
 
         found = search.calibrate(measure, values, max_risk=max_risk)
+    users = search.most_users(given.source, name, values)
+    advice = search.advice(found, users) if found.enough is None else None
     if as_json:
-        click.echo(json.dumps({"parameter": name, **asdict(found)}, indent=1))
+        body = {"parameter": name, **asdict(found), "advice": advice}
+        click.echo(json.dumps(body, indent=1))
     elif not quiet:
         _tell(found, name, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
+        if advice is not None:
+            show.say(advice)
     if found.enough is None:
         click.get_current_context().exit(NOT_ENOUGH)
 

@@ -10,7 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import SlotGains, best_patterns, rank_patterns, sum_patterns
+from reidrisk.engines.kernels import (
+    SlotGains,
+    best_patterns,
+    rank_patterns,
+    second_patterns,
+    sum_patterns,
+)
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
@@ -37,7 +43,12 @@ class PatternHistogram:
     observations: Observations
 
     def search(
-        self, score: TokenWeights, *, slots: int | None = None, ranks: int | None = None
+        self,
+        score: TokenWeights,
+        *,
+        slots: int | None = None,
+        ranks: int | None = None,
+        second: bool = False,
     ) -> Matches:
         """The matches of all targets, after the first `slots` slots.
 
@@ -49,7 +60,8 @@ class PatternHistogram:
         true_score = true_scores(seen, score)
         above, level = self._around(seen, score, true_score)
         above, level = up_to_rank(above, level, ranks)
-        return Matches(best, ties, true_score, nobody, nobody, above, level, ranks)
+        runner_up = self._second(seen, score, best, ties) if second else None
+        return Matches(best, ties, true_score, nobody, nobody, above, level, ranks, runner_up)
 
     def evidence(self, score: TokenWeights, *, slots: int | None = None) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score), for each target.
@@ -79,6 +91,15 @@ class PatternHistogram:
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
             best_patterns(counts, missing, gains, best, ties)
         return best, ties
+
+    def _second(
+        self, seen: Observations, score: TokenWeights, best: Counts, ties: Counts
+    ) -> Counts:
+        gains = SlotGains(*score.gains(seen.anonymous))
+        second = np.full(len(best), ABSENT)
+        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+            second_patterns(counts, missing, gains, best, ties, second)
+        return second
 
     def _around(self, seen: Observations, score: TokenWeights, true_score: Counts) -> list[Counts]:
         """How many rows rate above the true score, and how many others level with it."""

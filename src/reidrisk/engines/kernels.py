@@ -218,6 +218,23 @@ def best_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, ti
 
 
 @kernel
+def second_patterns(
+    counts: Array, missing: int, gains: SlotGains, best: Array, ties: Array, second: Array
+) -> None:
+    """Raise `second` to the score of the best row but one, given the best and its ties."""
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        if ties[target] > 1:
+            second[target] = best[target]
+            continue
+        fill_scores(gains, target, missing, scores)
+        for pattern in range(counts.shape[1]):
+            score = scores[pattern % scores.shape[0]]
+            if counts[target, pattern] > 0 and second[target] < score < best[target]:
+                second[target] = score
+
+
+@kernel
 def rank_patterns(
     counts: Array, missing: int, gains: SlotGains, true_score: Array, above: Array, level: Array
 ) -> None:

@@ -134,9 +134,10 @@ def search_weights(
             counts = _count(way)(some, codes, groups, engine, searches)
             counted = PatternHistogram(counts, groups, some)
             answers = [
-                {short: counted.search(score, slots=short, ranks=wanted.ranks) for short in slots}
+                {short: counted.search(score, slots=short, ranks=wanted.ranks, second=wanted.second)
+                 for short in slots}
                 for score in scores
-            ]
+            ]  # fmt: skip
         parts.append(answers)
     return [
         {short: join_targets([part[index][short] for part in parts]) for short in slots}

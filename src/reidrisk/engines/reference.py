@@ -53,6 +53,7 @@ class ReferenceEngine:
         *,
         list_best: int = 0,
         ranks: int | None = 1,
+        second: bool = False,
     ) -> Matches:
         """Find the best score, its ties, the true score and its rank for every target.
 
@@ -61,6 +62,7 @@ class ReferenceEngine:
             score: How well a known row explains an anonymous one.
             list_best: Also list this many of the best rows.
             ranks: Count the rows above the truth up to this rank; None counts all.
+            second: Also find the score of the second best row.
         """
         score.check(observations)
         ranks = Wanted(list_best, ranks).ranks
@@ -68,6 +70,7 @@ class ReferenceEngine:
         rows = np.arange(len(known)) + observations.first
         true_score = true_scores(observations, score)
         best, ties, best_rows, best_scores, above, level = [], [], [], [], [], []
+        runners_up = []
         for target, shown in enumerate(observations.anonymous):
             scores = score.of(known, shown)
             others = scores[rows != observations.truth[target]]
@@ -76,6 +79,7 @@ class ReferenceEngine:
             level.append((others == true_score[target]).sum() if is_here else UNCOUNTED)
             best.append(scores.max())
             ties.append((scores == scores.max()).sum())
+            runners_up.append(np.append(np.sort(scores), ABSENT)[-3 if len(scores) > 1 else -1])
             few = max(list_best - len(rows), 0)
             first = first_by_score(rows, scores, list_best)
             best_rows.append(np.pad(first[0], (0, few), constant_values=NOBODY))
@@ -88,6 +92,7 @@ class ReferenceEngine:
             np.array(best_scores, dtype=np.int64),
             *up_to_rank(np.array(above), np.array(level), ranks),
             ranks,
+            np.array(runners_up) if second else None,
         )
 
     def curves(

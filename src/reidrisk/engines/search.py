@@ -119,6 +119,7 @@ class Searches:
         *,
         list_best: int = 0,
         ranks: int | None = 1,
+        second: bool = False,
     ) -> Matches:
         """Find the best score, its ties, the true score and its rank for every target.
 
@@ -128,8 +129,9 @@ class Searches:
             list_best: Also list this many of the best rows.
             ranks: Count the rows above the truth up to this rank; None counts all, which is slow
                 unless `ranks_are_free`.
+            second: Also find the score of the second best row.
         """
-        wanted = Wanted(list_best, ranks)
+        wanted = Wanted(list_best, ranks, second)
         with self.begin(_pairs(observations)) as engine:
             return search(engine, observations, score, wanted)
 

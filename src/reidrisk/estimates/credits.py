@@ -13,6 +13,12 @@ from reidrisk.estimates.intervals import confidence
 # sum is rounded to a whole number, and the interval is stretched by as much: nothing is on trust.
 HAIR = 2.0**-40
 
+MOST_TARGETS = 2**40
+"""Nobody attacks more."""
+
+METHOD = "binomial, doubled tails"
+"""Its name: such an interval follows from the mean, the number of targets and the level."""
+
 
 def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Mean of independent numbers between 0 and 1, with an interval that holds at tiny rates.
@@ -29,15 +35,40 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     """
     values = numbers("credits", credits)
     level = confidence(level)
-    trials, total, error = len(values), math.fsum(values), (1 - level) / 2
-    return Estimate(
-        value=total / trials,
-        low=lower_limit(total, trials, error=error),
-        high=1 - lower_limit(trials - total, trials, error=error),
-        level=level,
-        trials=trials,
-        method="binomial, doubled tails",
-    )
+    trials, total = len(values), math.fsum(values)
+    return Estimate(total / trials, *ends(total, trials, level=level), level, trials, METHOD)
+
+
+def ends(total: float, trials: int, *, level: float) -> tuple[float, float]:
+    """Both ends of the interval of a mean of credits, from their sum."""
+    error = (1 - level) / 2
+    low = lower_limit(total, trials, error=error)
+    return low, 1 - lower_limit(trials - total, trials, error=error)
+
+
+def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
+    """How many targets it takes that the interval ends at or below a limit, if `share` are right.
+
+    The least number if nobody is. Sums are rounded to whole numbers, so that for other shares a few
+    targets less may do, too. None if the share is not below the limit, or nobody could attack so
+    many.
+    """
+    if not share < limit:
+        return None
+
+    def shows(trials: int) -> bool:
+        return ends(share * trials, trials, level=level)[1] <= limit
+
+    many = 1
+    while not shows(many):
+        if many > MOST_TARGETS:
+            return None
+        many *= 2
+    few = many // 2  # does not show it; the upper end falls with more targets, but for roundings
+    while many - few > 1:
+        middle = (few + many) // 2
+        few, many = (few, middle) if shows(middle) else (middle, many)
+    return many
 
 
 def lower_limit(total: float, trials: int, *, error: float) -> float:

@@ -35,6 +35,8 @@ def write_observations(
 ) -> None:
     """Write `known.parquet` and `anonymous.parquet`, with columns `user` and `tokens`.
 
+    Rows of strangers are left out: observations do not say whose they are.
+
     Args:
         seen: What the two sites saw.
         folder: Where to; it is made if need be.

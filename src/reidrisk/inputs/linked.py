@@ -41,7 +41,7 @@ class Linked:
         ids: The user of each row of `known`.
         labels: `labels[token]` is the name of a token in the files.
         stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
-            among the known users cannot be right about them.
+            among the known users cannot be right about them, and may accuse somebody.
         slot_names: What the slots are called, if they have names: epochs, columns.
         by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
@@ -93,7 +93,9 @@ class Linked:
     @cached_property
     def observations(self) -> Observations:
         """The rows without names, as engines want them; made once."""
-        return Observations(self.known, self.anonymous, self.truth, tokens=self.tokens)
+        return Observations(
+            self.known, self.anonymous, self.truth, tokens=self.tokens, strangers=self.stranger_rows
+        )
 
 
 def read_linked(

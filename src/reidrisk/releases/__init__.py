@@ -6,7 +6,7 @@ from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.generalised import Generalised
 from reidrisk.releases.item_samples import ItemSamples
 from reidrisk.releases.minimum_users import MinimumUsers
-from reidrisk.releases.observing import observe, repeat, reveal
+from reidrisk.releases.observing import are_strangers, observe, repeat, reveal
 from reidrisk.releases.parameters import Parameter, parameter, parameters_of
 from reidrisk.releases.randomised_response import RandomisedResponse
 from reidrisk.releases.release import (
@@ -51,6 +51,7 @@ __all__ = [
     "Surveys",
     "TopicsApi",
     "Utility",
+    "are_strangers",
     "observe",
     "parameter",
     "parameters_of",

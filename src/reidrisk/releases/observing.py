@@ -5,12 +5,12 @@ theirs and tell site 1. A further site changes nothing that the others saw.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
@@ -39,7 +39,13 @@ Fill = Callable[[Some, NDArray[Any]], None]
 
 
 def observe(
-    release: AnyRelease, people: People, *, targets: int | None = None, sites: int = 2, seed: int
+    release: AnyRelease,
+    people: People,
+    *,
+    targets: int | None = None,
+    sites: int = 2,
+    strangers: float = 0.0,
+    seed: int,
 ) -> Observations:
     """What sites see of people: some sites know who visits them, one does not.
 
@@ -53,6 +59,9 @@ def observe(
             their ids, in the order of the hash; a smaller number gives the first of them. All if
             None.
         sites: Number of sites, at least 2.
+        strangers: Share of users whom nobody knows, chosen by a hash of their ids: only site 2
+            sees them. As many of them are met as there are targets, if there are so many, in the
+            order of the same hash. What is shown of all others stays as it is.
         seed: Same seed, same draws, whatever the chunks, the order and the threads.
     """
     known_sites = (1, *range(3, whole_number("sites", sites, least=2) + 1))
@@ -69,15 +78,21 @@ def observe(
                 places = slice(place * together, (place + 1) * together)
                 known[:, :, places] = _spread(seen, together)
 
-    return _observed(shows, people, targets, seed, (size,) if size > 1 else (), fill)
+    crowd = _Crowd.of(people, targets, strangers, seed)
+    return _observed(shows, people, crowd, seed, (size,) if size > 1 else (), fill)
 
 
 def reveal(
-    release: AnyRelease, people: People, *, targets: int | None = None, seed: int
+    release: AnyRelease,
+    people: People,
+    *,
+    targets: int | None = None,
+    strangers: float = 0.0,
+    seed: int,
 ) -> Observations:
     """What a full-information attacker has: everyone's secrets, and what site 2 was shown.
 
-    The targets and what is shown of them are those of `observe` with the same seed.
+    The targets, the strangers and what is shown of them are those of `observe` with the same seed.
     """
     shows = prepared(release, people)
     able = asked(shows, Reveals, "full information")
@@ -87,7 +102,8 @@ def reveal(
     def fill(some: Some, known: NDArray[Any]) -> None:
         known[:] = able.secrets(some, 0, some.users, seed=seed)
 
-    return _observed(shows, people, targets, seed, places, fill)
+    crowd = _Crowd.of(people, targets, strangers, seed)
+    return _observed(shows, people, crowd, seed, places, fill)
 
 
 def repeat(
@@ -129,49 +145,95 @@ def _shown(release: Release, some: Some, **how: int) -> Rows:
     return np.asarray(release.show(some, 0, some.users, **how))
 
 
+def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
+    """Who is a stranger: by a hash of the id, and with a larger share they still are."""
+    if not 0 <= probability("strangers", share) < 1:
+        raise InvalidInput("strangers is a share of users below 1: somebody must be known")
+    hashes = uniforms(seed=seed, purpose="observe/strangers", users=ids, count=1)[:, 0]
+    return np.asarray(hashes < share)
+
+
+class _Crowd(NamedTuple):
+    """Who is known, and who is met, as rows of the people."""
+
+    known: NDArray[np.bool_]
+    targets: NDArray[np.int64]
+    strangers: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, people: People, targets: int | None, strangers: float, seed: int) -> Self:
+        ids = people.ids
+        known = ~are_strangers(ids, strangers, seed)
+        users = int(known.sum())
+        number = users if targets is None else whole_number("targets", targets, least=1)
+        if not users or (strangers and users == people.users):
+            raise InvalidInput(
+                f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
+                "another share of strangers, or more users"
+            )
+        if number > users:
+            what = "users who are known" if strangers else "users"
+            raise InvalidInput(f"targets is at most the number of {what}, {users}; got {number}")
+        met = number if targets is not None else people.users
+        sides = ((known, number), (~known, min(met, people.users - users)))
+        return cls(known, *(_first_by_hash(ids, side, count, seed) for side, count in sides))
+
+
 def _observed(
     release: Release,
     people: People,
-    targets: int | None,
+    crowd: _Crowd,
     seed: int,
     places_of_slot: tuple[int, ...],
     fill: Fill,
 ) -> Observations:
     """Observe people in chunks."""
-    number = people.users if targets is None else whole_number("targets", targets, least=1)
-    if number > people.users:
-        raise InvalidInput(f"targets is at most the number of users, {people.users}; got {number}")
     slots, tokens, ids = release.slots(people), alphabet(release, people), people.ids
     if slots < 1:
         raise InvalidInput(
             f"people with {people.epochs} epochs show nothing; make more epochs, or let the "
             "release show them sooner"
         )
-    truth = _targets(ids, number, seed)
-    places = np.argsort(truth)
-    rows, kind = truth[places], smallest_type(tokens)
-    known = np.empty((people.users, slots, *places_of_slot), kind)
-    anonymous = np.empty((number, slots), kind)
+    met = np.concatenate([crowd.targets, crowd.strangers])
+    places = np.argsort(met)
+    rows, kind = met[places], smallest_type(tokens)
+    # How many before each row are known, and so which known row it is.
+    before = np.concatenate([[0], np.cumsum(crowd.known)])
+    known = np.empty((before[-1], slots, *places_of_slot), kind)
+    anonymous = np.empty((len(met), slots), kind)
 
     def work(start: int, stop: int) -> None:
         some = Some(people, np.arange(start, stop), ids[start:stop])
-        fill(some, known[start:stop])
+        mine = np.flatnonzero(crowd.known[start:stop])
+        if len(mine):
+            here = some if len(mine) == stop - start else some.only(mine)
+            fill(here, known[before[start] : before[stop]])
         first, last = np.searchsorted(rows, (start, stop))
         if first < last:
-            mine = some.only(rows[first:last] - start)
-            anonymous[places[first:last]] = _shown(release, mine, site=ANONYMOUS, seed=seed)
+            theirs = some.only(rows[first:last] - start)
+            anonymous[places[first:last]] = _shown(release, theirs, site=ANONYMOUS, seed=seed)
 
     over_blocks(work, people.users, CHUNK)
-    return Observations(known, anonymous, truth, tokens=tokens)
+    number = len(crowd.targets)
+    return Observations(
+        known,
+        anonymous[:number],
+        before[crowd.targets],
+        tokens=tokens,
+        strangers=anonymous[number:] if len(crowd.strangers) else None,
+    )
 
 
-def _targets(ids: NDArray[Any], number: int, seed: int) -> NDArray[np.int64]:
-    """Rows of the users with the smallest hashes, in the order of the hashes."""
-    hashes = uniforms(seed=seed, purpose="topics/targets", users=ids, count=1)[:, 0]
-    chosen = np.arange(ids.size)
-    if number < ids.size:
-        chosen = np.argpartition(hashes, number)[:number]
-    return chosen[np.lexsort((chosen, hashes[chosen]))]
+def _first_by_hash(
+    ids: NDArray[Any], wanted: NDArray[np.bool_], number: int, seed: int
+) -> NDArray[np.int64]:
+    """Rows of the wanted users with the smallest hashes, in the order of the hashes."""
+    chosen = np.flatnonzero(wanted)
+    hashes = uniforms(seed=seed, purpose="topics/targets", users=ids[chosen], count=1)[:, 0]
+    few = np.arange(chosen.size)
+    if number < chosen.size:
+        few = np.argpartition(hashes, number)[:number]
+    return chosen[few[np.lexsort((few, hashes[few]))]]
 
 
 def _spread(seen: Rows, together: int) -> Rows:

@@ -1,6 +1,6 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
-from reidrisk.report import singling, unicity
+from reidrisk.report import comparing, singling, unicity
 from reidrisk.report.outputs import files, html
 from reidrisk.report.parts import Column, Exhibit, Section
 from reidrisk.report.sections import section_at
@@ -10,6 +10,7 @@ __all__ = [
     "Column",
     "Exhibit",
     "Section",
+    "comparing",
     "files",
     "html",
     "section_at",

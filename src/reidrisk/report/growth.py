@@ -24,10 +24,11 @@ from reidrisk.report.parts import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.saying.numbers import percent, share, share_with_interval
-from reidrisk.study.saying.words import opening, unit, units
+from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
+from reidrisk.study.saying.words import listed, opening, unit, units
 
 _TOLD = "share of people correctly identified"
+_HEIGHT = 340
 
 
 def section(result: Result) -> Section | None:
@@ -40,7 +41,10 @@ def section(result: Result) -> Section | None:
         name="slots",
         title=f"Risk over {unit(result)}",
         sentence=" ".join(
-            _rise(result, [risk for risk in risks if risk.attack == attack]) for attack in attacks
+            [
+                *(_rise(result, [one for one in risks if one.attack == name]) for name in attacks),
+                *_other_people(result, risks),
+            ]
         ),
         rows=tuple(risk_row(risk) for risk in risks),
         columns=(
@@ -69,6 +73,28 @@ def _rise(result: Result, risks: list[Risk]) -> str:
     )
 
 
+def _other_people(result: Result, risks: Sequence[Risk]) -> list[str]:
+    """How many were assessed, if that changes along a curve."""
+    longest = max(attacks_of(risks).values(), key=lambda some: len({one.targets for one in some}))
+    if len({risk.targets for risk in longest}) == 1:
+        return []
+    counts = listed([f"{count(one.targets)} after {one.slots}" for one in longest])
+    text = (
+        f"Not everybody can be assessed after every number of {unit(result)}: {counts}. Where a "
+        "curve falls, or rises, this may be because others are assessed, not because of more "
+        f"{unit(result)}."
+    )
+    return [text]
+
+
+def attacks_of(risks: Sequence[Risk]) -> dict[str, list[Risk]]:
+    """The risks of each attack, by slots."""
+    found: dict[str, list[Risk]] = {}
+    for risk in sorted(risks, key=lambda risk: risk.slots):
+        found.setdefault(risk.attack, []).append(risk)
+    return found
+
+
 def curves(
     rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str, *, told: str = _TOLD
 ) -> Any:
@@ -88,9 +114,11 @@ def curves(
         alt.Tooltip("attack:N"),
         alt.Tooltip("slots:Q", title=name),
         alt.Tooltip("said:N", title="right"),
+        alt.Tooltip("targets:Q", title="assessed", format=","),
     ]
     return switchable(
         alt.layer(
+            *_assessed(rows, look, name),
             base.mark_area(opacity=0.16).encode(
                 y=alt.Y("low:Q", axis=share_axis), y2="high:Q", color=style["color"]
             ),
@@ -102,4 +130,27 @@ def curves(
             ),
         ),
         attacks,
-    ).properties(height=340)
+    ).properties(height=_HEIGHT)
+
+
+def _assessed(rows: Sequence[Row], look: Look, name: str) -> list[Any]:
+    """How many stand behind each point, along the bottom, if they are not always as many."""
+    by_slots: dict[int, set[int]] = {}
+    for row in rows:
+        by_slots.setdefault(int(row["slots"] or 0), set()).add(int(row["targets"] or 0))
+    if len(set().union(*by_slots.values())) == 1:
+        return []
+    alt, first = guest("altair"), min(by_slots)
+    data = [
+        {
+            "slots": slots,
+            "n": ("n = " if slots == first else "")
+            + " to ".join(count(one) for one in sorted({min(some), max(some)})),
+        }
+        for slots, some in by_slots.items()
+    ]
+    return [
+        chart(data)
+        .mark_text(color=look.muted, fontSize=11, baseline="top", dy=4)
+        .encode(x=alt.X("slots:Q", title=name), y=alt.value(_HEIGHT - 18), text="n:N")
+    ]

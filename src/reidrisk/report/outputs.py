@@ -3,30 +3,54 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Literal, get_args
 
 from reidrisk.drawing import FILE
+from reidrisk.errors import InvalidInput
 from reidrisk.files import made_folder, written_whole
-from reidrisk.report import charts, page
+from reidrisk.report import charts, page, signoff
 from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
+from reidrisk.report.writing import saved
 from reidrisk.study.result import Result
-from reidrisk.study.saying.words import cleaned
+from reidrisk.study.saying.words import cleaned, listed
+
+Edition = Literal["long", "signoff"]
+EDITIONS: tuple[Edition, ...] = get_args(Edition)
+"""What there is to be had of a result."""
 
 
 def html(
-    result: Result, path: str | os.PathLike[str], *, sections: Sequence[SectionOf] = ()
+    result: Result,
+    path: str | os.PathLike[str],
+    *,
+    edition: Edition = "long",
+    sections: Sequence[SectionOf] = (),
+    digest: str | None = None,
 ) -> Path:
     """Write the report: one page that needs no network and no other file.
 
     Args:
         result: What a study found.
         path: Where to.
-        sections: More sections, after ours: functions of the result that give a `Section` or None.
+        edition: "long" holds everything; "signoff" prints on two pages, with a place to sign.
+        sections: More sections of the long edition, after ours: functions of the result that give a
+            `Section` or None.
+        digest: For the sign-off, the SHA-256 of the file that the result was read from, if an
+            earlier version wrote it; else that of `result.json` as it is saved today.
+
+    Raises:
+        InvalidInput: There is no such edition, or it has no place for what is given.
     """
-    file, body = Path(path), page.render(cleaned(result), sections)
-    with written_whole(file) as (part,):
-        part.write_text(body, encoding="utf-8", newline="\n")
-    return file
+    if edition not in EDITIONS:
+        raise InvalidInput(f"there is no edition {edition!r}; there are {listed(EDITIONS)}")
+    if edition == "signoff":
+        if sections:
+            raise InvalidInput("sections go with the long edition only; leave one of the two out")
+        return saved(signoff.render(result, digest), path)
+    if digest is not None:
+        raise InvalidInput("a digest goes with the sign-off edition only; leave it out")
+    return saved(page.render(cleaned(result), sections), path)
 
 
 def files(

@@ -28,11 +28,12 @@
     return view;
   };
 
+  const views = [];
   for (const figure of document.querySelectorAll("figure")) {
     const place = figure.querySelector(".chart");
     if (!place) continue;
     const drawn = draw(place);
-    drawn.catch((wrong) => console.error(wrong));
+    drawn.then((view) => views.push([place, view]), (wrong) => console.error(wrong));
     const keys = [...figure.querySelectorAll("button.key")];
     for (const key of keys) {
       key.addEventListener("click", async () => {
@@ -43,11 +44,16 @@
     }
   }
 
-  // Paper has no button to open what is folded.
+  // Paper has no button to open what is folded, and charts are drawn in its width, so that words keep their size.
+  const paper = { whole: 660, half: 315 };
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")];
     opened.forEach((one) => { one.open = true; });
+    views.forEach(([place, view]) => view.width(place.closest(".panels") ? paper.half : paper.whole).run());
   });
-  addEventListener("afterprint", () => opened.forEach((one) => { one.open = false; }));
+  addEventListener("afterprint", () => {
+    opened.forEach((one) => { one.open = false; });
+    dispatchEvent(new Event("resize"));
+  });
 })();

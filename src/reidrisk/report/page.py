@@ -1,27 +1,22 @@
 """The page: everything inside one file, nothing fetched, nothing evaluated."""
 
-import base64
-import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from reidrisk.drawing import PAGE
-from reidrisk.files import written_whole
-from reidrisk.guests import guest
-from reidrisk.report import charts
+from reidrisk.report import charts, writing
 from reidrisk.report.parts import Section
 from reidrisk.report.sections import SectionOf, sections
+from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.result import Result
 from reidrisk.study.saying.numbers import Interval, interval, share
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
 from reidrisk.study.saying.words import cleaned
 
-_SPACE = "\N{NO-BREAK SPACE}"
 # A script element ends at the first `</script`, whatever it holds.
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
@@ -77,12 +72,13 @@ def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
 
 def written(sheet: Sheet, parts: Sequence[Section]) -> str:
     """A page of any content as text."""
-    style, script, library = _resource("page.css"), _resource("page.js"), charts.library()
-    page: str = _template().render(
+    style = resource("shared.css") + resource("page.css") + foot(sheet.title)
+    library, script = charts.library(), resource("page.js")
+    page: str = template("page.html").render(
         sheet=sheet,
-        policy=_policy(style, (library, script)),
-        style=_trusted(style),
-        scripts=[_trusted(library), _trusted(script)],
+        policy=policy(style, (library, script)),
+        style=trusted(style),
+        scripts=[trusted(library), trusted(script)],
         share=share(sheet.figure) if sheet.figure else "",
         interval=interval(sheet.figure) if sheet.figure else "",
         sections=parts,
@@ -94,10 +90,7 @@ def written(sheet: Sheet, parts: Sequence[Section]) -> str:
 
 def save(sheet: Sheet, parts: Sequence[Section], path: str | os.PathLike[str]) -> Path:
     """Write a page of any content: one file that needs no network and no other file."""
-    file, body = Path(path), written(cleaned(sheet), parts)
-    with written_whole(file) as (part,):
-        part.write_text(body, encoding="utf-8", newline="\n")
-    return file
+    return writing.saved(written(cleaned(sheet), parts), path)
 
 
 def _drawings(parts: Any) -> dict[str, dict[str, Any]]:
@@ -109,56 +102,12 @@ def _drawings(parts: Any) -> dict[str, dict[str, Any]]:
             if exhibit.draw:
                 spec = charts.specification(exhibit, PAGE, "container")
                 made[exhibit.name] = {
-                    "spec": _trusted(_json(spec)),
-                    "still": _trusted(charts.inline_svg(spec, width, exhibit.name)),
+                    "spec": trusted(_json(spec)),
+                    "still": trusted(charts.inline_svg(spec, width, exhibit.name)),
                 }
     return made
-
-
-def _template() -> Any:
-    """Everything is escaped unless it is ours."""
-    jinja2 = guest("jinja2")
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_tied,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.from_string(_resource("page.html"))
-
-
-def _tied(value: Any) -> Any:
-    """A percent sign stays with its number."""
-    return value.replace(" %", f"{_SPACE}%") if type(value) is str else value
-
-
-def _trusted(text: str) -> Any:
-    return guest("markupsafe").Markup(text)
 
 
 def _json(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     return "".join(_ESCAPES.get(character, character) for character in text)
-
-
-def _policy(style: str, scripts: tuple[str, ...]) -> str:
-    """Only our own style and scripts count; nothing can be fetched, sent or framed."""
-    return "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {' '.join(_hash(script) for script in scripts)}",
-            f"style-src {_hash(style)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
-    )
-
-
-def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
-
-
-def _resource(name: str) -> str:
-    return files("reidrisk.report").joinpath(name).read_text(encoding="utf-8")

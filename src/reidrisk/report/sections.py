@@ -10,7 +10,18 @@ from collections.abc import Callable, Sequence
 
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import part_at
-from reidrisk.report import growth, guesses, information, people, releases, sizes, spectrum, sweeps
+from reidrisk.report import (
+    growth,
+    guesses,
+    information,
+    people,
+    regulators,
+    releases,
+    sizes,
+    spectrum,
+    strangers,
+    sweeps,
+)
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
 from reidrisk.study.saying.words import cleaned
@@ -19,10 +30,12 @@ SectionOf = Callable[[Result], Section | None]
 
 _ORDER: tuple[SectionOf, ...] = (
     spectrum.section,
+    regulators.section,
     growth.section,
     guesses.section,
     sizes.section,
     people.section,
+    strangers.section,
     sweeps.section,
     releases.section,
     information.section,

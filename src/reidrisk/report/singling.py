@@ -1,7 +1,7 @@
 """The page about a table in which every row is a person: who is alone, and why."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
+from reidrisk.report.regulators import Term, section_of
 from reidrisk.risk.given import called
 from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.singling_out.result import CLOSED_WORLD
@@ -34,6 +35,7 @@ _NOT_COVERED = (
     "People who are not in the table.",
 )
 
+_KMAP = "register (k-map)"
 _VALUES = 15
 """Values in the table of the page; the record has more."""
 
@@ -97,16 +99,16 @@ def verdict(found: Singling) -> tuple[Statement, ...]:
     )
     if found.smallest == 1:
         promise = "The smallest group is one person, so k-anonymity promises nothing (k = 1)."
-    statements = [Statement("found", first), Statement("model", best)]
+    statements = [Statement("found", first), Statement("possible", best)]
     if found.register:
         statements += _register_verdict(found.register)
-    return (*statements, Statement("promise", promise, warns=found.smallest == 1))
+    return (*statements, Statement("ruled out", promise, warns=found.smallest == 1))
 
 
 def _register_verdict(register: RegisterCrowds) -> list[Statement]:
     if not register.found:
         text = "No record has its values in the register: it says nothing about this table."
-        return [Statement("model", text, warns=True)]
+        return [Statement("possible", text, warns=True)]
     text = (
         f"Among the {count(register.people)} people of the register, "
         f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
@@ -117,7 +119,7 @@ def _register_verdict(register: RegisterCrowds) -> list[Statement]:
             f" {count(register.not_found)} records are not in it; they are in no such figure, "
             "which does not make them safe."
         )
-    return [Statement("model", text, warns=bool(register.not_found))]
+    return [Statement("possible", text, warns=bool(register.not_found))]
 
 
 def basis(found: Singling) -> str:
@@ -131,8 +133,48 @@ def basis(found: Singling) -> str:
 
 def sections(found: Singling) -> tuple[Section, ...]:
     """Sizes of groups, columns, values, the register."""
-    made = (_groups(found), _parts(found), _values(found), _population(found))
+    words = section_of(_terms(found), "95 %")
+    made = (_groups(found), words, _parts(found), _values(found), _population(found))
     return tuple(section for section in made if section)
+
+
+def _terms(found: Singling) -> Iterator[Term]:
+    """The words of regulators for these figures."""
+    groups = "sizes of groups"
+    yield Term("singling out", "people alone with their values", groups, found.share_unique)
+    yield Term(
+        "prosecutor risk, maximum",
+        f"one of the {count(found.smallest)} in the smallest group",
+        groups,
+        found.prosecutor.maximum,
+    )
+    yield Term(
+        "prosecutor risk, average",
+        f"{count(found.groups)} groups divided by {_people(found.people)}",
+        groups,
+        found.prosecutor.average,
+    )
+    if found.register and found.journalist:
+        yield Term(
+            "journalist risk, maximum",
+            f"one of the {count(found.register.smallest)} of the register who share a record",
+            _KMAP,
+            found.journalist.maximum,
+        )
+        yield Term(
+            "journalist risk, average",
+            "one divided by all of the register who share the record, over all records found",
+            _KMAP,
+            found.journalist.average,
+        )
+    else:
+        yield Term(
+            "journalist risk",
+            "the same among a whole population (k-map)",
+            "not asked; --register, with a table of everybody",
+        )
+    where = _KMAP if found.journalist else groups
+    yield Term("marketer risk", "the average: the share named if all are", where, found.marketer)
 
 
 def _groups(found: Singling) -> Section:

@@ -8,7 +8,15 @@ from reidrisk.guests import guest
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
 from reidrisk.study.result import Bound, Result
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved, said
-from reidrisk.study.saying.numbers import at_most, interval, percent, share, times, times_at_most
+from reidrisk.study.saying.numbers import (
+    at_most,
+    count,
+    interval,
+    percent,
+    share,
+    times,
+    times_at_most,
+)
 from reidrisk.study.saying.words import listed, units
 
 # side: what the mark says, shape, glyph
@@ -36,9 +44,9 @@ def section(result: Result) -> Section | None:
             words_column("Attacker or limit", "name"),
             Column("Right", lambda row: str(row["short"]), "number"),
             Column("How sure", _on_one_line, "sure", number=False),
+            Column("Cases", _cases, "trials"),
             Column("Times guessing", lambda row: str(row["times"]), "times_guessing"),
-            Column("Kind", lambda row: _SHORT[str(row["side"])], "side", number=False),
-            words_column("Model", "fits"),
+            Column("Kind", _kind, "side", number=False),
             words_column("Assumes", "assumes"),
         ),
         draw=_draw,
@@ -85,6 +93,16 @@ def _sure(bound: Bound) -> str:
     if empty(bound):
         return "rules nothing out"
     return "proved" if proved(bound) else f"{percent(bound.level)} confidence"
+
+
+def _cases(row: Row) -> str:
+    return count(float(row["trials"])) if row["trials"] else NOTHING
+
+
+def _kind(row: Row) -> str:
+    """On which side of the truth it is, and whether its model fits, if it has one."""
+    kind = _SHORT[str(row["side"])]
+    return kind if row["fits"] == NOTHING else f"{kind}, which {row['fits']}"
 
 
 def _on_one_line(row: Row) -> str:

@@ -65,6 +65,8 @@ def _exhibit(
             words_column("Attack", "attack"),
             count_column(unit(result).capitalize(), "slots"),
             *share_columns("Right", percent(result.level)),
+            count_column("Assessed", "targets"),
+            count_column("Not assessed", "not_assessed"),
         ),
         draw=lambda rows, look: _draw(rows, look, attacks, name),
         keys=attack_keys(attacks, used=used),
@@ -117,6 +119,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
         alt.Tooltip("attack:N"),
         alt.Tooltip("at", type="nominal", title="value"),
         alt.Tooltip("said:N", title="right"),
+        alt.Tooltip("targets:Q", title="assessed", format=","),
     ]
     value = alt.Y("value:Q", axis=axis)
     lines = base.mark_line(strokeWidth=2).encode(

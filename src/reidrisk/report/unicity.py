@@ -91,7 +91,7 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
         "By guessing among all who have the points, the attacker is right in "
         f"{_share(best.right)} of cases."
     )
-    statements = [Statement("found", first), Statement("model", guess)]
+    statements = [Statement("found", first), Statement("possible", guess)]
     coarser = [one for one in found if one.points == best.points and one.singled_out]
     least = min(coarser, key=lambda one: one.singled_out.value if one.singled_out else 1.0)
     if least is not best:
@@ -99,7 +99,7 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
             least.coarsening if least.coarsening.startswith("rounded") else f"by {least.coarsening}"
         )
         text = f"Known only {way}, they single out {_share(least.singled_out)} of people."
-        statements.append(Statement("promise", text))
+        statements.append(Statement("remedy", text))
     return tuple(statements)
 
 

@@ -6,6 +6,7 @@ from reidrisk.risk.fitting import Fitted, fitted
 from reidrisk.risk.guesses import measure_guesses
 from reidrisk.risk.known_points import Unicity, unicity
 from reidrisk.risk.measuring import measure
+from reidrisk.risk.open_sets import measure_strangers
 from reidrisk.risk.optima import optimum
 from reidrisk.risk.posteriors import Posterior, posterior
 from reidrisk.risk.single_users import per_user
@@ -25,6 +26,7 @@ __all__ = [
     "measure",
     "measure_guesses",
     "measure_sizes",
+    "measure_strangers",
     "optimum",
     "per_user",
     "posterior",

@@ -19,6 +19,11 @@ def assessed_of(seen: Observations) -> Mask:
     return _anything(seen.true_rows) & _anything(seen.anonymous)
 
 
+def something_shown(seen: Observations) -> Mask:
+    """Targets of whom the anonymous side saw something, whether they are known or not."""
+    return _anything(seen.anonymous)
+
+
 def assessable(seen: Observations) -> Mask:
     """The same; refuses observations of which nobody can be assessed."""
     mask = assessed_of(seen)
@@ -49,6 +54,7 @@ def among(seen: Observations, users: Mask, targets: Mask) -> Observations:
         seen.anonymous[targets],
         place[seen.truth[targets]],
         tokens=seen.tokens,
+        strangers=seen.strangers,
     )
 
 

@@ -26,6 +26,7 @@ class Engine(Protocol):
         *,
         list_best: int = 0,
         ranks: int | None = 1,
+        second: bool = False,
     ) -> Matches:
         """Find the best score, its ties, the true score and its rank for every target."""
         ...

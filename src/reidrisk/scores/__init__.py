@@ -3,7 +3,16 @@
 from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.overlap import OverlapWeights, first_shown
 from reidrisk.scores.repetition import RepeatedTokens
-from reidrisk.scores.score import GRID, Distribution, Gains, Score, by_slot, check_kind, normalised
+from reidrisk.scores.score import (
+    GRID,
+    Distribution,
+    Gains,
+    OfAnyone,
+    Score,
+    by_slot,
+    check_kind,
+    normalised,
+)
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
 from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
@@ -15,6 +24,7 @@ __all__ = [
     "Distribution",
     "Gains",
     "NormalisedWeights",
+    "OfAnyone",
     "OverlapWeights",
     "RepeatedTokens",
     "Score",

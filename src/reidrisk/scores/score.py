@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.randomness import uniforms
-from reidrisk.rows import Kind
+from reidrisk.rows import Kind, Rows
 
 GRID = 2**40
 
@@ -55,6 +55,19 @@ class Distribution(Score, Protocol):
 
     def sample(self, known: Tokens, *, seed: int) -> Tokens:
         """What the distribution may show beside each of these known rows."""
+
+
+@runtime_checkable
+class OfAnyone(Distribution, Protocol):
+    """A distribution that also says how likely rows are of which nobody knows whose they are."""
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that a member of the population shows each of these rows.
+
+        Args:
+            known: Members of the population, as far as the score does not know it itself.
+            shown: Rows that were shown.
+        """
 
 
 def normalised(score: Score) -> Score:

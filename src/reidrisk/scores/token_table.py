@@ -7,9 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, Tokens
-from reidrisk.rows import Kind
+from reidrisk.rows import Kind, Rows
+from reidrisk.scores import anyone
 from reidrisk.scores.score import (
     GRID,
+    Floats,
     Gains,
     as_tokens,
     by_slot,
@@ -84,6 +86,10 @@ class TokenTable:
         table = self.table.copy()
         table[:, :outcomes] -= np.asarray(np.rint(sums * GRID), np.int64)[:, None]
         return table_of(table, gaps=self.gaps)
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that anyone shows these rows, slot by slot."""
+        return anyone.by_table(self.normalised().table, known, shown)
 
     def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
         """What may be shown beside each of these known rows."""

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.parallel import kernel
-from reidrisk.rows import Kind
+from reidrisk.rows import Kind, Rows
+from reidrisk.scores import anyone
 from reidrisk.scores.score import (
     GRID,
     Floats,
@@ -192,6 +193,11 @@ class NormalisedWeights:
     def normalised(self) -> "NormalisedWeights":
         """Itself."""
         return self
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that anyone shows these rows, slot by slot."""
+        of_slot = anyone.by_weights(self.weights.table, self.log_sums, known, shown)
+        return np.asarray(np.where(self.gaps | (shown != MISSING), of_slot, 0.0).sum(axis=1))
 
     def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
         """What may be shown beside each of these known rows."""

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import kernel
-from reidrisk.rows import Kind
+from reidrisk.rows import Kind, Rows
 from reidrisk.scores.score import GRID, Floats, Gains, as_tokens, check_kind, choose, coins, frozen
 
 # The score of a row that cannot be this person's, in nats; no score is below it.
@@ -123,6 +123,13 @@ class TypeMixture:
         types = np.empty((len(tokens), len(self.chances.weights)))
         infer_types(self.chances, tokens, types)
         return types
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that anyone shows these rows: of a user of any type."""
+        tokens = np.ascontiguousarray(shown, np.int32)
+        nats = np.empty(len(tokens))
+        rate_alone(self.chances, tokens, nats)
+        return np.maximum(nats, IMPOSSIBLE)
 
     def normalised(self) -> "TypeMixture":
         """Itself: it is the logarithm of a distribution."""
@@ -260,6 +267,15 @@ def level_lifts(product: Array, lifts: Array) -> Any:
             if extra > 2:  # noqa: PLR2004  far below what a sum can hold
                 product[kind] = 0.0
     return fewest
+
+
+@kernel
+def rate_alone(chances: Chances, rows: Array, nats: Array) -> None:
+    """Logarithm of the chance of each row, whatever is shown beside it."""
+    types = chances.weights.shape[0]
+    product, lifts = np.empty(types), np.empty(types, np.int64)
+    for row in range(rows.shape[0]):
+        nats[row] = log_chance_alone(chances, rows[row], product, lifts)
 
 
 @kernel

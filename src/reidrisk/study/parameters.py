@@ -75,11 +75,15 @@ def read_value(parameter: Parameter, value: Any) -> Any:
     return _number(parameter, value) if parameter.number else value
 
 
+_ALL = 1.0
+"""A share that was read before, as from a release.json; people who mean it write 100%."""
+
+
 def _number(parameter: Parameter, value: Any) -> Any:
     name, number = parameter.name, value
     if isinstance(value, bool):
         number = math.nan
-    elif parameter.share:
+    elif parameter.share and not (isinstance(value, float) and value == _ALL):
         number = share(value, name)
     elif parameter.whole:
         number = size(value, name)

@@ -6,6 +6,7 @@ from fractions import Fraction
 from reidrisk.errors import InvalidInput
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
+_HUNDRED = 100
 _SIZE = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmbg]?)", re.IGNORECASE)
 
 
@@ -23,14 +24,27 @@ def size(text: str | float, name: str = "a size") -> int:
 
 
 def share(text: str | float, name: str = "a share") -> float:
-    """A number between 0 and 1, or one in percent: `0.01`, `1%`."""
+    """A number below 1, or one in percent: `0.01`, `1%`.
+
+    Everything is `100%`, in percent only: whoever writes 1 may have forgotten the sign, and as a
+    limit 1 would let everything pass.
+    """
     plain = str(text).strip()
+    percent = plain.endswith("%")
     try:
-        value = float(plain[:-1]) / 100 if plain.endswith("%") else float(plain)
+        value = float(plain[:-1]) / 100 if percent else float(plain)
     except ValueError:
         value = -1.0
+    if not isinstance(text, bool) and not percent and value == 1:
+        raise InvalidInput(
+            f"{name} of {plain} is 100 %, everything; write 1% if you mean one in a hundred, or "
+            "100% if you mean everything"
+        )
     if isinstance(text, bool) or not 0 <= value <= 1:
-        raise InvalidInput(f"{name} is between 0 and 1, or a percentage such as 1%; got {text!r}")
+        meant = "" if percent or not 1 < value <= _HUNDRED else f"; did you mean {plain}%?"
+        raise InvalidInput(
+            f"{name} is between 0 and 1, or a percentage such as 1%; got {text!r}{meant}"
+        )
     return value
 
 

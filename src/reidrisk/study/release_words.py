@@ -89,7 +89,8 @@ def _said(release: AnyRelease, prefix: str) -> Iterator[str]:
             yield f"{prefix}{name}={value.name}"
             yield from _said(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}={shlex.quote(value_in_words(value))}"
+            said = "100%" if parameter.share and value == 1 else value_in_words(value)
+            yield f"{prefix}{name}={shlex.quote(said)}"
 
 
 def _usual(release: AnyRelease) -> dict[str, Any]:

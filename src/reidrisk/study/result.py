@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reidrisk import estimates
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate
+from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table, risk_chart
@@ -21,6 +21,31 @@ from reidrisk.releases.release import Bits
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
+
+__all__ = [
+    "SCHEMA",
+    "STRICT",
+    "Attacker",
+    "Bound",
+    "ClaimBin",
+    "Claims",
+    "Compared",
+    "Credits",
+    "Decision",
+    "Extrapolation",
+    "Guesses",
+    "OpenSet",
+    "Refusal",
+    "Result",
+    "Risk",
+    "Selection",
+    "Setting",
+    "Signoff",
+    "UserRisk",
+    "adapter",
+    "plain",
+    "typed",
+]
 
 SCHEMA = "reidrisk/1"
 
@@ -31,9 +56,6 @@ STRICT = {
     "json_schema_serialization_defaults_required": True,
 }
 """How records are read, inner ones too: no unknown key, no text for a number, every number one."""
-
-Rule = Literal["score", "gap", "posterior"]
-"""By what an attacker decides whether to speak."""
 
 Setting = Mapping[str, float | int | str]
 """Parameters of a sweep in which a record differs from the study; empty for the study itself."""
@@ -185,54 +207,6 @@ class Guesses:
     users: int
     guesses: int
     right: Estimate
-
-
-@dataclass(frozen=True)
-class Decision:
-    """A threshold above which an attacker speaks, chosen on some targets and judged on others.
-
-    Attributes:
-        threshold: In the units of the rule.
-        wanted: The most strangers that it was to accuse, as a share; None if it was not chosen so.
-        right: Share of those present who are named rightly.
-        wrong: Share of those present for whom someone else is named.
-        accused: Share of strangers for whom somebody is named.
-        false: Share of what is said that is false; None if nothing was said.
-    """
-
-    threshold: float
-    wanted: float | None
-    right: Estimate
-    wrong: Estimate
-    accused: Estimate
-    false: Estimate | None
-
-
-@dataclass(frozen=True)
-class OpenSet:
-    """An attacker who may meet strangers, and names somebody only if a rule says so.
-
-    Attributes:
-        attack: Its name.
-        rule: By what it decides.
-        slots: How many it has seen.
-        users: How many it knows.
-        targets: How many of them were attacked and could be assessed.
-        strangers: How many others were.
-        not_assessed: Targets and strangers of whom nothing was seen.
-        present: Share of visitors who are known: for `false` and for the posterior.
-        decisions: Along the whole trade-off, the most cautious first.
-    """
-
-    attack: str
-    rule: Rule
-    slots: int
-    users: int
-    targets: int
-    strangers: int
-    not_assessed: int
-    present: float
-    decisions: tuple[Decision, ...]
 
 
 @dataclass(frozen=True)
@@ -437,13 +411,18 @@ class Result:
         """Write `result.json` into a folder, which is made if it is not there."""
         file = made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
-            part.write_text(self.to_json(), encoding="utf-8")
+            part.write_text(self.to_json(), encoding="utf-8", newline="\n")
         return file
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a result: `result.json`, or the folder that holds it."""
         file = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
+        if not file.is_file() and (Path(path) / "run.json").is_file():
+            raise InvalidInput(
+                f"{path}: the run is not finished, so it has no result yet; go on with the "
+                "command that began it"
+            )
         if not file.is_file():
             raise InvalidInput(f"{file}: there is no such file; run a study first")
         try:

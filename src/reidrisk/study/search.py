@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
+from reidrisk.estimates.credits import ends, targets_to_show
 from reidrisk.releases import Parameter, parameters_of
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import risks, sweeps
-from reidrisk.study.parameters import parameter_of, read_value
+from reidrisk.study.parameters import USERS, parameter_of, read_value
+from reidrisk.study.saying.numbers import at_most, count, exactly, percent
 from reidrisk.study.setup import Source
 from reidrisk.study.study import Study
 
@@ -92,6 +94,79 @@ def evaluations(values: Sequence[float]) -> int:
 def each_level(level: float, evaluations: int) -> float:
     """The level of each interval with which all of them hold together (Bonferroni)."""
     return 1 - (1 - confidence(level)) / evaluations
+
+
+def check_targets(
+    study: Study, source: Source, name: str, values: Sequence[float], *, max_risk: float
+) -> None:
+    """Refuse a search in which nothing can suffice, before hours are spent on it.
+
+    Even if nobody is ever named, an interval of few targets reaches above a low limit.
+
+    Args:
+        study: What is measured.
+        source: Of whom.
+        name: What is searched.
+        values: Where.
+        max_risk: What the upper end of the risk must not exceed.
+    """
+    users = most_users(source, name, values)
+    targets = users if study.targets is None else min(study.targets, users)
+    times = evaluations(values)
+    level = each_level(study.level, times)
+    least = ends(0.0, targets, level=level)[1]
+    if least <= max_risk:
+        return
+    needed = targets_to_show(0.0, max_risk, level=level)
+    if needed is None:
+        cure = "no number of targets can; allow more"
+    elif needed > users:
+        cure = f"at least {count(needed)} are needed, of {count(users)} users; allow more"
+    else:
+        cure = f"at least {count(needed)} are needed; give the study more targets, or allow more"
+    raise InvalidInput(
+        f"calibrate: {count(targets)} targets can never show {percent(max_risk)}: even if nobody "
+        f"is ever named, the risk may be {at_most(least)}, since all of {times} intervals "
+        f"hold together with {percent(study.level)}; {cure}"
+    )
+
+
+def most_users(source: Source, name: str, values: Sequence[float]) -> int:
+    """How many users there are to be attacked at most, wherever the search goes."""
+    return int(max(values)) if name == USERS.name else source.users
+
+
+def more_targets(trial: Trial, max_risk: float) -> int | None:
+    """About how many targets would show that a value suffices; None if no number would.
+
+    That is if the same share of them is named.
+    """
+    return targets_to_show(trial.risk.value, max_risk, level=trial.risk.level)
+
+
+def advice(found: Calibration, users: int) -> str:
+    """Whether more targets would help where nothing sufficed, judged at the safest value.
+
+    Args:
+        found: What a search found.
+        users: How many there are to be attacked.
+    """
+    safest, limit = found.trials[-1].risk, percent(found.max_risk)
+    if safest.low > found.max_risk:
+        return f"More targets would not help: the risk is above {limit} for sure."
+    needed = more_targets(found.trials[-1], found.max_risk)
+    if needed is None:
+        return (
+            f"More targets would hardly help: {exactly(safest.value)} were named, which is not "
+            f"below {limit}."
+        )
+    enough = f"about {count(needed)} in place of {count(safest.trials)} would show it"
+    if needed > users:
+        return (
+            f"More targets might help, but there are only {count(users)} users: if as large a "
+            f"share is named, {enough}."
+        )
+    return f"More targets would help: if as large a share is named, {enough}."
 
 
 def searched(study: Study, name: str) -> Parameter:

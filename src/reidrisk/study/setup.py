@@ -23,11 +23,12 @@ from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
-from reidrisk.releases import AnyRelease, Release, observe, reveal
+from reidrisk.releases import AnyRelease, Release, are_strangers, observe, reveal
 from reidrisk.releases.release import known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.measuring import Measured, measured
+from reidrisk.rows import one_after_other
 from reidrisk.study.describe import describe, fingerprint
 from reidrisk.study.result import Setting
 
@@ -101,19 +102,43 @@ class Scene:
     @cached_property
     def attacked_people(self) -> People:
         """The people behind the known rows, in their order."""
-        if not self.study.training:
+        if self._known is None:
             return self.people
-        return Some.of(self.people, np.flatnonzero(~self._training))
+        return Some.of(self.people, np.flatnonzero(self._known))
 
     @cached_property
     def seen(self) -> Observations:
         """What the attackers have."""
-        if self.study.training:
+        study = self.study
+        if study.training or (study.strangers and isinstance(self.source, Linked)):
             return self._split[1]
         if isinstance(self.source, Linked):
-            return _some(self.source.observations, self.study.targets, self.study.seed)
-        release = shown_by(self.shows)
-        return observe(release, self.source, targets=self._targets, seed=self.study.seed)
+            some = _some(self.source.observations, study.targets, study.seed)
+            return some.changed(strangers=self._strangers_among(some))
+        return observe(
+            shown_by(self.shows),
+            self.source,
+            targets=self._targets,
+            strangers=study.strangers,
+            seed=study.seed,
+        )
+
+    @cached_property
+    def present(self) -> float:
+        """Share of visitors who are known: as the study says, else as in the data.
+
+        There, every user comes as often as any other; in two tables, as often as there are rows.
+        """
+        if self.study.present is not None:
+            return self.study.present
+        if not isinstance(self.source, Linked):
+            users = self.source.users if self._known is None else int(self._known.sum())
+            strangers = 0 if self._strange is None else int(self._strange.sum())
+            return users / (users + strangers)
+        truth = self.source.truth
+        known = len(truth) if self._known is None else int(self._known[truth].sum())
+        hidden = 0 if self._strange is None else int(self._strange[truth].sum())
+        return known / (known + hidden + self.source.strangers)
 
     @property
     def panel(self) -> Observations | None:
@@ -129,21 +154,26 @@ class Scene:
     @cached_property
     def revealed(self) -> Observations:
         """What a full-information attacker has of the same users."""
-        release, seed = shown_by(self.shows), self.study.seed
-        if self.study.training:
-            everyone = reveal(release, self.people, seed=seed)
-            return _part_of(everyone, ~self._training, self.study.targets)
-        return reveal(release, self.people, targets=self._targets, seed=seed)
+        study, release = self.study, shown_by(self.shows)
+        if study.training:
+            return self._attacked(reveal(release, self.people, seed=study.seed))
+        return reveal(
+            release,
+            self.people,
+            targets=self._targets,
+            strangers=study.strangers,
+            seed=study.seed,
+        )
 
     @property
     def known_ids(self) -> NDArray[Any]:
         """The users of the known rows, in their order."""
         ids = self.source.ids
-        return ids[~self._training] if self.study.training else ids
+        return ids if self._known is None else ids[self._known]
 
     def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of known users as rows of the people they come from."""
-        return np.flatnonzero(~self._training)[rows] if self.study.training else rows
+        return rows if self._known is None else np.flatnonzero(self._known)[rows]
 
     def attack(self, attack: Attack) -> Attack:
         """The same attack; one that was given the study's release goes by that of the scene."""
@@ -245,7 +275,27 @@ class Scene:
     def _targets(self) -> int | None:
         """How many are attacked; never more than there are."""
         wanted = self.study.targets
-        return None if wanted is None else min(wanted, self.source.users)
+        users = self.source.users if self._known is None else int(self._known.sum())
+        return None if wanted is None else min(wanted, users)
+
+    @cached_property
+    def _known(self) -> NDArray[np.bool_] | None:
+        """Whose rows are known: neither training users nor strangers; None if everybody's are."""
+        others = [
+            mask
+            for mask in (self._training if self.study.training else None, self._strange)
+            if mask is not None
+        ]
+        return ~np.logical_or.reduce(others) if others else None
+
+    @cached_property
+    def _strange(self) -> NDArray[np.bool_] | None:
+        """Whom attackers meet and do not know; None if the study hides nobody."""
+        study = self.study
+        if not study.strangers:
+            return None
+        strange = are_strangers(self.source.ids, study.strangers, study.seed)
+        return strange & ~self._training if study.training else strange
 
     @cached_property
     def _training(self) -> NDArray[np.bool_]:
@@ -256,16 +306,34 @@ class Scene:
         return np.asarray(hashes[:, 0] < self.study.training)
 
     @cached_property
-    def _split(self) -> tuple[Observations, Observations]:
-        """Training users, of whom all is seen, and the others with their targets."""
+    def _split(self) -> tuple[Observations | None, Observations]:
+        """Training users, of whom all is seen, and the others with their targets and strangers."""
         seed = self.study.seed
         if isinstance(self.source, Linked):
             rows = self.source.observations
             everyone = rows.only(_order(len(rows.anonymous), seed))
         else:
             everyone = observe(shown_by(self.shows), self.source, seed=seed)
-        others = _part_of(everyone, ~self._training, self.study.targets)
-        return _part_of(everyone, self._training, None), others
+        panel = _part_of(everyone, self._training, None) if self.study.training else None
+        return panel, self._attacked(everyone)
+
+    def _attacked(self, everyone: Observations) -> Observations:
+        """Of what would be seen if everybody were known: who is, and whom they meet."""
+        assert self._known is not None
+        others = _part_of(everyone, self._known, self.study.targets)
+        return others.changed(strangers=self._strangers_among(everyone))
+
+    def _strangers_among(self, everyone: Observations) -> Any:
+        """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
+        rows = everyone.strangers
+        if self._strange is not None:
+            theirs = np.flatnonzero(self._strange[everyone.truth])
+            if theirs.size:
+                hidden = everyone.anonymous[theirs]
+                rows = hidden if rows is None else one_after_other(hidden, rows)
+        if rows is not None and isinstance(self.source, Linked):  # others come in such an order
+            rows = rows[_order(len(rows), self.study.seed)]
+        return None if rows is None else rows[: self.study.targets]
 
 
 def slots_of(source: Source, release: AnyRelease | None) -> int:
@@ -319,8 +387,8 @@ def _part_of(
     mine = np.flatnonzero(wanted[everyone.truth])[:targets]
     if not mine.size:
         raise InvalidInput(
-            "after the split into training users and others one side is empty; use another share "
-            "for training, or more users"
+            "after the split into training users, strangers and others one side is empty; use "
+            "another share for training or strangers, or more users"
         )
     return Observations(
         everyone.known.select(np.flatnonzero(wanted)),

@@ -34,6 +34,12 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     if study.release is not None and not isinstance(source, Linked):
         what = (type(study.release).__doc__ or "").partition("\n")[0]
         sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
+    if study.strangers:
+        sentences.append(
+            f"Attackers do not know {study.strangers:.4g} of all users, chosen at random: these "
+            "are strangers, and like everybody else in all but that. Every figure but those on "
+            "strangers is of people whom the attacker knows."
+        )
     if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "
@@ -60,7 +66,7 @@ def _of_tables(tables: Linked) -> list[str]:
     if tables.strangers:
         sentences.append(
             f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "
-            "targets: every figure is of people whom the attacker knows."
+            "targets: every figure but those on strangers is of people whom the attacker knows."
         )
     if tables.known_only:
         sentences.append(

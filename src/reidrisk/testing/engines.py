@@ -17,7 +17,16 @@ from reidrisk.testing.promises import promise
 
 _FIELDS = tuple(field.name for field in fields(Matches))
 _COUNTED = ("above", "level", "ranks")
-_FOUND = tuple(name for name in _FIELDS if name not in _COUNTED)
+_FOUND = tuple(name for name in _FIELDS if name not in (*_COUNTED, "second"))
+_WAYS_TO_ASK = (
+    (0, 1, False),
+    (3, 1, False),
+    (0, 4, False),
+    (3, None, False),
+    (0, 1, True),
+    (1, 4, True),
+)
+"""Rows to list, ranks to count, and whether the second best is wanted."""
 _TOKENS = 5
 
 
@@ -79,11 +88,19 @@ def _count(blocks: Blocks) -> int:
 
 def _check_answers(engine: Any, seen: Observations, score: Score) -> None:
     slow, what = ReferenceEngine(), f"the reference's answer for {type(score).__name__}"
-    for list_best, ranks in ((0, 1), (3, 1), (0, 4), (3, None)):
-        found = engine.search(seen, score, list_best=list_best, ranks=ranks)
-        expected = slow.search(seen, score, list_best=list_best, ranks=ranks)
+    for list_best, ranks, second in _WAYS_TO_ASK:
+        found, expected = (
+            each.search(seen, score, list_best=list_best, ranks=ranks, second=second)
+            for each in (engine, slow)
+        )
         _promise(_same(found, expected, _FOUND), what)
         _promise(_same(found, expected, _COUNTED), f"{what}, ranks")
+        _promise(_same(found, expected, ("second",)), f"{what}, the second best")
+    met = Observations(
+        seen.known, seen.anonymous, seen.truth, tokens=seen.tokens, strangers=seen.anonymous
+    ).of_strangers()
+    found, expected = (each.search(met, score, second=True) for each in (engine, slow))
+    _promise(_same(found, expected), f"{what}, if strangers are met")
     lengths = sorted({1, seen.slots})
     for ranks in (1, 4):
         ours, theirs = (
@@ -100,12 +117,12 @@ def _check_answers(engine: Any, seen: Observations, score: Score) -> None:
 def _check_shards(engine: Any) -> None:
     seen, score = _people(200, 2, gaps=0.1), TokenWeights(np.ones(_TOKENS))
     parts = [
-        engine.search(seen.shard(start, stop), score, list_best=4)
+        engine.search(seen.shard(start, stop), score, list_best=4, second=True)
         for start, stop in ((0, 60), (60, 61), (61, 200))
     ]
     # Nobody is compared with a truth that is in another shard.
     uncounted = np.full(len(seen.truth), UNCOUNTED)
-    whole = ReferenceEngine().search(seen, score, list_best=4)
+    whole = ReferenceEngine().search(seen, score, list_best=4, second=True)
     whole = replace(whole, above=uncounted, level=uncounted)
     for order in ([0, 1, 2], [2, 0, 1]):
         merged = merge_all([parts[place] for place in order])

@@ -57,7 +57,9 @@ class LearnedPairs:
     """
 
     name: ClassVar[str] = "learned-pairs"
-    knows: ClassVar[str] = "nothing but the rows; how reliable each slot is, is learned from them"
+    knows: ClassVar[str] = (
+        "nothing but what both sides saw, and learns from it how reliable each slot is"
+    )
     assumes: ClassVar[str] = (
         "Best if every slot is copied or drawn at random, slot by slot and user by user alike, and "
         "every anonymous row is of a known user."

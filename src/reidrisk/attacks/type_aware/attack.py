@@ -71,7 +71,7 @@ class TypeAware:
     """
 
     name: ClassVar[str] = "type-aware"
-    knows: ClassVar[str] = "the release and the types of users, given or learned from rows"
+    knows: ClassVar[str] = "how the release works and what types of people there are"
     assumes: ClassVar[str] = (
         "Best if every user has one of the types for good and weeks are independent given it."
     )

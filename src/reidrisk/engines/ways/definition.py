@@ -32,16 +32,16 @@ Floats = NDArray[np.float64]
 def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
     """Score everyone for every target."""
     truth = Truth(observations.truth, true_scores(observations, score))
-    targets = len(observations.anonymous)
+    targets, listing = len(observations.anonymous), wanted.by_listing
 
     def work(blocks: Blocks) -> Matches:
-        found = no_matches(targets, wanted)
+        found = no_matches(targets, listing)
         for start, rows in blocks:
             for first in range(0, len(rows), _ROWS_AT_A_TIME):
                 some = rows[first : first + _ROWS_AT_A_TIME]
                 numbers = np.arange(len(some)) + observations.first + start + first
                 scores = (score.of(some, shown) for shown in observations.anonymous)
-                found = found.merge(matches_among(numbers, scores, truth, wanted))
+                found = found.merge(matches_among(numbers, scores, truth, listing))
         return found
 
     return engine.reduce(
@@ -50,7 +50,7 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
         Matches.merge,
         most=rows_at_a_time(observations, _TOKEN_PAIRS),
         pairs=targets,
-    )
+    ).with_second(wanted)
 
 
 class Truth(NamedTuple):

@@ -23,10 +23,10 @@ def keep(
     observations: Observations, score: Score, wanted: Wanted, engine: Engine, look: Look
 ) -> Matches:
     """Let every piece of work keep what it finds, and merge."""
-    true_score = true_scores(observations, score)
+    true_score, listing = true_scores(observations, score), wanted.by_listing
 
     def work(blocks: Blocks) -> Matches:
-        kept = _nothing_kept(observations, true_score, wanted)
+        kept = _nothing_kept(observations, true_score, listing)
         look(blocks, kept)
         return _found(kept, true_score, wanted.ranks)
 
@@ -36,7 +36,7 @@ def keep(
         Matches.merge,
         most=rows_at_a_time(observations, _TOKEN_PAIRS),
         pairs=len(true_score),
-    )
+    ).with_second(wanted)
 
 
 def _nothing_kept(

@@ -19,7 +19,7 @@ def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
     """Memory of a sift."""
     targets = len(observations.anonymous)
     levels = observations.slots * (observations.tokens + 1) * TARGETS_PER_SIFT
-    return room.threads * targets * (32 + 16 * wanted.list_best) + levels * (1 + 3 * 8)
+    return room.threads * targets * (32 + 16 * wanted.by_listing.list_best) + levels * (1 + 3 * 8)
 
 
 def search(

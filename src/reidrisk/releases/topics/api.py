@@ -339,15 +339,30 @@ class TopicsApi:
         return tuple(bits)
 
     def observe(
-        self, people: People, *, targets: int | None = None, sites: int = 2, seed: int
+        self,
+        people: People,
+        *,
+        targets: int | None = None,
+        sites: int = 2,
+        strangers: float = 0.0,
+        seed: int,
     ) -> Observations:
         """What sites see of people: `reidrisk.releases.observe`."""
         self._check(people, sites)
-        return observing.observe(self, people, targets=targets, sites=sites, seed=seed)
+        return observing.observe(
+            self, people, targets=targets, sites=sites, strangers=strangers, seed=seed
+        )
 
-    def reveal(self, people: People, *, targets: int | None = None, seed: int) -> Observations:
+    def reveal(
+        self,
+        people: People,
+        *,
+        targets: int | None = None,
+        strangers: float = 0.0,
+        seed: int,
+    ) -> Observations:
         """What a full-information attacker has: `reidrisk.releases.reveal`."""
-        return observing.reveal(self, people, targets=targets, seed=seed)
+        return observing.reveal(self, people, targets=targets, strangers=strangers, seed=seed)
 
     def repeat(
         self, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int

@@ -97,6 +97,19 @@ class RareValues:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordRisk:
+    """What records risk, in the words of regulators: each one divided by those who share it.
+
+    Attributes:
+        maximum: Of the record most at risk.
+        average: Over all records.
+    """
+
+    maximum: Estimate
+    average: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class RegisterCrowds:
     """How many people of a register, the whole population, share the values of each record (k-map).
 
@@ -125,6 +138,13 @@ class RegisterCrowds:
     def share_unique(self) -> Estimate:
         """Of the records that are found."""
         return Estimate.computed(self.unique / self.found if self.found else 0.0, EXACT)
+
+    @property
+    def journalist(self) -> RecordRisk | None:
+        """Of the records that are found, if any is: one divided by all who share it."""
+        if not self.found:
+            return None
+        return RecordRisk(_one_of(self.smallest), self.optimum)
 
 
 @dataclass(frozen=True)
@@ -181,6 +201,24 @@ class Singling:
         return Estimate.computed(upper_from_k_anonymity(self.smallest), EXACT)
 
     @property
+    def prosecutor(self) -> RecordRisk:
+        """The risk from whoever knows that the person is in the table: `1 / k` of each record."""
+        return RecordRisk(_one_of(self.smallest), self.optimum)
+
+    @property
+    def journalist(self) -> RecordRisk | None:
+        """The risk from whoever has a register of everybody, if there is one (k-map)."""
+        return self.register.journalist if self.register else None
+
+    @property
+    def marketer(self) -> Estimate:
+        """The share of records that are named right if all are: with the register, if there is one.
+
+        It is the average risk; records that the register does not have are in no figure of it.
+        """
+        return (self.journalist or self.prosecutor).average
+
+    @property
     def bounds(self) -> tuple[Bound, ...]:
         """What attackers who know these columns, and no more, cannot exceed."""
         reached = "The first of those who share the values is as good an answer as any."
@@ -198,6 +236,10 @@ class Singling:
         return {
             **{name: _plain(getattr(self, name)) for name in own},
             **{name: _plain(figure) for name, figure in figures.items()},
+            "regulators": {
+                name: _plain(getattr(self, name))
+                for name in ("prosecutor", "journalist", "marketer")
+            },
             "bounds": _plain(self.bounds),
             "assumes": CLOSED_WORLD,
         }
@@ -212,6 +254,10 @@ class Singling:
             f"{self.unique:,} unique ({self.share_unique.value:.4%}), smallest group "
             f"{self.smallest:,}, optimum {self.optimum.value:.4%}"
         )
+
+
+def _one_of(crowd: int) -> Estimate:
+    return Estimate.computed(float(Fraction(1, crowd)), EXACT)
 
 
 def _plain(value: Any) -> Any:

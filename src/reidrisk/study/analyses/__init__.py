@@ -9,6 +9,7 @@ from reidrisk.study.analyses import (
     models,
     risks,
     single_users,
+    strangers,
     sweeps,
 )
 from reidrisk.study.analyses.analysis import Analysis
@@ -16,6 +17,7 @@ from reidrisk.study.analyses.analysis import Analysis
 ANALYSES: tuple[Analysis, ...] = (
     risks,
     claims,
+    strangers,
     models,
     crowds,
     single_users,

@@ -4,6 +4,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Protocol
 
 EXACT_DIGITS = 3
+_ALL_DIGITS = 17
 _HUNDRED = Decimal(100)
 _ENDS = (Decimal(0), _HUNDRED)  # said without decimals, however fine the unit
 
@@ -70,6 +71,27 @@ def percent(number: float) -> str:
     return f"{round(value, 5 - value.adjusted()).normalize():,f} %"
 
 
+def in_full(number: float) -> str:
+    """A percentage with all its digits: a limit that others are compared with."""
+    return f"{_percent(number).normalize():,f} %"
+
+
+def at_most_beside(number: float, limit: float) -> str:
+    """A bound, rounded upwards, but not past a limit that stands beside it in full."""
+    value, most, text = _percent(number), _percent(limit), at_most(number)
+    for digits in range(EXACT_DIGITS, _ALL_DIGITS):
+        if not value <= most < shown(text):
+            return text
+        unit = _place(value) * Decimal(1).scaleb(-digits)
+        text = f"{_trimmed(_plain(value, unit, ROUND_CEILING))} %"
+    return in_full(number)
+
+
+def shown(text: str) -> Decimal:
+    """The percentage that a text says, to compare what a reader compares."""
+    return Decimal(text.removesuffix(" %").replace(",", ""))
+
+
 def times(number: Interval, base: float) -> str:
     """How many times a base the value is, with the digits that the interval supports."""
     whole = _decimal(base)
@@ -104,7 +126,11 @@ def _percent(number: float) -> Decimal:
 
 def _said(value: Decimal, low: Decimal, high: Decimal, rounding: str = ROUND_HALF_EVEN) -> str:
     text = _plain(value, _unit(value, low, high), rounding)
-    return text.rstrip("0").rstrip(".") if low == high and "." in text else text
+    return _trimmed(text) if low == high else text
+
+
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _unit(value: Decimal, low: Decimal, high: Decimal) -> Decimal:

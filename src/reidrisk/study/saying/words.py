@@ -6,6 +6,7 @@ from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from reidrisk.study.comparing import Comparison
     from reidrisk.study.result import Result
 
 Anything = TypeVar("Anything")
@@ -40,7 +41,7 @@ def _visible(character: str) -> str:
     return "\N{REPLACEMENT CHARACTER}" if hidden and character not in "\n\t" else character
 
 
-def units(result: "Result", number: int) -> str:
+def units(result: "Result | Comparison", number: int) -> str:
     """A number of slots in the study's own word for them."""
     single = result.unit.removesuffix("s")
     return f"{number:,} {single if number == 1 else single + 's'}"
@@ -60,3 +61,12 @@ def listed(items: Sequence[str]) -> str:
 def opening(text: str) -> str:
     """The text as the beginning of a sentence."""
     return text[:1].upper() + text[1:]
+
+
+def targets_word(result: "Result", number: int = 2) -> str:
+    """What was attacked: people; rows, where tables say whose a row is and may repeat a user."""
+    people = result.study.get("people")
+    rows = isinstance(people, Mapping) and people.get("kind") in {"Linked", "Observations"}
+    if rows:
+        return "row" if number == 1 else "rows"
+    return "person" if number == 1 else "people"

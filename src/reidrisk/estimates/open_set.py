@@ -1,0 +1,210 @@
+"""The attacker who may meet people it does not know, and speaks only above a threshold."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reidrisk.checks import probability
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.arrays import Numbers, numbers
+from reidrisk.estimates.credits import mean_of_credits
+from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.intervals import confidence
+
+Rule = Literal["score", "gap", "posterior"]
+"""By what an attacker decides whether to speak."""
+
+ACCUSED = (0.001, 0.01, 0.05)
+"""Shares of strangers that an attacker may be ready to accuse."""
+
+# Thresholds along a trade-off, beside those that were asked for and the one that names everybody.
+_POINTS = 45
+# Products such as 0.29 * 100 are whole numbers again.
+_DIGITS = 9
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A threshold above which an attacker speaks, chosen on some targets and judged on others.
+
+    Attributes:
+        threshold: In the units of the rule.
+        wanted: The most strangers that it was to accuse, as a share; None if it was not chosen so.
+        right: Share of those present who are named rightly.
+        wrong: Share of those present for whom someone else is named.
+        accused: Share of strangers for whom somebody is named.
+        false: Share of what is said that is false; None if nothing was said.
+    """
+
+    threshold: float
+    wanted: float | None
+    right: Estimate
+    wrong: Estimate
+    accused: Estimate
+    false: Estimate | None
+
+
+@dataclass(frozen=True)
+class OpenSet:
+    """An attacker who may meet strangers, and names somebody only if a rule says so.
+
+    Attributes:
+        attack: Its name.
+        rule: By what it decides.
+        slots: How many it has seen.
+        users: How many it knows.
+        targets: How many of them were attacked and could be assessed.
+        strangers: How many others were.
+        not_assessed: Targets and strangers of whom nothing was seen.
+        present: Share of visitors who are known: for `false` and for the posterior.
+        decisions: Along the whole trade-off, the most cautious first; the last names everybody.
+    """
+
+    attack: str
+    rule: Rule
+    slots: int
+    users: int
+    targets: int
+    strangers: int
+    not_assessed: int
+    present: float
+    decisions: tuple[Decision, ...]
+
+    def at(self, wanted: float) -> Decision:
+        """The decision that was to accuse at most this share of strangers."""
+        for one in self.decisions:
+            if one.wanted == wanted:
+                return one
+        there = ", ".join(f"{one.wanted:g}" for one in self.decisions if one.wanted is not None)
+        raise InvalidInput(
+            f"no threshold was chosen for at most {wanted:g} of strangers accused; there is "
+            f"{there or 'none'}: a small share needs many strangers"
+        )
+
+    def __str__(self) -> str:
+        head = (
+            f"{self.attack} by {self.rule}, {self.users:,} known, {self.present:.0%} of visitors "
+            f"among them, after {self.slots} slots"
+        )
+        points = [
+            f"  at most {one.wanted:.1%} of strangers accused: {_said(one)}"
+            for one in self.decisions
+            if one.wanted is not None
+        ]
+        return "\n".join([head, *points, f"  everybody named: {_said(self.decisions[-1])}"])
+
+
+def _said(one: Decision) -> str:
+    false = "" if one.false is None else f", {one.false.value:.2%} of claims false"
+    return f"right {one.right}, accused {one.accused.value:.2%}{false}"
+
+
+def open_set(
+    sure: ArrayLike,
+    credits: ArrayLike,
+    strangers: ArrayLike,
+    *,
+    present: float,
+    wanted: Sequence[float] = ACCUSED,
+    level: float = 0.95,
+) -> tuple[Decision, ...]:
+    """What an attacker gets right and whom it accuses, for thresholds from cautious to none.
+
+    Every second stranger chooses thresholds, the others and all targets judge them, so each
+    interval is that of independent draws: decision 0056. Whoever is as sure as the threshold is not
+    named: equal ones are named all or none. For a share that is wanted, the threshold is the lowest
+    with which a further stranger is accused with at most this chance, whatever strangers are like:
+    of m who choose, the one with number `floor(wanted (m + 1))` from above. A share so small that
+    this is 0 has no threshold.
+
+    Args:
+        sure: For each target, how sure the attacker is of its guess, in any unit.
+        credits: For each target the credit of the guess.
+        strangers: How sure the attacker is of its guess for each stranger. Targets and strangers
+            are independent, strangers in random order; two at least.
+        present: Share of visitors who are known.
+        wanted: Shares of strangers that the attacker is ready to accuse.
+        level: Chance with which each interval holds what it estimates.
+    """
+    everything = -np.inf, np.inf
+    named = numbers("sure", sure, low=everything[0], high=everything[1])
+    right = numbers("credits", credits)
+    others = numbers("strangers", strangers, low=everything[0], high=everything[1], least=2)
+    if len(named) != len(right):
+        raise InvalidInput(
+            f"sure has {len(named)} targets and credits {len(right)}; pass both for the same "
+            "targets, in the same order"
+        )
+    share, level = share_present(present), confidence(level)
+    shares = [probability("wanted", one) for one in wanted]
+    chosen = _thresholds(-np.sort(-others[::2]), shares)
+    lowest = float(np.nextafter(min(named.min(), others.min()), -np.inf))
+    return tuple(
+        _decision(edge, asked, (named, right, others[1::2]), share, level)
+        for edge, asked in [*chosen, (lowest, None)]
+    )
+
+
+def share_present(present: float) -> float:
+    """Return the share of visitors who are known if it is one."""
+    share = probability("present", present)
+    if not share:
+        raise InvalidInput("present is a share of visitors above 0: somebody must be known")
+    return share
+
+
+def _thresholds(choosing: Numbers, wanted: Sequence[float]) -> list[tuple[float, float | None]]:
+    """Thresholds and what they were chosen for, the highest first."""
+    size = len(choosing)
+    asked = [(int(round(share * (size + 1), _DIGITS)), share) for share in wanted]
+    chosen: list[tuple[float, float | None]] = [
+        (float(choosing[min(place, size) - 1]), share) for place, share in asked if place
+    ]
+    taken = {edge for edge, _ in chosen}
+    places = np.unique(np.geomspace(1, size, _POINTS).round().astype(np.intp))
+    along = dict.fromkeys(choosing[places - 1].tolist())
+    chosen += [(edge, None) for edge in along if edge not in taken]
+    return sorted(chosen, key=lambda one: (-one[0], one[1] is None, one[1] or 0.0))
+
+
+def _decision(
+    edge: float,
+    wanted: float | None,
+    judged: tuple[Numbers, Numbers, Numbers],
+    present: float,
+    level: float,
+) -> Decision:
+    sure, credit, strangers = judged
+    speaks = sure > edge
+    parts = np.where(speaks, credit, 0.0), np.where(speaks, 1 - credit, 0.0), strangers > edge
+    right, wrong, accused = (mean_of_credits(part, level=level) for part in parts)
+    said = int(speaks.sum()) + (int(parts[2].sum()) if present < 1 else 0)
+    false = _false_claims(parts, present, said, level) if said else None
+    return Decision(edge, wanted, right, wrong, accused, false)
+
+
+def _false_claims(parts: Sequence[ArrayLike], present: float, said: int, level: float) -> Estimate:
+    """Share of claims that are false: it grows with wrong and accused, and falls with right.
+
+    If the intervals of all parts hold at once, so does what the ends of the parts give; each has
+    its part of the chance to be wrong.
+    """
+    counted = 3 if present < 1 else 2
+    each = 1 - (1 - level) / counted
+    right, wrong, accused = (mean_of_credits(part, level=each) for part in parts)
+
+    def share(well: float, badly: float, of_strangers: float) -> float:
+        false = present * badly + (1 - present) * of_strangers
+        return false / (present * well + false) if false else 0.0
+
+    return Estimate(
+        value=share(right.value, wrong.value, accused.value),
+        low=share(right.high, wrong.low, accused.low),
+        high=share(right.low, wrong.high, accused.high),
+        level=level,
+        trials=said,
+        method="union of parts",
+    )

@@ -1,0 +1,184 @@
+"""The page about two runs: which is worse, by how much, and in what the studies differ."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from reidrisk.drawing import Look, chart
+from reidrisk.guests import guest
+from reidrisk.report.page import Sheet, save
+from reidrisk.report.parts import Column, Exhibit, Row, Section, words_column
+from reidrisk.study.comparing import Comparison, Difference
+from reidrisk.study.saying.differences import (
+    explained,
+    missing,
+    points,
+    points_interval,
+    share_beside,
+    targets,
+    verdict,
+)
+from reidrisk.study.saying.numbers import percent
+from reidrisk.study.saying.verdict import Statement
+from reidrisk.study.saying.words import cleaned, opening, units
+from reidrisk.study.words import versions
+
+_POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
+_NOT_COVERED = (
+    "What only one of the runs measured, and attackers whom neither tried.",
+    "Why the risks differ, if the studies differ in more than one thing.",
+)
+_UNPAIRED = "Targets are people drawn at random."
+_PAIRED = "Targets are people drawn at random, and each was attacked in both runs."
+
+
+def html(
+    found: Comparison,
+    path: str | os.PathLike[str],
+    *,
+    names: tuple[str, str] = ("the first", "the second"),
+    command: str = "reidrisk compare RUN-A RUN-B",
+) -> Path:
+    """Write the page about two runs.
+
+    Args:
+        found: What `reidrisk.compare` found.
+        path: Where to.
+        names: What the runs are called.
+        command: That found it.
+    """
+    known, called = cleaned(found), cleaned(names)
+    one = known.headline
+    sheet = Sheet(
+        title=f"{called[1]} compared with {called[0]}",
+        statements=(
+            Statement("found", verdict(known, called), warns=one.worse),
+            *(Statement("unfit", text, warns=True) for text in missing(known, called)),
+        ),
+        basis=f"{called[0]}: {known.before}. {called[1]}: {known.after}. {explained(known)}",
+        figure=None,
+        study={"before": known.before, "after": known.after, "slots": known.slots},
+        command=command,
+        assumptions=(
+            _PAIRED if all(one.paired for one in known.differences) else _UNPAIRED,
+            f"Intervals hold the truth with probability {percent(known.level)}, each on its own.",
+        ),
+        not_covered=_NOT_COVERED,
+        versions=versions(),
+    )
+    return save(sheet, sections(known, called), path)
+
+
+def sections(
+    found: Comparison, names: tuple[str, str] = ("the first", "the second")
+) -> tuple[Section, ...]:
+    """The differences, and what differs between the studies."""
+    return _differences(found, names), _changes(found, names)
+
+
+def _differences(found: Comparison, names: tuple[str, str]) -> Section:
+    exhibit = Exhibit(
+        name="differences",
+        title=f"How much more often attacks are right in {names[1]}",
+        sentence=" ".join(_sentence(one) for one in found.differences),
+        rows=tuple(_row(one) for one in found.differences),
+        columns=(
+            words_column("Attack", "attack"),
+            Column(names[0], lambda row: str(row["before_said"]), "before"),
+            Column(names[1], lambda row: str(row["after_said"]), "after"),
+            Column("Points", lambda row: str(row["points"]), "value"),
+            Column(
+                f"{percent(found.level)} interval", lambda row: str(row["interval"]), "high"
+            ),
+            words_column("Targets", "targets"),
+        ),
+        draw=_drawn,
+        open=True,
+    )  # fmt: skip
+    return Section(
+        "differences",
+        f"Which attacks are right more often after {units(found, found.slots)}?",
+        exhibits=(exhibit,),
+    )
+
+
+def _sentence(one: Difference) -> str:
+    if one.worse or one.safer:
+        turn = "more" if one.worse else "less"
+        return opening(
+            f"{one.attack} is right {turn} often: {points(one.change)} points "
+            f"({points_interval(one.change)})."
+        )
+    return opening(
+        f"{one.attack} may be right as often: {points(one.change)} points "
+        f"({points_interval(one.change)})."
+    )
+
+
+def _row(one: Difference) -> Row:
+    return {
+        "attack": one.attack,
+        "before": one.before.value,
+        "before_said": share_beside(one.before, one.change),
+        "after": one.after.value,
+        "after_said": share_beside(one.after, one.change),
+        "value": one.change.value,
+        "low": one.change.low,
+        "high": one.change.high,
+        "points": points(one.change),
+        "interval": points_interval(one.change),
+        "targets": targets(one),
+    }
+
+
+def _changes(found: Comparison, names: tuple[str, str]) -> Section:
+    title = "In what do the studies differ?"
+    if not found.changes:
+        return Section("changes", title, ("In nothing that is known of them.",))
+    rows: tuple[Row, ...] = tuple(
+        {"what": one.what, "before": one.before, "after": one.after} for one in found.changes
+    )
+    exhibit = Exhibit(
+        name="changes",
+        title="What was not the same",
+        sentence=f"The studies differ in {len(rows)} {'thing' if len(rows) == 1 else 'things'}.",
+        rows=rows,
+        columns=(
+            words_column("What", "what"),
+            words_column(names[0], "before"),
+            words_column(names[1], "after"),
+        ),
+        open=True,
+    )
+    return Section("changes", title, exhibits=(exhibit,))
+
+
+def _drawn(rows: Sequence[Row], look: Look) -> Any:
+    """A mark with its interval for each attack, and a line where nothing differs."""
+    alt = guest("altair")
+    data = [
+        {**row, "place": f"{row['attack']} ({place})" if _twice(rows, row) else row["attack"],
+         "said": f"{row['points']} points ({row['interval']})"}
+        for place, row in enumerate(rows, 1)
+    ]  # fmt: skip
+    y = alt.Y("place:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
+    axis = alt.Axis(title="difference in points", labelExpr=_POINTS, tickCount=5)
+    base = chart(data).encode(y=y)
+    tips = [alt.Tooltip("attack:N"), alt.Tooltip("said:N", title="difference")]
+    return alt.layer(
+        chart([{"zero": 0}]).mark_rule(color=look.muted, strokeDash=[4, 3]).encode(x="zero:Q"),
+        base.mark_rule(color=look.colour(0), strokeWidth=2.5).encode(
+            x=alt.X("low:Q", axis=axis), x2="high:Q"
+        ),
+        base.mark_point(filled=True, size=90, opacity=1, color=look.colour(0)).encode(
+            x=alt.X("value:Q", axis=axis), tooltip=tips
+        ),
+        base.mark_text(align="center", dy=-12, color=look.ink).encode(
+            x=alt.X("value:Q", axis=axis), text="points:N"
+        ),
+    ).properties(height=54 * len(rows))
+
+
+def _twice(rows: Sequence[Row], one: Row) -> bool:
+    return sum(row["attack"] == one["attack"] for row in rows) > 1

@@ -1,0 +1,306 @@
+"""The sign-off edition: two printed pages that somebody can sign. No script, no chart library."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from reidrisk.report.ranges import range_of
+from reidrisk.report.writing import foot, policy, resource, template, trusted
+from reidrisk.study.judging import above, judged
+from reidrisk.study.result import Decision, OpenSet, Result, Risk, Signoff
+from reidrisk.study.saying.numbers import (
+    Interval,
+    at_most,
+    count,
+    exactly,
+    interval,
+    percent,
+    share,
+    share_with_interval,
+)
+from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
+from reidrisk.study.saying.words import cleaned, opening, units
+
+# What statements speak about, in the order of the page, and as it is said there.
+_ABOUT = {
+    "found": "Found",
+    "possible": "Possible",
+    "ruled out": "Ruled out",
+    "unfit": "Does not fit",
+    "remedy": "What would lower the risk",
+}
+# These have places of their own.
+_ELSEWHERE = {"limit", "strangers"}
+_RULES = {
+    "score": "by its score alone",
+    "gap": "by its lead over the second best",
+    "posterior": "by its chance of being right",
+}
+_ACCUSED = 0.01
+"""The share of strangers that a threshold may accuse, of which we speak first."""
+
+_UTILITY = {
+    "real": "of what is shown is real",
+    "variation": "is how far token frequencies are off",
+    "withheld": "of slots with something to show are empty",
+}
+_INPUTS = 4
+"""Names of files that are listed; the others are in the result."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """What a person said, or as many ruled lines to write on; below it, what the study says."""
+
+    label: str
+    text: str
+    lines: int = 2
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether the limit is kept, in a word and in sentences."""
+
+    kind: Literal["passed", "failed", "open"]
+    word: str
+    sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Group:
+    """Statements of the verdict about one thing."""
+
+    label: str
+    statements: tuple[Statement, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A percentage and its interval."""
+
+    value: str
+    ends: str = ""
+
+
+@dataclass(frozen=True)
+class Speaker:
+    """An attacker who decides by a rule, and what comes of it."""
+
+    rule: str
+    attack: str
+    figures: tuple[Figure, ...]
+
+
+@dataclass(frozen=True)
+class Strangers:
+    """Attackers whose thresholds were to accuse the same share of strangers."""
+
+    wanted: str = ""
+    rows: tuple[Speaker, ...] = ()
+
+
+def digest_of(result: Result) -> str:
+    """The SHA-256 of `result.json`: what `sha256sum` says of the saved file."""
+    return hashlib.sha256(result.to_json().encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def render(result: Result, digest: str | None = None) -> str:
+    """The page as text: same result, same text. `digest` is of the file, if that is older."""
+    known, said = cleaned(result), verdict(cleaned(result))
+    hashed = digest or digest_of(result)
+    words = known.signoff or Signoff()
+    below = foot(known.title, f"result {hashed[:12]}")
+    style = resource("shared.css") + resource("signoff.css") + below
+    page: str = template("signoff.html").render(
+        result=known,
+        policy=policy(style),
+        style=trusted(style),
+        outcome=_outcome(known, words, said),
+        terms=_terms(words),
+        matter=_matter(known, words),
+        scale=range_of(known),
+        groups=_groups(said),
+        basis=basis(known),
+        met=_texts(said, "strangers", "Strangers") or [_met(known)],
+        strangers=_strangers(known),
+        utility=_utility(known),
+        inputs=_inputs(known),
+        decision=Field("Decision, with conditions if there are any", "", 2),
+        signature=_signature(words),
+        digest=hashed,
+        exactly=exactly,
+    )
+    return page
+
+
+def _terms(words: Signoff) -> tuple[Field, ...]:
+    limit = "" if words.limit is None else f"at most {percent(words.limit)} of cases"
+    return (
+        Field("Limit", limit, 1),
+        Field("Source of the limit", words.limit_source, 1),
+        Field("Valid until", words.valid_until, 1),
+    )
+
+
+def _matter(result: Result, words: Signoff) -> tuple[Field, ...]:
+    return (
+        Field("Scope", words.scope),
+        Field("Data", words.data, note=_size(result)),
+        Field("Recipients", words.recipients),
+        Field("What they are taken to know", words.knowledge, note=_known(result)),
+        Field("Before", words.before),
+        Field("After", _after(result)),
+    )
+
+
+def _signature(words: Signoff) -> tuple[Field, ...]:
+    return (
+        Field("Name", words.signer, 1),
+        Field("Role", words.role, 1),
+        Field("Date", "", 1),
+        Field("Signature", "", 1),
+    )
+
+
+def _size(result: Result) -> str:
+    return (
+        f"In the study: {count(result.users)} people, of whom {count(result.targets)} were "
+        f"attacked, after up to {units(result, result.slots[-1])}."
+    )
+
+
+def _known(result: Result) -> str:
+    best = strongest(result)
+    known = [one.knows for one in result.attackers if best is not None and one.name == best.attack]
+    return f"In the study, the strongest attack knows {known[0]}." if known else ""
+
+
+def _after(result: Result) -> str:
+    """What this release does to people, beside what was before."""
+    best, time = strongest(result), units(result, result.slots[-1])
+    if best is None:
+        return "No attack was measured."
+    guess = f"guessing would be right in {exactly(best.guessing)}"
+    if best.value == 0:
+        return f"After {time} no attack was right in any of {count(best.targets)} cases; {guess}."
+    return f"After {time} the strongest attack is right in {share(best)} of cases; {guess}."
+
+
+def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outcome:
+    """By the one rule of the gate; what the verdict says of the limit goes before our own words."""
+    if words.limit is None:
+        return Outcome("open", "Not judged", ("No limit was set, so nothing is passed or failed.",))
+    if all(risk.setting for risk in result.risks):
+        return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
+    risks = judged(result)
+    failing = above(risks, words.limit)
+    sentences = _texts(said, "limit", "Limit") or [_kept(result, risks, failing)]
+    if missed := max(risk.not_assessed for risk in risks):
+        sentences.append(f"Up to {count(missed)} people could not be assessed: they are in no "
+                         "figure, which does not make them safe.")  # fmt: skip
+    if failing:
+        return Outcome("failed", "Not passed", tuple(sentences))
+    return Outcome("passed", "Passed", tuple(sentences))
+
+
+def _kept(result: Result, risks: Sequence[Risk], failing: Sequence[Risk]) -> str:
+    worst = max(risks, key=lambda risk: risk.high)
+    highest = f"the highest is {at_most(worst.high)} ({worst.attack}, {units(result, worst.slots)})"
+    if failing:
+        few = f"{count(len(failing))} of {count(len(risks))} figures"
+        return f"{few} may be above the limit, by the upper ends of their intervals; {highest}."
+    return (
+        f"No figure of {count(len(risks))} may be above the limit, by the upper ends of their "
+        f"intervals; {highest}."
+    )
+
+
+def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
+    """Those of one kind together, in our order; kinds that we do not know come last."""
+    found: dict[str, list[Statement]] = {label: [] for label in _ABOUT.values()}
+    for one in said:
+        about = str(one.about)
+        if about not in _ELSEWHERE:
+            label = _ABOUT.get(about, opening(about))
+            found.setdefault(label, []).append(replace(one, text=_under(label, one.text)))
+    return tuple(Group(label, tuple(some)) for label, some in found.items() if some)
+
+
+def _texts(said: Sequence[Statement], about: str, label: str) -> list[str]:
+    return [_under(label, one.text) for one in said if str(one.about) == about]
+
+
+def _under(label: str, text: str) -> str:
+    """A sentence below or beside its label, which it need not say again."""
+    return opening(text.removeprefix(f"{label}: "))
+
+
+def _met(result: Result) -> str:
+    """How many visitors were strangers, if any were."""
+    if not result.strangers:
+        return (
+            "Not measured: in these figures everybody whom the attacker meets is somebody whom the "
+            "attacker knows."
+        )
+    first = result.strangers[0]
+    return (
+        f"{count(first.targets)} known visitors and {count(first.strangers)} strangers were "
+        "attacked by an attacker who names somebody only when sure enough."
+    )
+
+
+def _strangers(result: Result) -> Strangers:
+    """For each rule, the attack that is right most often while few strangers are accused."""
+    made = [
+        (one, decision)
+        for one in result.strangers
+        for decision in one.decisions
+        if one.slots == result.slots[-1] and decision.wanted is not None
+    ]
+    wanted = min((decision.wanted for _, decision in made), key=_far, default=None)
+    best: dict[str, tuple[OpenSet, Decision]] = {}
+    for one, decision in made:
+        before = best.get(one.rule)
+        if decision.wanted == wanted and (
+            before is None or decision.right.value > before[1].right.value
+        ):
+            best[one.rule] = (one, decision)
+    return Strangers(
+        percent(wanted or 0),
+        tuple(
+            Speaker(
+                _RULES.get(rule, rule),
+                one.attack,
+                tuple(map(_figure, (made.right, made.wrong, made.accused, made.false))),
+            )
+            for rule, (one, made) in best.items()
+        ),
+    )
+
+
+def _far(wanted: float | None) -> float:
+    return abs((wanted or 0) - _ACCUSED)
+
+
+def _figure(number: Interval | None) -> Figure:
+    return Figure("none made") if number is None else Figure(share(number), interval(number))
+
+
+def _utility(result: Result) -> tuple[tuple[str, str], ...]:
+    """Figures of the study's own release, with what they are of."""
+    if not result.releases:
+        return ()
+    own = result.releases[0]
+    return tuple(
+        (share_with_interval(figure), words)
+        for name, words in _UTILITY.items()
+        if (figure := getattr(own, name)) is not None
+    )
+
+
+def _inputs(result: Result) -> tuple[str, ...]:
+    files = [f"{name} {digest[:12]}" for name, digest in result.inputs.items()]
+    more = len(files) - _INPUTS
+    return (*files[:_INPUTS], *([f"and {count(more)} more"] if more > 0 else []))

@@ -1,0 +1,282 @@
+"""What if the person is not in the list at all?"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from reidrisk.drawing import (
+    PERCENT,
+    SHOWN,
+    Look,
+    by_attack,
+    chart,
+    decades,
+    floor_of,
+    switchable,
+)  # fmt: skip
+from reidrisk.estimates.open_set import ACCUSED
+from reidrisk.guests import guest
+from reidrisk.report.parts import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Row,
+    Section,
+    attack_keys,
+    figure_cells,
+    share_columns,
+    span,
+    words_column,
+)  # fmt: skip
+from reidrisk.study.result import Decision, OpenSet, Result
+from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
+from reidrisk.study.saying.words import listed, opening, units
+
+_FIGURES = ("right", "wrong", "accused", "false")
+_RULES = {
+    "score": "by its score",
+    "gap": "by its lead over the next",
+    "posterior": "by its chance to be right",
+}
+"""When an attacker speaks."""
+
+_SHORT = {"score": "score", "gap": "lead", "posterior": "chance"}
+
+_USUAL = 0.01
+"""The share of strangers accused that sentences speak of, or the nearest there is."""
+
+
+def section(result: Result) -> Section | None:
+    """All rules side by side, since the rule decides, and the trade-off of each."""
+    found = result.strangers
+    if not found:
+        return None
+    exhibits = (_points(result), *(_trade_off(result, rule) for rule in _rules(found)))
+    return Section(
+        "strangers", "What if the person is not in the list at all?", _sentences(result), exhibits
+    )
+
+
+def _sentences(result: Result) -> tuple[str, ...]:
+    one = result.strangers[0]
+    missed = ""
+    if one.not_assessed:
+        missed = (
+            f" Of {count(one.not_assessed)} more one side saw nothing: they are in no figure, "
+            "which does not make them safe."
+        )
+    met = (
+        f"A visitor may be nobody whom the attacker knows, and whoever names somebody for each of "
+        f"them accuses people who were never there. Here {exactly(one.present)} of visitors are "
+        f"among the {count(one.users)} known users. {count(one.targets)} of them and "
+        f"{count(one.strangers)} strangers were met, after {units(result, one.slots)}.{missed}"
+    )
+    decided = (
+        "An attacker that may meet strangers must decide when to speak. All rules are shown, since "
+        "the rule decides what an audit finds. Thresholds were chosen on every second stranger and "
+        "judged on the others, and on all known visitors."
+    )
+    return met, decided, *_too_few(one)
+
+
+def _too_few(one: OpenSet) -> tuple[str, ...]:
+    """Shares that are asked for as a rule, and that so few strangers cannot show."""
+    chosen = {decision.wanted for decision in one.decisions}
+    missing = [each for each in ACCUSED if each not in chosen]
+    if not missing:
+        return ()
+    needed = [f"{count(2 * round(1 / each) - 3)} for {percent(each)}" for each in missing]
+    sentence = f"A threshold that accuses so few takes more strangers: {listed(needed)} at least."
+    return (sentence,)
+
+
+def _point(one: OpenSet) -> Decision | None:
+    """The operating point that sentences speak of."""
+    asked = [decision for decision in one.decisions if decision.wanted is not None]
+    return min(asked, key=lambda each: abs((each.wanted or 0) - _USUAL), default=None)
+
+
+def _best(result: Result) -> str:
+    """The rules of the strongest attacker beside each other, and what it does without strangers."""
+    points = [(one, _point(one)) for one in result.strangers]
+    asked = [(one, point) for one, point in points if point is not None]
+    if not asked:
+        return "There are too few strangers to choose when to speak."
+    best, point = max(asked, key=lambda pair: pair[1].right.value)
+    mine = [(one, each) for one, each in asked if one.attack == best.attack]
+    rules = listed([f"{share_with_interval(each.right)} {_RULES[one.rule]}" for one, each in mine])
+    return opening(
+        f"{best.attack} names {share_with_interval(best.decisions[-1].right)} of those present if "
+        f"it names somebody for every visitor, and so for every stranger. If at most "
+        f"{percent(point.wanted or 0)} of strangers may be accused, it names {rules}."
+    )
+
+
+def _rules(found: Sequence[OpenSet]) -> list[str]:
+    used = {one.rule for one in found}
+    return [rule for rule in _RULES if rule in used]
+
+
+def _points(result: Result) -> Exhibit:
+    """A row for each attack and rule, a column for each share of strangers that may be accused."""
+    wanted = sorted(
+        {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
+    )
+    usual = min(wanted, key=lambda each: abs(each - _USUAL), default=None)
+    more: tuple[Column, ...] = ()
+    if usual is not None:
+        more = (
+            _figure(f"Accused at {percent(usual)}", f"accused_{usual:g}_"),
+            _figure(f"Claims false at {percent(usual)}", f"false_{usual:g}_"),
+        )
+    return Exhibit(
+        name="strangers",
+        title="Named rightly, of those present, by how many strangers may be accused",
+        sentence=_best(result),
+        rows=tuple(_side_by_side(one, wanted) for one in result.strangers),
+        columns=(
+            words_column("Attack", "attack"),
+            words_column("Speaks by", "speaks"),
+            *(_figure(f"{percent(each)} accused", f"right_{each:g}_") for each in wanted),
+            _figure("All accused", "right_all_"),
+            *more,
+        ),
+        open=True,
+    )
+
+
+def _figure(heading: str, prefix: str) -> Column:
+    """A figure and its interval in one column; a dash where there is none."""
+
+    def shown(row: Row) -> str:
+        if row[f"{prefix}value"] is None:
+            return NOTHING
+        return share_with_interval(span(row, prefix))
+
+    return Column(heading, shown, f"{prefix}value")
+
+
+def _side_by_side(one: OpenSet, wanted: Sequence[float]) -> Row:
+    by_share = {each.wanted: each for each in one.decisions}
+    cells: dict[str, Any] = {"attack": one.attack, "rule": one.rule, "speaks": _SHORT[one.rule]}
+    for each in wanted:
+        decision = by_share.get(each)
+        for name in _FIGURES:
+            figure = None if decision is None else getattr(decision, name)
+            cells |= figure_cells(figure, f"{name}_{each:g}_")
+    return {**cells, **figure_cells(one.decisions[-1].right, "right_all_"), **_met(one)}
+
+
+def _met(one: OpenSet) -> Row:
+    names = ("slots", "present", "users", "targets", "strangers", "not_assessed")
+    return {name: getattr(one, name) for name in names}
+
+
+def _row(one: OpenSet, decision: Decision) -> Row:
+    cells: dict[str, Any] = {
+        "attack": one.attack,
+        "rule": one.rule,
+        "wanted": decision.wanted,
+        "threshold": decision.threshold,
+    }
+    for name in _FIGURES:
+        cells |= figure_cells(getattr(decision, name), f"{name}_")
+    return {**cells, **_met(one)}
+
+
+def _trade_off(result: Result, rule: str) -> Exhibit:
+    attacks = list(dict.fromkeys(risk.attack for risk in result.risks)) or _attacks(result)
+    found = [one for one in result.strangers if one.rule == rule]
+    every = [decision for one in result.strangers for decision in one.decisions]
+    floor = floor_of(decision.accused.value for decision in every)
+    highest = max(decision.right.high for decision in every)
+    return Exhibit(
+        name=f"strangers-{rule}",
+        title=f"Named rightly against accused: who speaks {_RULES[rule]}",
+        sentence=" ".join(_told(one) for one in found),
+        rows=tuple(_row(one, decision) for one in found for decision in one.decisions),
+        columns=(
+            words_column("Attack", "attack"),
+            Column("Threshold", lambda row: f"{float(row['threshold'] or 0):.4g}", "threshold"),
+            *share_columns("Accused", percent(result.level), "accused_"),
+            *share_columns("Right", percent(result.level), "right_"),
+        ),
+        draw=lambda rows, look: _draw(rows, look, attacks, (floor, highest)),
+        keys=attack_keys(attacks, used=[one.attack for one in found]),
+    )
+
+
+def _attacks(result: Result) -> list[str]:
+    return list(dict.fromkeys(one.attack for one in result.strangers))
+
+
+def _told(one: OpenSet) -> str:
+    decision, everybody = _point(one), one.decisions[-1]
+    if decision is None:
+        return opening(f"{one.attack} names {share_with_interval(everybody.right)} at most.")
+    return opening(
+        f"{one.attack} names {share_with_interval(decision.right)} of those present if at most "
+        f"{percent(decision.wanted or 0)} of strangers may be accused, and "
+        f"{share(everybody.right)} if all may be."
+    )
+
+
+def _draw(
+    rows: Sequence[Row], look: Look, attacks: Sequence[str], ends: tuple[float, float]
+) -> Any:
+    """A line with its interval for each attack, over the share of strangers accused.
+
+    `ends` are where axes end, the same for all rules: the least share accused, the most named.
+    """
+    alt, (floor, highest) = guest("altair"), ends
+    data = [
+        {
+            "attack": row["attack"],
+            "accused": max(float(row["accused_value"] or 0), floor),
+            **{part: row[f"right_{part}"] for part in ("value", "low", "high")},
+            "said": share_with_interval(span(row, "right_")),
+            "said_accused": share_with_interval(span(row, "accused_")),
+            "said_false": NOTHING if row["false_value"] is None
+            else share_with_interval(span(row, "false_")),
+        }
+        for row in rows
+    ]  # fmt: skip
+    base = (
+        chart(data)
+        .transform_filter(SHOWN)
+        .encode(
+            x=alt.X(
+                "accused:Q",
+                scale=alt.Scale(type="log", domain=[floor, 1], nice=False),
+                axis=alt.Axis(
+                    title="share of strangers accused",
+                    labelExpr=PERCENT,
+                    values=decades(floor),
+                    grid=False,
+                ),
+            )
+        )
+    )
+    style = by_attack(attacks, look, dashed=True)
+    axis = alt.Axis(title="named rightly, of those present", labelExpr=PERCENT, tickCount=5)
+    scale = alt.Scale(domain=[0, highest])
+    value = alt.Y("value:Q", axis=axis, scale=scale)
+    tips = [
+        alt.Tooltip("attack:N"),
+        alt.Tooltip("said_accused:N", title="strangers accused"),
+        alt.Tooltip("said:N", title="named rightly"),
+        alt.Tooltip("said_false:N", title="claims that are false"),
+    ]
+    return switchable(
+        alt.layer(
+            base.mark_area(opacity=0.16).encode(
+                y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q", color=style["color"]
+            ),
+            base.mark_line(strokeWidth=2.5).encode(
+                y=value, color=style["color"], strokeDash=style["strokeDash"]
+            ),
+            base.mark_point(filled=True, size=40, opacity=1).encode(
+                y=value, color=style["color"], shape=style["shape"], tooltip=tips
+            ),
+        ),
+        attacks,
+    ).properties(height=280)

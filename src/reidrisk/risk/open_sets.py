@@ -1,0 +1,187 @@
+"""What if the person is not in the list at all? Attackers who may meet strangers."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+import numpy as np
+
+from reidrisk.attacks.attack import View
+from reidrisk.engines import LocalEngine
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import OpenSet, Rule, confidence, open_set
+from reidrisk.estimates.open_set import ACCUSED, share_present
+from reidrisk.matches import Matches
+from reidrisk.observations import Observations
+from reidrisk.risk.assessing import Mask, assessable, something_shown
+from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.fitting import Fitted, Subject, fitted
+from reidrisk.scores import GRID, OfAnyone, Score, normalised
+
+RULES: tuple[Rule, ...] = get_args(Rule)
+
+FEWEST = 2
+"""Strangers, of whom one chooses and one judges; users, of whom one is the second best."""
+
+
+def measure_strangers(
+    seen: Observations,
+    attack: Subject | Sequence[Subject],
+    *,
+    view: View | None = None,
+    slots: int | None = None,
+    present: float | None = None,
+    accused: Sequence[float] = ACCUSED,
+    engine: Engine | None = None,
+    level: float = 0.95,
+) -> tuple[OpenSet, ...]:
+    """Let attackers meet known people and strangers, and name somebody only when a rule says so.
+
+    Three rules decide whether to speak: how high the best *score* is; by what *gap* it is above the
+    second best; and the *posterior* that the best is right, by Bayes' rule over all known users and
+    the chance that it is a stranger. The last needs an attack that is a likelihood and knows how
+    likely rows of strangers are; the gap needs two known users.
+
+    Args:
+        seen: Who is compared with whom; with `strangers`.
+        attack: One attack, or several; `Fitted` ones are not fitted again.
+        view: What attackers may use to fit; what they have seen, if not given.
+        slots: After how many slots; all, if not given.
+        present: Share of visitors whom the attackers know; if not given, as in `seen`. Shares of
+            those present and of strangers do not depend on it; the share of false claims and the
+            posterior do.
+        accused: Shares of strangers that attackers are ready to accuse.
+        engine: Where it runs; this machine, if not given. The answer does not depend on it.
+        level: Chance with which an interval holds the truth.
+
+    Returns:
+        For each attack and rule that applies, the trade-off: `found.at(0.01).right` is how many of
+        those present are named rightly if at most 1 % of strangers may be accused.
+    """
+    one = isinstance(attack, str) or not isinstance(attack, Sequence)
+    attacks: Any = [attack] if one else attack
+    length, level = one_length(seen, slots), confidence(level)
+    if present is None:
+        strangers = 0 if seen.strangers is None else len(seen.strangers)
+        present = len(seen.anonymous) / (len(seen.anonymous) + strangers)
+    meeting = Meeting.of(seen.prefix(length), share_present(present))
+    engine = LocalEngine() if engine is None else engine
+    return tuple(
+        found
+        for each in attacks
+        for found in trade_offs(meeting, fitted(each, seen, view), engine, accused, level)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Meeting:
+    """Targets and strangers, those of whom something was seen, and how often either comes.
+
+    Attributes:
+        targets: Known people are met.
+        strangers: Others are.
+        of_targets: Targets who can be assessed.
+        of_strangers: Strangers who can.
+        present: Share of visitors who are known.
+    """
+
+    targets: Observations
+    strangers: Observations
+    of_targets: Mask
+    of_strangers: Mask
+    present: float
+
+    @classmethod
+    def of(cls, seen: Observations, present: float) -> "Meeting":
+        """All whom the observations meet."""
+        met = seen.of_strangers()
+        something = something_shown(met)
+        if something.sum() < FEWEST:
+            raise InvalidInput(
+                f"in the first {seen.slots} slots something was seen of {int(something.sum())} of "
+                f"{len(something)} strangers; one must choose when to speak and another judge it, "
+                "so there are two at least: use more strangers or more slots"
+            )
+        return cls(seen, met, assessable(seen), something, present)
+
+    @property
+    def not_assessed(self) -> int:
+        """Targets and strangers of whom nothing was seen."""
+        return int((~self.of_targets).sum() + (~self.of_strangers).sum())
+
+
+def trade_offs(
+    meeting: Meeting, subject: Fitted, engine: Engine, accused: Sequence[float], level: float
+) -> list[OpenSet]:
+    """The trade-off of one attack by each rule that applies."""
+    found = []
+    seen = meeting.targets
+    for rule, (sure, others, matches) in _rules(meeting, subject, engine).items():
+        decisions = open_set(
+            sure[meeting.of_targets],
+            matches.credit[meeting.of_targets],
+            others[meeting.of_strangers],
+            present=meeting.present,
+            wanted=accused,
+            level=level,
+        )
+        found.append(
+            OpenSet(
+                attack=subject.attack.name,
+                rule=rule,
+                slots=seen.slots,
+                users=seen.users,
+                targets=int(meeting.of_targets.sum()),
+                strangers=int(meeting.of_strangers.sum()),
+                not_assessed=meeting.not_assessed,
+                present=meeting.present,
+                decisions=decisions,
+            )
+        )
+    return found
+
+
+def _rules(
+    meeting: Meeting, subject: Fitted, engine: Engine
+) -> dict[Rule, tuple[Floats, Floats, Matches]]:
+    """For each rule, how sure it is of targets and of strangers, and what was found of targets."""
+    score, sides = subject.score, (meeting.targets, meeting.strangers)
+    both = meeting.targets.users >= FEWEST
+    found, met = (engine.search(side, score, second=both) for side in sides)
+    sure: dict[Rule, tuple[Floats, Floats, Matches]] = {
+        "score": (found.best / GRID, met.best / GRID, found)
+    }
+    if both:
+        sure["gap"] = (_gap(found), _gap(met), found)
+    model = normalised(score)
+    if subject.attack.likelihood and isinstance(model, OfAnyone):
+        if model is not score:
+            found, met = (engine.search(side, model) for side in sides)
+        claimed, of_strangers = (
+            posterior_of_best(side, model, matches, engine, meeting.present)
+            for side, matches in zip(sides, (found, met), strict=True)
+        )
+        sure["posterior"] = (claimed, of_strangers, found)
+    return sure
+
+
+def _gap(found: Matches) -> Floats:
+    assert found.second is not None
+    return np.asarray((found.best - found.second) / GRID)
+
+
+def posterior_of_best(
+    seen: Observations, model: Score, found: Matches, engine: Engine, present: float
+) -> Floats:
+    """For each anonymous row the posterior that the best known one is its user's.
+
+    With pi the share of visitors who are known, n of them, and L_i = Pr(x | known i) / Pr(x):
+    (pi/n) L_i / ((pi/n) sum_j L_j + 1 - pi). Pr(x) is how likely it is that anyone shows the row.
+    """
+    evidence = engine.evidence(seen, model)
+    if present < 1:
+        assert isinstance(model, OfAnyone)
+        odds = np.log((1 - present) / present * seen.users)
+        of_anyone = model.of_anyone(seen.known, np.asarray(seen.anonymous))
+        evidence = np.logaddexp(evidence, odds + of_anyone)
+    return np.minimum(np.exp(found.best / GRID - evidence), 1.0)

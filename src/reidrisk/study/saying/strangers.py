@@ -1,0 +1,59 @@
+"""Whom figures speak of: people the attacker knows, or strangers too."""
+
+from collections.abc import Sequence
+
+from reidrisk.study.result import Decision, OpenSet, Result
+from reidrisk.study.saying.numbers import count, percent, share_with_interval
+from reidrisk.study.saying.statement import Statement
+from reidrisk.study.saying.words import units
+
+USUAL = 0.01
+"""The share of strangers who may be accused that the verdict speaks of, if it was asked for."""
+
+_RULES = {
+    "score": "by its score alone",
+    "gap": "by its lead over the second best",
+    "posterior": "by its chance of being right",
+}
+
+
+def strangers(result: Result) -> Statement:
+    """How many are named if some visitors are strangers; else, that nobody asked."""
+    chosen = _chosen(result.strangers)
+    if chosen is None:
+        return Statement(
+            "strangers",
+            "Strangers: not asked. Every figure is of people whom the attacker knows.",
+        )
+    one, decision = chosen
+    return Statement(
+        "strangers",
+        f"Strangers: if {_part(1 - one.present)} of the visitors are nobody whom the attacker "
+        f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
+        f"{share_with_interval(decision.right)} of {count(one.targets)} known visitors are named "
+        f"after {units(result, one.slots)} ({one.attack}, {_RULES.get(one.rule, one.rule)}). "
+        f"Accused were {share_with_interval(decision.accused)} of {count(one.strangers)} "
+        "strangers.",
+    )
+
+
+def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
+    """The attacker who names most, after the most slots, among those who may accuse as few."""
+    every = [
+        (one, decision)
+        for one in found
+        for decision in one.decisions
+        if decision.wanted is not None
+    ]
+    if not every:
+        return None
+    slots = max(one.slots for one, _ in every)
+    last = [pair for pair in every if pair[0].slots == slots]
+    wanted = {pair[1].wanted or 0 for pair in last}
+    usual = min(wanted, key=lambda share: (abs(share - USUAL), share))
+    asked = [pair for pair in last if (pair[1].wanted or 0) == usual]
+    return max(asked, key=lambda pair: pair[1].right.value)
+
+
+def _part(number: float) -> str:
+    return "half" if number == 0.5 else percent(number)  # noqa: PLR2004  as people say it

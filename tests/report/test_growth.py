@@ -1,0 +1,39 @@
+"""Risk over slots, where not everybody can be assessed after every number of them."""
+
+from dataclasses import replace
+
+from tests.report.sample import bare, risk
+
+from reidrisk.drawing import PAGE
+from reidrisk.report import growth
+
+
+def curve(*targets):
+    risks = [
+        replace(risk("x", 0.1, slots=slots), targets=n, not_assessed=3_000 - n)
+        for slots, n in zip((1, 2, 4), targets, strict=True)
+    ]
+    (exhibit,) = growth.section(bare(risks=tuple(risks), study={"unit": "weeks"})).exhibits
+    return exhibit
+
+
+def labels(exhibit):
+    drawn = exhibit.draw(exhibit.rows, PAGE).to_dict()
+    texts = [one for one in drawn["layer"] if one["mark"]["type"] == "text"]
+    return [[row["n"] for row in one["data"]["values"]] for one in texts]
+
+
+def test_the_number_of_people_is_said_where_it_changes_along_a_curve():
+    exhibit = curve(400, 900, 3_000)
+    assert exhibit.sentence.endswith(
+        "Not everybody can be assessed after every number of weeks: 400 after 1, 900 after 2 and "
+        "3,000 after 4. Where a curve falls, or rises, this may be because others are assessed, "
+        "not because of more weeks."
+    )
+    assert labels(exhibit) == [["n = 400", "900", "3,000"]]
+
+
+def test_nothing_is_said_where_it_does_not():
+    exhibit = curve(3_000, 3_000, 3_000)
+    assert "assessed" not in exhibit.sentence
+    assert labels(exhibit) == []
