@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, Overlap, TokenTable, TypeAware, WeightedHamming
+from reidrisk.attacks import Hamming, TokenTable, TypeAware, WeightedHamming
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates.crowds import ranks_for
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi, observe
 from reidrisk.risk import measure, measure_guesses, measure_sizes
 from reidrisk.study import Repeats, Result, Study, run_in
@@ -137,7 +138,7 @@ def test_a_study_that_goes_on_has_the_same_sizes(tmp_path):
     """The first step is found in the folder, so sizes search again: also if it stopped early."""
     for place, study in enumerate(
         [
-            replace(STUDY, attacks=(Hamming(), Overlap()), sizes=(50,), beyond=(10_000,)),
+            replace(STUDY, attacks=(Hamming(), TokenTable()), sizes=(50,), beyond=(10_000,)),
             replace(STUDY, targets=600, precision=0.2, sizes=(50,)),
         ]
     ):
@@ -187,14 +188,16 @@ class Counting:
     """An engine that counts what it is asked, by the score."""
 
     def __init__(self):
-        self.engine, self.asked = LocalEngine(), []
+        self.engine, self.asked, self.ranks = LocalEngine(), [], []
 
     def search(self, observations, score, **how):
         self.asked.append(("search", score))
+        self.ranks.append(how.get("ranks", 1))
         return self.engine.search(observations, score, **how)
 
     def curves(self, observations, scores, slots, **how):
         self.asked += [("search", score) for score in scores]
+        self.ranks.append(how.get("ranks", 1))
         return self.engine.curves(observations, scores, slots, **how)
 
     def evidence(self, observations, score):
@@ -223,6 +226,16 @@ def test_an_attack_and_its_model_are_fitted_once_and_search_the_same_rows_once(m
     # been shown is searched beside them.
     assert mine.count("search") == 2
     assert mine.count("evidence") == 2
+
+
+def test_ranks_are_counted_at_the_headline_of_the_study_alone():
+    study = replace(
+        STUDY, attacks=(TokenTable(),), sizes=(100,), guesses=(5,), sweep={"noise": (0.3,)},
+        beside=(API_2,), slots=(1, 3),
+    )  # fmt: skip
+    engine = Counting()
+    study.run(PEOPLE, engine=engine)
+    assert [ranks for ranks in engine.ranks if ranks != 1] == [ranks_for(600, [100])]
 
 
 def test_claims_are_of_all_targets_even_if_risks_were_precise_enough_sooner():
