@@ -1,5 +1,6 @@
 """Risk over slots."""
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,7 +29,6 @@ from reidrisk.study.saying.numbers import count, percent, share, share_with_inte
 from reidrisk.study.saying.words import listed, opening, unit, units
 
 _TOLD = "share of people correctly identified"
-_HEIGHT = 340
 
 
 def section(result: Result) -> Section | None:
@@ -102,10 +102,16 @@ def curves(
     alt = guest("altair")
     data = [{**row, "said": share_with_interval(span(row))} for row in rows]
     ticks = sorted({int(row["slots"] or 0) for row in rows})
+    axis: dict[str, Any] = {"values": ticks, "format": "d", "grid": False}
+    title: str | list[str] = name
+    if behind := _assessed(rows):
+        # A second line under each tick.
+        axis["labelExpr"] = f"[datum.label, {json.dumps(behind)}[datum.label]]"
+        title = [name, "(second line: how many could be assessed)"]
     base = (
         chart(data)
         .transform_filter(SHOWN)
-        .encode(x=alt.X("slots:Q", title=name, axis=alt.Axis(values=ticks, format="d", grid=False)))
+        .encode(x=alt.X("slots:Q", title=title, axis=alt.Axis(**axis)))
     )
     style = by_attack(attacks, look, dashed=True)
     share_axis = alt.Axis(title=told, labelExpr=PERCENT, tickCount=6)
@@ -118,7 +124,6 @@ def curves(
     ]
     return switchable(
         alt.layer(
-            *_assessed(rows, look, name),
             base.mark_area(opacity=0.16).encode(
                 y=alt.Y("low:Q", axis=share_axis), y2="high:Q", color=style["color"]
             ),
@@ -130,27 +135,17 @@ def curves(
             ),
         ),
         attacks,
-    ).properties(height=_HEIGHT)
+    ).properties(height=340)
 
 
-def _assessed(rows: Sequence[Row], look: Look, name: str) -> list[Any]:
-    """How many stand behind each point, along the bottom, if they are not always as many."""
+def _assessed(rows: Sequence[Row]) -> dict[int, str]:
+    """How many stand behind the points at each number of slots; nothing, if always as many."""
     by_slots: dict[int, set[int]] = {}
     for row in rows:
         by_slots.setdefault(int(row["slots"] or 0), set()).add(int(row["targets"] or 0))
     if len(set().union(*by_slots.values())) == 1:
-        return []
-    alt, first = guest("altair"), min(by_slots)
-    data = [
-        {
-            "slots": slots,
-            "n": ("n = " if slots == first else "")
-            + " to ".join(count(one) for one in sorted({min(some), max(some)})),
-        }
-        for slots, some in by_slots.items()
-    ]
-    return [
-        chart(data)
-        .mark_text(color=look.muted, fontSize=11, baseline="top", dy=4)
-        .encode(x=alt.X("slots:Q", title=name), y=alt.value(_HEIGHT - 18), text="n:N")
-    ]
+        return {}
+    return {
+        slots: " to ".join(count(one) for one in sorted({min(some), max(some)}))
+        for slots, some in sorted(by_slots.items())
+    }
