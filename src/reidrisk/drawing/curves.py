@@ -3,6 +3,7 @@
 Rows have `attack`, `value`, `low`, `high`, what they are along, and `said`, the figure in words.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -40,10 +41,16 @@ def over_slots(
     """
     alt = guest("altair")
     ticks = sorted({int(row["slots"]) for row in rows})
+    axis: dict[str, Any] = {"values": ticks, "format": "d", "grid": False}
+    title: str | list[str] = name
+    if behind := _assessed(rows):
+        # A second line under each tick.
+        axis["labelExpr"] = f"[datum.label, {json.dumps(behind)}[datum.label]]"
+        title = [name, "(second line: how many could be assessed)"]
     base = (
         chart(rows)
         .transform_filter(SHOWN)
-        .encode(x=alt.X("slots:Q", title=name, axis=alt.Axis(values=ticks, format="d", grid=False)))
+        .encode(x=alt.X("slots:Q", title=title, axis=alt.Axis(**axis)))
     )
     style = by_attack(attacks, look, _attacks(rows))
     share_axis = alt.Axis(title=told, labelExpr=PERCENT, tickCount=6)
@@ -56,7 +63,6 @@ def over_slots(
     ]
     return switchable(
         alt.layer(
-            *_assessed(rows, look, name),
             base.mark_area(opacity=0.16).encode(
                 y=alt.Y("low:Q", axis=share_axis), y2="high:Q", color=style["color"]
             ),
@@ -127,27 +133,17 @@ def over_users(rows: Rows, look: Look, attacks: Sequence[str]) -> Any:
     return switchable(alt.layer(*layers), attacks).properties(height=_HEIGHT + 20)
 
 
-def _assessed(rows: Rows, look: Look, name: str) -> list[Any]:
-    """How many stand behind each point, along the bottom, if they are not always as many."""
+def _assessed(rows: Rows) -> dict[int, str]:
+    """How many stand behind the points at each number of slots; nothing, if always as many."""
     by_slots: dict[int, set[int]] = {}
     for row in rows:
         by_slots.setdefault(int(row["slots"]), set()).add(int(row["targets"]))
     if len(set().union(*by_slots.values())) == 1:
-        return []
-    alt, first = guest("altair"), min(by_slots)
-    data = [
-        {
-            "slots": slots,
-            "n": ("n = " if slots == first else "")
-            + " to ".join(f"{one:,}" for one in sorted({min(some), max(some)})),
-        }
-        for slots, some in by_slots.items()
-    ]
-    return [
-        chart(data)
-        .mark_text(color=look.muted, fontSize=11, baseline="top", dy=4)
-        .encode(x=alt.X("slots:Q", title=name), y=alt.value(_HEIGHT - 18), text="n:N")
-    ]
+        return {}
+    return {
+        slots: " to ".join(f"{one:,}" for one in sorted({min(some), max(some)}))
+        for slots, some in sorted(by_slots.items())
+    }
 
 
 def alone(drawn: Any, title: str) -> Any:
