@@ -43,7 +43,7 @@ def test_the_demo_ends_with_a_verdict_and_a_page(tmp_path, monkeypatch):
     done = call("demo", "-o", tmp_path / "demo")
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"The report: {tmp_path / 'demo' / 'report.html'}\n")
-    assert "After 8 weeks, the strongest attack (" in done.stdout
+    assert "Found: after 8 weeks, an attacker who knows " in done.stdout
     result = Result.load(tmp_path / "demo")
     for name in ("bounds", "sizes", "extrapolations", "selections", "per_user", "information"):
         assert getattr(result, name), name
@@ -60,7 +60,7 @@ def test_the_demo_without_the_extra_shows_the_figures_and_what_to_install(tmp_pa
     monkeypatch.setattr("reidrisk.cli.demo.starter", lambda: TINY)
     done = call("demo", "-o", tmp_path / "demo")
     assert done.returncode == 0
-    assert "After 4 weeks" in done.stdout
+    assert "after 4 weeks" in done.stdout
     assert "pip install 'reidrisk[plots]'" in done.stderr
 
 

@@ -99,7 +99,7 @@ def test_link_reads_any_tokens_and_names_nobody(own, tmp_path):
     done = call("link", *own, "--slots", "1,2", "-o", tmp_path / "result.json")
     assert done.returncode == 0, done.stderr
     assert "secret" not in done.stdout + done.stderr + (tmp_path / "result.json").read_text()
-    assert "Of up to 1 of the targets one side saw nothing" in done.stdout
+    assert "Of up to 1 of the 3 targets one side saw nothing" in done.stdout
     result = Result.load(tmp_path / "result.json")
     first, second = (risk for risk in result.risks if risk.attack == "hamming")
     assert (first.value, first.targets, first.not_assessed) == (1 / 4, 2, 1)

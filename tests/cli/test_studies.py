@@ -59,7 +59,7 @@ def test_the_real_executable_runs_a_study_and_finds_it_again(tmp_path, finished)
     (tmp_path / "study.toml").write_text(TINY)
     first = run("study", tmp_path / "study.toml", "-o", tmp_path / "run")
     assert (first.returncode, first.stderr) == (0, "")
-    assert "After 4 weeks" in first.stdout
+    assert "after 4 weeks" in first.stdout
     assert "Nothing had to be run" not in first.stdout
     written = (tmp_path / "run" / "result.json").read_bytes()
     assert written == (finished / "run" / "result.json").read_bytes()
