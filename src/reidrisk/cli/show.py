@@ -15,6 +15,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from reidrisk.estimates import Estimate
     from reidrisk.people.people import People
     from reidrisk.study.result import Decision, OpenSet, Risk
 
@@ -73,7 +74,7 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         "rarely that at most so many strangers are accused:"
     )
     table(
-        ("attack", "speaks by", "accused", "right", "interval", "false"),
+        ("attack", "speaks by", "accused", "right", "interval"),
         [
             (each.attack, each.rule, *_decided(decision))
             for each in found
@@ -82,7 +83,6 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         ],
         whole=("attack", "speaks by", "interval"),
     )
-    say("False is the share of what is said that is false, wrong names and accused strangers.")
     if missed := found[0].not_assessed:
         say(f"Of {missed:,} more visitors nothing was seen; they are in no figure.")
 
@@ -90,12 +90,10 @@ def strangers(found: Sequence["OpenSet"]) -> None:
 def _decided(one: "Decision") -> tuple[str, ...]:
     """What becomes of a threshold."""
     accused = "all" if one.wanted is None else f"{one.wanted:.1%}"
-    false = "" if one.false is None else f"{one.false.value:.1%}"
-    ends = f"{one.right.low:.2%} to {one.right.high:.2%}"
-    return accused, f"{one.right.value:.2%}", ends, false
+    return accused, f"{one.right.value:.3%}", interval(one.right)
 
 
-def interval(risk: "Risk") -> str:
+def interval(risk: "Risk | Estimate") -> str:
     """Both ends."""
     return f"{risk.low:.3%} to {risk.high:.3%}"
 
