@@ -50,7 +50,7 @@ def test_a_threshold_has_its_source():
 
 @pytest.mark.parametrize("winners", ["1 1 0 2 - 1 0 0", "1x2 0 2 - 1 0x2"])
 def test_singling_out_is_the_share_with_certain_credit(winners):
-    best = risk("x", 0.1)
+    best = replace(risk("x", 0.1), targets=7, not_assessed=1)
     other = Credits("y", best.slots, "people", "0 0")
     record = Credits("x", best.slots, "people", winners)
     found = rows(bare(risks=(best,), credits=(other, record)))["singling out"]
@@ -61,7 +61,7 @@ def test_singling_out_is_the_share_with_certain_credit(winners):
 
 @pytest.mark.parametrize("winners", ["", "- -", "1 <b>", "1x"])
 def test_credits_that_tell_nothing_are_not_a_zero(winners):
-    best = risk("x", 0.1)
+    best = replace(risk("x", 0.1), targets=0, not_assessed=2)
     record = Credits("x", best.slots, "people", winners)
     found = rows(bare(risks=(best,), credits=(record,)))["singling out"]
     assert figure(found) == (None, None, None)

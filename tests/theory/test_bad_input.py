@@ -521,8 +521,25 @@ for value, says in BAD_PROBABILITIES.items():
         users=5,
         delta=value,
     )
+    for name in ("sharp_upper_from_local_dp", "largest_epsilon"):
+        first = () if name == "sharp_upper_from_local_dp" else (0.5,)
+        epsilon = {} if first else {"epsilon": 1}
+        TABLE.add(
+            name, f"delta {what}", ("delta is a ", says), *first, users=5, delta=value, **epsilon
+        )
+    TABLE.add("largest_epsilon", f"limit {what}", ("limit is a ", says), value, users=5)
 for value in (-1, -1e-300, -INF, NAN, "1", b"1", None, 1j, [1.0], {}):
     says = f" is a number of at least 0, got {value!r}"
+    for name in ("sharp_upper_from_local_dp", "telling_tokens"):
+        TABLE.add(name, f"epsilon {value!r}", "epsilon" + says, epsilon=value, users=5)
+    TABLE.add(
+        "randomised_response_optimum",
+        f"epsilon {value!r}",
+        "epsilon" + says,
+        epsilon=value,
+        tokens=3,
+        users=5,
+    )
     TABLE.add("upper_from_local_dp", f"epsilon {value!r}", "epsilon" + says, epsilon=value, users=5)
     TABLE.add(
         "upper_from_mutual_information", f"bits {value!r}", "bits" + says, bits=value, users=5
@@ -534,6 +551,21 @@ for value in (0, -1, 1.5, 2.0, True, "3", None, NAN, INF, [3]):
         "upper_from_mutual_information", f"users {value!r}", "users" + says, bits=1, users=value
     )
     TABLE.add("upper_from_k_anonymity", f"k {value!r}", "k" + says, value)
+    for part in ("users", "slots"):
+        given = {"epsilon": 1, "users": 5, "slots": 2, part: value}
+        for name in ("sharp_upper_from_local_dp", "telling_tokens"):
+            TABLE.add(name, f"{part} {value!r}", part + says, **given)
+        TABLE.add(
+            "randomised_response_optimum", f"{part} {value!r}", part + says, tokens=3, **given
+        )
+    TABLE.add(
+        "randomised_response_optimum",
+        f"tokens {value!r}",
+        "tokens" + says,
+        epsilon=1,
+        tokens=value,
+        users=5,
+    )
     if value is not None:
         TABLE.add(
             "upper_from_local_dp",

@@ -1,14 +1,15 @@
 """The words of regulators, and which of our figures each one is; or that nobody asked for it."""
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.report.parts import Exhibit, Row, Section, figure_cells, share_columns, words_column
-from reidrisk.study.result import Credits, Result, Risk, UserRisk
+from reidrisk.study.credits import credits_in
+from reidrisk.study.result import Result, Risk, UserRisk
 from reidrisk.study.saying.numbers import Interval, count, in_full, percent
 from reidrisk.study.saying.verdict import strongest
 from reidrisk.study.saying.words import targets_word
@@ -17,7 +18,6 @@ PAGE = "docs/concepts/regulators.md"
 """Where the words are explained."""
 
 _NOT_ASKED = "not asked in this study"
-_WINNERS = re.compile(r"(-|[0-9]+)(?:x([0-9]+))?")
 
 
 @dataclass(frozen=True)
@@ -167,15 +167,10 @@ def _certain(result: Result, best: Risk) -> Estimate | None:
     """The share of those assessed who were named alone and rightly."""
     for record in result.credits:
         if (record.attack, record.slots) == (best.attack, best.slots):
-            return _named_alone(record, result.level)
+            try:
+                credit = credits_in(record, best.targets + best.not_assessed)
+            except InvalidInput:  # damaged, which is no zero
+                return None
+            known = credit[~np.isnan(credit)]
+            return mean_of_credits(known == 1, level=result.level) if known.size else None
     return None
-
-
-def _named_alone(record: Credits, level: float) -> Estimate | None:
-    words = [_WINNERS.fullmatch(word) for word in record.winners.split()]
-    runs = [(word[1], int(word[2] or 1)) for word in words if word]
-    assessed = [(winners == "1", times) for winners, times in runs if winners != "-"]
-    if not assessed or not all(words):
-        return None
-    alone, times = zip(*assessed, strict=True)
-    return mean_of_credits(np.repeat(np.array(alone, float), times), level=level)
