@@ -55,7 +55,7 @@ def test_a_study_gives_what_measuring_gives():
     assert result.strangers == expected
     assert result.users == known < 600
     assert Result.from_json(result.to_json()) == result
-    assert any("Attackers do not know 0.4 of all users" in one for one in result.assumptions)
+    assert any("Attackers do not know 40 % of all users" in one for one in result.assumptions)
     # Who names everybody is right as often as if nobody had asked.
     last = {one.attack: one for one in result.risks if one.slots == 3}
     for one in result.strangers:

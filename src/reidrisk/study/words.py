@@ -36,8 +36,8 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
     if study.strangers:
         sentences.append(
-            f"Attackers do not know {study.strangers:.4g} of all users, chosen at random: these "
-            "are strangers, and like everybody else in all but that. Every figure but those on "
+            f"Attackers do not know {100 * study.strangers:.4g} % of all users, chosen at random: "
+            "these are strangers, and like everybody else in all but that. Every figure but those on "
             "strangers is of people whom the attacker knows."
         )
     if isinstance(source, SyntheticTopics):

@@ -379,7 +379,7 @@ def test_what_lowers_the_risk_comes_from_other_releases():
 
 def decision(wanted, right):
     number = Estimate(right, right / 2, min(1.0, 2 * right), 0.95, 250, "made")
-    return Decision(1.0, wanted, number, number, number, None)
+    return Decision(1.0, wanted, number, number, replace(number, trials=62), None)
 
 
 def test_strangers_are_spoken_of_where_they_were_asked_for():
@@ -398,8 +398,8 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
         (
             "Strangers: if half of the visitors are nobody whom the attacker knows, and at most "
             "1 % of those may be accused, 3 % (1 % to 6 %) of 250 known visitors are named after 4 "
-            "weeks (x, by its lead over the second best). Accused were 3 % (1 % to 6 %) of 125 "
-            "strangers."
+            "weeks (x, by its lead over the second best). Accused were 3 % (1 % to 6 %) of the "
+            "62 strangers who had no part in choosing the threshold."
         )
     ]
     only = replace(found, strangers=(met("posterior", 1, decision(0.002, 0.1), present=0.9),))

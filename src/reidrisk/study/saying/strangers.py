@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reidrisk.study.result import Decision, OpenSet, Result
-from reidrisk.study.saying.numbers import count, percent, share_with_interval
+from reidrisk.study.saying.numbers import count, exactly, percent, share_with_interval
 from reidrisk.study.saying.statement import Statement
 from reidrisk.study.saying.words import units
 
@@ -31,10 +31,10 @@ def strangers(result: Result) -> Statement:
         "strangers",
         f"Strangers: if {_part(1 - one.present)} of the visitors are nobody whom the attacker "
         f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
-        f"{share_with_interval(decision.right)} of {count(one.targets)} known visitors are named "
-        f"after {units(result, one.slots)} ({one.attack}, {RULES.get(one.rule, one.rule)}). "
-        f"Accused were {share_with_interval(decision.accused)} of {count(one.strangers)} "
-        "strangers.",
+        f"{share_with_interval(decision.right)} of {count(decision.right.trials)} known "
+        f"visitors are named after {units(result, one.slots)} ({one.attack}, {RULES.get(one.rule, one.rule)}). "
+        f"Accused were {share_with_interval(decision.accused)} of the "
+        f"{count(decision.accused.trials)} strangers who had no part in choosing the threshold.",
     )
 
 
@@ -57,4 +57,4 @@ def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
 
 
 def _part(number: float) -> str:
-    return "half" if number == 0.5 else percent(number)  # noqa: PLR2004  as people say it
+    return "half" if number == 0.5 else exactly(number)  # noqa: PLR2004  as people say it
