@@ -37,8 +37,8 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     if study.strangers:
         sentences.append(
             f"Attackers do not know {100 * study.strangers:.4g} % of all users, chosen at random: "
-            "these are strangers, and like everybody else in all but that. Every figure but those on "
-            "strangers is of people whom the attacker knows."
+            "these are strangers, and like everybody else in all but that. Every figure but those "
+            "on strangers is of people whom the attacker knows."
         )
     if isinstance(source, SyntheticTopics):
         sentences.append(

@@ -32,7 +32,8 @@ def strangers(result: Result) -> Statement:
         f"Strangers: if {_part(1 - one.present)} of the visitors are nobody whom the attacker "
         f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
         f"{share_with_interval(decision.right)} of {count(decision.right.trials)} known "
-        f"visitors are named after {units(result, one.slots)} ({one.attack}, {RULES.get(one.rule, one.rule)}). "
+        f"visitors are named after {units(result, one.slots)} "
+        f"({one.attack}, {RULES.get(one.rule, one.rule)}). "
         f"Accused were {share_with_interval(decision.accused)} of the "
         f"{count(decision.accused.trials)} strangers who had no part in choosing the threshold.",
     )
