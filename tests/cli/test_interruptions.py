@@ -47,7 +47,8 @@ def test_runs_that_are_killed_many_times_end_with_the_same_bytes(tmp_path_factor
     for kills in (1, 1, 2, 3, 5, 8):
         place = tmp_path_factory.mktemp("killed")
         (place / "study.toml").write_text(LONGER)
-        for moment in moments.uniform(0, took, kills):
+        # A machine that is less busy than it was, or a run that finds steps done, ends sooner.
+        for moment in moments.uniform(0, 0.6 * took, kills):
             process = start(place, stderr=subprocess.DEVNULL)
             try:
                 process.wait(moment)

@@ -19,6 +19,7 @@ from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table
 from reidrisk.releases.release import Bits
+from reidrisk.study.sound import unsound
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -390,9 +391,12 @@ class Result:
                 "again, or use the version that wrote it"
             )
         try:
-            return typed(cls, body)  # type: ignore[no-any-return]
+            result: Self = typed(cls, body)
         except ValueError as wrong:
             raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from None
+        if fault := unsound(result):
+            raise InvalidInput(f"{name} is damaged ({fault}); run the study again")
+        return result
 
     def to_frame(self) -> Any:
         """All risks, sweeps included, as a data frame of pandas, or else of polars."""
