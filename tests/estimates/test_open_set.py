@@ -37,6 +37,18 @@ def test_decisions_by_hand():
     assert found[-1].accused.value == 1
 
 
+def test_whoever_cannot_be_assessed_is_in_false_claims_only():
+    """The third target: named by who names everybody, and wrongly."""
+    keep = np.array([True, True, False, True])
+    every = open_set(SURE, CREDITS, STRANGERS, present=0.5, level=0.9)
+    found = open_set(SURE, CREDITS, STRANGERS, present=0.5, level=0.9, assessed=keep)
+    assert found[-1].right == mean_of_credits(np.array(CREDITS)[keep], level=0.9)
+    assert found[-1].wrong.trials == 3
+    assert [one.false for one in found] == [one.false for one in every]
+    same = open_set(SURE, CREDITS, STRANGERS, present=0.5, level=0.9, assessed=[True] * 4)
+    assert same == every
+
+
 def test_false_claims_among_present_people_alone_are_wrong_ones():
     found = open_set(SURE, CREDITS, STRANGERS, present=1.0)
     assert found[-1].false.value == pytest.approx(1.5 / 4)

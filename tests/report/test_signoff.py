@@ -122,7 +122,8 @@ def test_people_who_could_not_be_assessed_stand_beside_the_outcome(tmp_path):
     few = replace(risk("Hamming", 0.001), not_assessed=2_600)
     page = made(bare(signoff=SIGNOFF, risks=(few,)), tmp_path)
     outcome = page.partition('id="outcome"')[2].partition("</div>")[0]
-    assert ">Passed<" in outcome
+    assert ">Passed, with doubts<" in outcome
+    assert "could not be assessed, more than 10" in outcome
     assert "Up to 2,600 people could not be assessed" in outcome
 
 

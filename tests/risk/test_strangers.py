@@ -13,6 +13,8 @@ from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations
+from reidrisk.people.some import Some
+from reidrisk.releases import are_strangers, observe, prepared
 from reidrisk.risk import fitted, measure_strangers
 from reidrisk.risk.open_sets import posterior_of_best
 from reidrisk.risk.posteriors import beliefs
@@ -208,3 +210,17 @@ def test_a_view_holds_strangers_among_the_others():
     assert [tuple(row) for row in view.anonymous] == sorted(map(tuple, both))
     bags = Observations(BagRows([[0]], tokens=2), [[0]], [0], tokens=2, strangers=[[], [1, 1]])
     assert [bag.tolist() for bag in View.of(bags).anonymous] == [[], [0], [1, 1]]
+
+
+def test_bounds_are_not_those_of_a_release_that_saw_only_who_is_known():
+    """Cohorts of everybody, and cohorts of those who are known, are two releases."""
+    people, cohorts = rr.data.synthetic_topics(40, epochs=2, seed=1), rr.Cohorts(users=4)
+    seen = observe(cohorts, people, strangers=0.5, seed=3)
+    known = Some.of(people, np.flatnonzero(~are_strangers(people.ids, 0.5, 3)))
+    with pytest.raises(InvalidInput, match="looks at everybody before it shows anybody"):
+        rr.spectrum(seen, [rr.Hamming()], release=cohorts, people=known, seed=3)
+    found = rr.spectrum(
+        seen, [rr.Hamming()], release=prepared(cohorts, people), people=known, seed=3
+    )
+    reached = max(one.estimate.low for one in found.bounds if one.side == "lower")
+    assert all(one.estimate.high >= reached for one in found.bounds if one.side == "upper")

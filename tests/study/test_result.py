@@ -13,7 +13,7 @@ from tests.cli.tools import TINY, call
 
 from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
-from reidrisk.study.result import typed
+from reidrisk.study.result import Signoff, plain, typed
 from reidrisk.study.schema import FILE, schema_text
 from reidrisk.study.toml import study_file
 
@@ -128,6 +128,13 @@ def test_results_without_a_number_are_not_written(result):
         (lambda body: body["risks"][0].update(level=1.5), "risks.0.level: 1.5 is no chance"),
         (lambda body: body["risks"][0].update(targets=-3), "risks.0.targets: -3 is below 0"),
         (lambda body: body.update(users=-1), "users: -1 is below 0"),
+        (lambda body: body.update(users=0), "users: 0 is nobody"),
+        (lambda body: body.update(slots=[]), "slots: .* is no ascending list"),
+        (lambda body: body.update(slots=body["slots"][::-1]), "slots: .* is no ascending list"),
+        (lambda body: body["risks"].pop(), "risks: there is no figure of"),
+        (lambda body: body["risks"][0].update(setting={"noise": 0.1}), "risks: there is no figure"),
+        (lambda body: body["risks"][0].update(guessing=0.0), "risks.0.guessing: 0.* no chance"),
+        (lambda body: body.update(signoff=signed(limit=5.0)), "signoff.limit: 5.0 is no share"),
     ],
 )
 def test_damage_is_named_with_its_place(result, spoil, message):
@@ -135,6 +142,10 @@ def test_damage_is_named_with_its_place(result, spoil, message):
     spoil(body)
     with pytest.raises(InvalidInput, match=rf"file is damaged \({message}.*run the study again"):
         Result.from_json(json.dumps(body), "file")
+
+
+def signed(**said):
+    return {**plain(Signoff()), **said}
 
 
 OLD = Path(__file__).parent / "data" / "reidrisk-1.json"

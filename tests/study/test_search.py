@@ -26,6 +26,7 @@ from reidrisk.study.search import (
     each_level,
     evaluations,
     more_targets,
+    most_users,
     risk_at,
     searched,
     values_of,
@@ -159,6 +160,16 @@ def test_all_users_are_targets_if_nothing_is_said():
     with pytest.raises(InvalidInput, match="300 targets can never show 1 %"):
         check_targets(study, people, "top", (5,), max_risk=0.01)
     check_targets(study, people, "users", (100, 1_000), max_risk=0.01)
+
+
+def test_strangers_and_training_users_are_no_targets():
+    people = data.synthetic_topics(1_000, epochs=1)
+    study = Study(release=API, attacks=(Overlap(),), targets=None, strangers=0.3, training=0.2)
+    known = len(study.scene(people, LocalEngine()).known_ids)
+    assert 480 < known < 640
+    assert most_users(study, people, "top", (5,)) == known
+    with pytest.raises(InvalidInput, match=f"{known} targets can never show"):
+        check_targets(study, people, "top", (5,), max_risk=0.005)
 
 
 def trial(right, trials, level=0.99):

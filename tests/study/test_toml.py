@@ -164,6 +164,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         ("attacks = []" + PEOPLE, "line 1: attacks: attacks is empty; a study has at"),
         ("guesses = [0]" + PEOPLE, "line 1: guesses: guesses is a whole number of at least 1"),
         ('training = "100%"' + PEOPLE, "line 1: training: training is a share of users below 1"),
+        ('level = "5%"' + PEOPLE, "line 1: level: level is how sure .* did you mean 0.95"),
         ('level = "100%"' + PEOPLE, "line 1: level: level is above 0 and below 1"),
         (PEOPLE + "[sweep]\nnoize = [1]", "line 6: sweep.noize: 'noize' .* did you mean noise"),
         (PEOPLE + '[sweep]\nnoise = ["x"]', "line 6: sweep.noise: noise is between 0 and 1"),

@@ -69,7 +69,7 @@ def calibrate(
             )
 
         found = search.calibrate(measure, values, max_risk=max_risk)
-    users = search.most_users(given.source, name, values)
+    users = search.most_users(given.study, given.source, name, values)
     advice = search.advice(found, users) if found.enough is None else None
     if as_json:
         body = {"parameter": name, **asdict(found), "advice": advice}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
@@ -110,6 +110,7 @@ def open_set(
     present: float,
     wanted: Sequence[float] = ACCUSED,
     level: float = 0.95,
+    assessed: ArrayLike | None = None,
 ) -> tuple[Decision, ...]:
     """What an attacker gets right and whom it accuses, for thresholds from cautious to none.
 
@@ -128,6 +129,8 @@ def open_set(
         present: Share of visitors who are known.
         wanted: Shares of strangers that the attacker is ready to accuse.
         level: Chance with which each interval holds what it estimates.
+        assessed: For each target whether it counts among those named rightly and wrongly; all, if
+            not given. Claims about the others are claims all the same: they count among the false.
     """
     everything = -np.inf, np.inf
     named = numbers("sure", sure, low=everything[0], high=everything[1])
@@ -139,11 +142,12 @@ def open_set(
             "targets, in the same order"
         )
     share, level = share_present(present), confidence(level)
+    counted = np.ones(len(named), bool) if assessed is None else np.asarray(assessed, bool)
     shares = [probability("wanted", one) for one in wanted]
     chosen = _thresholds(-np.sort(-others[::2]), shares)
     lowest = float(np.nextafter(min(named.min(), others.min()), -np.inf))
     return tuple(
-        _decision(edge, asked, (named, right, others[1::2]), share, level)
+        _decision(edge, asked, (named, right, others[1::2]), counted, share, level)
         for edge, asked in [*chosen, (lowest, None)]
     )
 
@@ -174,13 +178,17 @@ def _decision(
     edge: float,
     wanted: float | None,
     judged: tuple[Numbers, Numbers, Numbers],
+    assessed: NDArray[np.bool_],
     present: float,
     level: float,
 ) -> Decision:
     sure, credit, strangers = judged
     speaks = sure > edge
     parts = np.where(speaks, credit, 0.0), np.where(speaks, 1 - credit, 0.0), strangers > edge
-    right, wrong, accused = (mean_of_credits(part, level=level) for part in parts)
+    right, wrong, accused = (
+        mean_of_credits(part, level=level)
+        for part in (parts[0][assessed], parts[1][assessed], parts[2])
+    )
     said = int(speaks.sum()) + (int(parts[2].sum()) if present < 1 else 0)
     false = _false_claims(parts, present, said, level) if said else None
     return Decision(edge, wanted, right, wrong, accused, false)

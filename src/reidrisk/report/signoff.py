@@ -7,7 +7,8 @@ from typing import Literal
 
 from reidrisk.report.ranges import range_of
 from reidrisk.report.writing import foot, policy, resource, template, trusted
-from reidrisk.study.judging import above, judged
+from reidrisk.study.doubts import doubts
+from reidrisk.study.judging import Limits, above, judge, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff
 from reidrisk.study.saying.numbers import (
     Interval,
@@ -194,7 +195,10 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
                          "figure, which does not make them safe.")  # fmt: skip
     if failing:
         return Outcome("failed", "Not passed", tuple(sentences))
-    return Outcome("passed", "Passed", tuple(sentences))
+    limits = Limits(max_risk=words.limit)
+    doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
+    word = "Passed, with doubts" if doubted else "Passed"
+    return Outcome("passed", word, (*sentences, *doubted))
 
 
 def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:

@@ -116,14 +116,17 @@ def trade_offs(
     """The trade-off of one attack by each rule that applies."""
     found = []
     seen = meeting.targets
+    # Somebody of whom nothing is known is met and named like all others, and is in false claims.
+    shown = something_shown(seen)
     for rule, (sure, others, matches) in _rules(meeting, subject, engine).items():
         decisions = open_set(
-            sure[meeting.of_targets],
-            matches.credit[meeting.of_targets],
+            sure[shown],
+            matches.credit[shown],
             others[meeting.of_strangers],
             present=meeting.present,
             wanted=accused,
             level=level,
+            assessed=meeting.of_targets[shown],
         )
         found.append(
             OpenSet(

@@ -9,7 +9,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
-from reidrisk.releases.release import AnyRelease, Bits, known_release
+from reidrisk.releases.release import AnyRelease, Bits, Surveys, known_release
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
@@ -86,7 +86,8 @@ def spectrum(
     Args:
         seen: Who is compared with whom.
         attacks: At least one.
-        release: What showed the tokens: adds what it promises.
+        release: What showed the tokens: adds what it promises. One that looks at everybody first
+            is given as `releases.prepared(release, everybody)` if `people` are not everybody.
         people: Those behind the known rows, in their order; if not given, what was seen stands in
             for them. With `seed` they add the full-information optimum, and bounds of small worlds.
         seed: With which people were observed.
@@ -105,6 +106,12 @@ def spectrum(
         check_likelihood(attack_of(model))
     length = one_length(seen, slots)
     engine = LocalEngine() if engine is None else engine
+    if isinstance(release, Surveys) and people is not None and seen.strangers is not None:
+        raise InvalidInput(
+            f"{release.name} looks at everybody before it shows anybody, and strangers are not "
+            "among the people behind the known rows; give what it is once it has seen everybody, "
+            "reidrisk.releases.prepared(release, everybody)"
+        )
     shows = known_release(release, people)
     setting = Setting(
         seen, length, level, engine, shows, people, seed, revealed, _as_bits(shared_bits)

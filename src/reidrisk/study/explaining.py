@@ -157,8 +157,14 @@ def _allowed(epsilon: float, delta: float, users: int, slots: int, tokens: int |
     return Allowed(
         slots=slots,
         odds=_odds(slots * epsilon),
-        sure=1.0 if delta else float(sharp_upper_from_local_dp(epsilon=slots * epsilon, users=2)),
-        answered=float(upper(users=2)),
+        sure=1.0
+        if delta and representations != 1
+        else float(
+            sharp_upper_from_local_dp(
+                epsilon=slots * epsilon, users=2, representations=representations
+            )
+        ),
+        answered=float(upper(users=2, representations=representations)),
         named=float(upper(users=users, representations=representations)),
         simple=float(
             upper_from_local_dp(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reidrisk.checks import probability
+from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.credits import ends, targets_to_show
@@ -110,7 +111,7 @@ def check_targets(
         values: Where.
         max_risk: What the upper end of the risk must not exceed.
     """
-    users = most_users(source, name, values)
+    users = most_users(study, source, name, values)
     targets = users if study.targets is None else min(study.targets, users)
     times = evaluations(values)
     level = each_level(study.level, times)
@@ -131,9 +132,14 @@ def check_targets(
     )
 
 
-def most_users(source: Source, name: str, values: Sequence[float]) -> int:
-    """How many users there are to be attacked at most, wherever the search goes."""
-    return int(max(values)) if name == USERS.name else source.users
+def most_users(study: Study, source: Source, name: str, values: Sequence[float]) -> int:
+    """How many users there are to be attacked at most, wherever the search goes.
+
+    Neither strangers nor training users are.
+    """
+    if name == USERS.name:
+        source = replace(source, users=int(max(values)))  # type: ignore[type-var]
+    return len(study.scene(source, LocalEngine()).known_ids)
 
 
 def more_targets(trial: Trial, max_risk: float) -> int | None:

@@ -22,6 +22,9 @@ Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
 
 
+LEAST_LEVEL = 0.5
+"""With less, somebody wrote the chance to be wrong."""
+
 _NUMBERS = ("slots", "sizes", "beyond", "guesses")
 """Fields that are several whole numbers."""
 
@@ -115,7 +118,11 @@ class Study:
             raise InvalidInput("strangers is a share of users below 1: somebody must be known")
         if self.present is not None and not 0 < probability("present", self.present) <= 1:
             raise InvalidInput("present is a share of visitors above 0: somebody must be known")
-        confidence(self.level)
+        if confidence(self.level) < LEAST_LEVEL:
+            raise InvalidInput(
+                f"level is how sure intervals are, {LEAST_LEVEL:.0%} or more; with "
+                f"{self.level:.4g} they would be all but empty: did you mean {1 - self.level:.4g}?"
+            )
 
     def check(self, source: Source | None = None) -> None:
         """Refuse what cannot be asked; of this source, once it is known."""

@@ -402,6 +402,8 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
             "62 strangers who had no part in choosing the threshold."
         )
     ]
+    few = replace(found, strangers=(met("score", 4, decision(None, 0.9)),))
+    assert texts(few, "strangers")[0].startswith("Strangers: 125 were met, too few to choose")
     only = replace(found, strangers=(met("posterior", 1, decision(0.002, 0.1), present=0.9),))
     assert "if 10 % of the visitors are nobody" in texts(only, "strangers")[0]
     assert "(x, by its chance of being right)" in texts(only, "strangers")[0]

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 def check(study: "Study", source: Source | None) -> None:
     """Strangers, if it is said how many visitors are none."""
-    met = study.strangers or (source is None or (isinstance(source, Linked) and source.strangers))
+    met = study.strangers or (
+        source is None or (isinstance(source, Linked) and source.strangers >= FEWEST)
+    )
     if study.present is not None and not met:
         raise InvalidInput(
             "present is the share of visitors who are known, and everybody is whom this study "

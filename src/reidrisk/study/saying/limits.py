@@ -66,8 +66,14 @@ def remedy(result: Result) -> list[Statement]:
     """What lowers the upper end, from sweeps and releases side by side; unless all is well."""
     asked = None if result.signoff is None else result.signoff.limit
     own = headline(result)
-    if not own or (asked is not None and not above(judged(result), asked)):
+    if not own:
         return []
+    if asked is not None:
+        failing = above(judged(result), asked)
+        if not failing:
+            return []
+        if any(risk.slots != own[0].slots for risk in failing):
+            asked = None  # what is measured at the headline alone says nothing about the others
     now = max(risk.high for risk in own)
     better = [one for one in (*_swept(result, own), *_others(result, own)) if one.high < now]
     # Of those that keep the limit the mildest comes first.

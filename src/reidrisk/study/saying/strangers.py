@@ -21,6 +21,13 @@ RULES: dict[str, str] = {
 def strangers(result: Result) -> Statement:
     """How many are named if some visitors are strangers; else, that nobody asked."""
     chosen = _chosen(result.strangers)
+    if chosen is None and result.strangers:
+        met = max(one.strangers for one in result.strangers)
+        return Statement(
+            "strangers",
+            f"Strangers: {count(met)} were met, too few to choose when to speak so that few of "
+            "them are accused. Every figure above is of people whom the attacker knows.",
+        )
     if chosen is None:
         return Statement(
             "strangers",

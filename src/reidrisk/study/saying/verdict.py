@@ -7,7 +7,7 @@ from reidrisk.study.saying.limits import limit, remedy
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.statement import Statement
 from reidrisk.study.saying.strangers import strangers
-from reidrisk.study.saying.words import cleaned, targets_word
+from reidrisk.study.saying.words import cleaned, targets_word, units
 
 __all__ = ["Statement", "basis", "headline", "strongest", "text", "verdict"]
 
@@ -36,11 +36,24 @@ def _attacked(result: Result, best: Risk | None) -> str:
     every = best.targets + best.not_assessed
     if not best.not_assessed:
         all_of = "all could" if every > 1 else "could"
-        return f"{_targets(result, every)} attacked, and {all_of} be assessed."
+        text = f"{_targets(result, every)} attacked, and {all_of} be assessed"
+        return f"{text}{_sooner(result, best)}."
     return (
         f"{_targets(result, every)} attacked, of whom {count(best.targets)} could be assessed: of "
         f"the other {count(best.not_assessed)} one side had seen nothing, which does not make them "
         "safe."
+    )
+
+
+def _sooner(result: Result, best: Risk) -> str:
+    """After how many slots not everybody could be assessed, although all can after the most."""
+    risks = [one for one in result.risks if one.attack == best.attack and not one.setting]
+    worst = max(risks, key=lambda one: one.not_assessed)
+    if not worst.not_assessed:
+        return ""
+    return (
+        f" after {units(result, best.slots)}; after {units(result, worst.slots)}, "
+        f"{count(worst.not_assessed)} could not"
     )
 
 
