@@ -70,6 +70,18 @@ def test_what_only_one_tried_is_told(runs, tmp_path):
     assert "Only quiet tried weighted-hamming." in call("compare", runs / "quiet", tmp_path).stdout
 
 
+def test_the_heading_has_the_lowest_level(runs, tmp_path):
+    less = rr.Result.load(runs / "quiet")
+    risks = tuple(replace(one, method="betting, anytime") for one in less.risks)
+    replace(less, risks=risks, credits=()).save(tmp_path)
+    told = " ".join(call("compare", runs / "quiet", tmp_path, width=120).stdout.split())
+    assert "points 92.5 % interval targets" in told
+    assert "95 % interval" not in told
+    section, _ = rr.report.comparing.sections(rr.compare(less, rr.Result.load(tmp_path)))
+    headings = [column.heading for column in section.exhibits[0].columns]
+    assert "92.5 % interval" in headings
+
+
 def test_a_page_is_written(runs, tmp_path):
     pytest.importorskip("altair")
     page = tmp_path / "page.html"

@@ -56,6 +56,7 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     assert len(lines) == (failing or 1)
     assert last.startswith("not passed") == bool(failing)
     assert lines[0].startswith("passed") == (not failing)
+    assert lines[0].endswith("none above the limit (95 % intervals)") == (not failing)
     printed = call("gate", made / "result.json", "--max-risk", most, *chosen, "--json")
     body = json.loads(printed.stdout)
     assert (body["passed"], len(body["failing"])) == (not failing, failing)
@@ -146,6 +147,28 @@ def test_doubts_are_told_and_fail_if_strict(tmp_path, quiet):
         assert body["failing"] == []
     elif not quiet:
         assert "not passed, since there are doubts: 1 figure, none above" in strict.stdout
+
+
+def test_a_level_that_was_a_slip_does_not_pass_if_strict(tmp_path):
+    replace(result(replace(risk("weighted-hamming"), level=0.05)), level=0.05).save(tmp_path)
+    done = call("gate", tmp_path, "--max-risk", "60%")
+    assert "none above the limit (5 % intervals)" in done.stdout
+    assert "doubt: a figure that was judged holds with 5 % only" in done.stderr
+    assert call("gate", tmp_path, "--max-risk", "60%", "--strict").returncode == 3
+
+
+def test_a_result_to_compare_with_must_be_that_of_its_run(tmp_path):
+    now, last = tmp_path / "now", tmp_path / "last"
+    for folder in (now, last):
+        result(risk("weighted-hamming", 2)).save(folder)
+    words = ("gate", now, "--compare", last, "--worse-by", "99%")
+    text = "doubt: the result to compare with is not that of the run in its folder"
+    assert text not in call(*words).stderr
+    (last / "run.json").write_text("{}")
+    done = call(*words)
+    assert text in done.stderr
+    assert "doubt: the result is not that" not in done.stderr
+    assert call(*words, "--strict").returncode == 3
 
 
 def test_a_strict_gate_passes_where_there_are_no_doubts(tmp_path):

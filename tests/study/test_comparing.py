@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import reidrisk as rr
@@ -17,6 +17,7 @@ from reidrisk.study.saying import differences as said
 WINNERS = st.lists(st.sampled_from("012-"), min_size=2, max_size=30).filter(
     lambda told: any(one != "-" for one in told)
 )
+MOSTLY = st.lists(st.sampled_from("0120120120120120120-"), min_size=2, max_size=60)
 
 
 def credit(told):
@@ -44,24 +45,51 @@ def result(*attacks, people="x", slots=(8,), **more):
     return Result(**(given | more))
 
 
-@given(st.data(), WINNERS)
+@given(st.data(), WINNERS | MOSTLY.filter(lambda told: any(one != "-" for one in told)))
 def test_the_same_targets_are_compared_one_by_one(data, before):
-    after = data.draw(st.lists(st.sampled_from("012-"), min_size=len(before),
-                               max_size=len(before)).filter(
-        lambda told: any(one != "-" for one in told)))  # fmt: skip
+    other = data.draw(st.lists(st.sampled_from("012" * 9 + "-"), min_size=len(before),
+                               max_size=len(before)))  # fmt: skip
+    gaps_stay = data.draw(st.booleans())
+    after = [was if was == "-" and gaps_stay else now
+             for was, now in zip(before, other, strict=True)]  # fmt: skip
+    assume(any(one != "-" for one in after))
     found = compare(result(("a", before)), result(("a", after))).differences[0]
     both = [place for place in range(len(before)) if "-" not in {before[place], after[place]}]
     if not both:
         assert not found.paired
         assert found.why_not == "No target could be assessed in both."
         return
+    one_only = sum((one == "-") != (other == "-") for one, other in zip(before, after, strict=True))
+    if 10 * one_only > len(both) + one_only:
+        assert not found.paired
+        assert found.why_not == "Too many could be assessed in one run only."
+        return
     first, second = ([told[place] for place in both] for told in (before, after))
     assert found.paired
     assert found.why_not == ""
     assert found.change == paired_difference(credit(first), credit(second))
     assert found.change.trials == len(both)
-    assert found.left_out == sum((one == "-") != (other == "-")
-                                 for one, other in zip(before, after, strict=True))  # fmt: skip
+    assert found.left_out == one_only
+    assert found.before.value == pytest.approx(np.mean(credit(first)))
+    assert found.after.value - found.before.value == pytest.approx(found.change.value)
+
+
+def test_who_could_be_assessed_in_one_run_only_is_not_ignored():
+    before, after = "1" + "0" * 99 + "-" * 400, "1" + "0" * 99 + "1" * 400
+    found = compare(result(("a", before)), result(("a", after)))
+    assert found.headline.worse
+    assert found.headline.change.value == pytest.approx(401 / 500 - 1 / 100)
+    assert "person by person: too many could be assessed in one run only" in said.explained(found)
+    assert compare(result(("a", after)), result(("a", before))).headline.safer
+
+
+def test_rows_add_up_where_few_are_left_out():
+    before, after = "0" * 95 + "-" * 5, "0" * 95 + "1" * 5
+    one = compare(result(("a", before)), result(("a", after))).headline
+    assert one.paired
+    assert (one.before.value, one.after.value, one.change.value) == (0, 0, 0)
+    assert (one.before.trials, one.after.trials, one.left_out) == (95, 95, 5)
+    assert said.targets(one) == "same 95, 5 left out"
 
 
 PAIR = result(("a", "0101")), result(("a", "0111"))
@@ -98,6 +126,8 @@ def test_a_level_that_cannot_be_had_is_said():
     assert found.differences[0].change.level == pytest.approx(0.9)
     assert "Some intervals hold with 90 % only" in said.explained(found)
     assert "(90 % interval)" in str(found)
+    assert said.level(found) == "90 %"
+    assert said.level(compare(*PAIR)) == "95 %"
 
 
 def test_attacks_of_one_name_keep_their_order():
@@ -215,6 +245,31 @@ def test_what_differs_is_told_in_words():
     other = replace(first, study={**first.study, "release": {"name": "cohorts", "users": 50}})
     assert [one.what for one in compare(first, other).changes] == ["the release"]
     assert compare(first, first).changes == ()
+
+
+def changed(before, after):
+    first, second = (replace(PAIR[0], study=study) for study in (before, after))
+    return [(one.what, one.before, one.after) for one in compare(first, second).changes]
+
+
+@pytest.mark.parametrize("one", [None, [], {}, ()])
+@pytest.mark.parametrize("other", [None, [], {}, ()])
+def test_nothing_is_nothing_however_it_is_written(one, other):
+    assert changed({"beside": one}, {"beside": other}) == []
+    assert changed({"release": {"top": one}}, {"release": {"top": other}}) == []
+    assert changed({"beside": one}, {"beside": 0}) == [("beside", "none", "0")]
+
+
+def test_another_unit_is_a_difference():
+    assert changed({"unit": "weeks"}, {"unit": "days"}) == [("unit", "weeks", "days")]
+    assert changed({}, {"unit": "slots"}) == []
+
+
+@pytest.mark.parametrize("damaged", [5, "a", [5], {"a": 1}, [{"name": ["x"]}], [{"name": None}]])
+def test_descriptions_of_attacks_that_are_none_are_ignored(damaged):
+    whole = [{"name": "a", "pooled": True}]
+    assert changed({"attacks": damaged}, {"attacks": whole}) == []
+    assert changed({"attacks": whole}, {"attacks": damaged}) == []
 
 
 def test_real_runs_are_paired_by_people_and_seed():

@@ -301,11 +301,87 @@ def test_another_crowd_is_doubted():
     assert doubts(made(), checks, limits, made()) == ()
 
 
+def test_the_largest_share_who_could_not_be_assessed_counts():
+    large = replace(risk("weighted-hamming"), targets=10_000, not_assessed=500)
+    small = replace(risk("type-aware"), targets=100, not_assessed=100)
+    result, limits = made(risks=(large, small)), Limits(max_risk=0.5)
+    found = doubts(result, judge(result, limits), limits)
+    assert "100 of 200 targets could not be assessed" in found[0]
+    nobody = made(risks=(replace(risk("weighted-hamming"), targets=0),))
+    assert doubts(nobody, judge(nobody, limits), limits) == ()
+
+
+def compared(result, before, **chosen):
+    """Doubts about a comparison, but for those that the figures made up here always raise."""
+    limits = Limits(worse_by=1.0, **chosen)
+    found = doubts(result, judge(result, limits, before), limits, before)
+    return [doubt for doubt in found if "holds with 90 % only" not in doubt]
+
+
+def test_who_could_not_be_assessed_before_is_doubted():
+    missed = replace(risk("weighted-hamming"), not_assessed=400)
+    (found,) = compared(made(), made(risks=(missed,)), attack="weighted-hamming")
+    assert found.startswith("in the other run 400 of 500 targets could not be assessed")
+    assert compared(made(), made()) == []
+
+
+def test_slots_that_are_not_compared_are_doubted():
+    early = made(risks=(risk("hamming", 4), risk("weighted-hamming", 4)), slots=(4,))
+    late = made(risks=(*early.risks, *made().risks[1:]))
+    (found,) = compared(late, early)
+    assert "ends after 4 weeks and this one after 8 weeks: what comes later was not" in found
+    assert compared(late, early, slots=4) == []
+    assert compared(late, late) == []
+
+
+def test_new_attacks_are_doubted():
+    more = made(risks=(*made().risks, risk("type-aware"), risk("hamming", setting={"noise": 0.2})))
+    (found,) = compared(more, made())
+    assert found == "the other run did not try type-aware, so it was not compared"
+    assert compared(more, made(), attack="weighted-hamming") == []
+    assert compared(made(), more, attack="weighted-hamming") == []
+    twice = made(risks=(*made().risks, risk("weighted-hamming"), risk("rarity\u202eoverlap")))
+    (found,) = compared(twice, made())
+    assert "did not try weighted-hamming and rarity\ufffdoverlap" in found
+
+
+def test_another_unit_is_doubted():
+    (found,) = compared(made(study={"unit": "days"}), made())
+    assert "the other run counts weeks and this one days" in found
+
+
 def test_figures_that_are_less_sure_than_asked_for_are_doubted():
     before, limits = made(), Limits(worse_by=0.5, attack="weighted-hamming")
     checks = judge(made(), limits, before)  # of intervals that cannot be widened
     assert checks[0].figure.level == pytest.approx(0.9)
     assert "holds with 90 % only" in doubts(made(), checks, limits, before)[0]
+
+
+@pytest.mark.parametrize(
+    ("level", "text"),
+    [(0.05, "holds with 5 % only, below 90 %"), (0.89, "holds with 89 % only"), (0.9, None)],
+)
+def test_levels_that_say_next_to_nothing_are_doubted(level, text):
+    result = made(risks=(replace(risk("weighted-hamming"), level=level),), level=level)
+    limits = Limits(max_risk=0.5)
+    found = doubts(result, judge(result, limits), limits)
+    assert (text is None) == (found == ())
+    assert text is None or text in found[0]
+
+
+def test_a_comparison_is_as_sure_as_the_surer_run_asked_for():
+    def strict(level):
+        return replace(credited(hamming=SOME), level=level, risks=tuple(
+            replace(one, level=level) for one in credited(hamming=SOME).risks))  # fmt: skip
+
+    for first, second in ((0.99, 0.95), (0.95, 0.99)):
+        before, after = strict(first), strict(second)
+        limits = Limits(worse_by=0.5)
+        found = doubts(after, judge(after, limits, before), limits, before)
+        assert any("holds with 95 % only, and 99 % was asked for" in doubt for doubt in found)
+    alone, before = Limits(max_risk=0.5), strict(0.99)
+    found = doubts(strict(0.95), judge(strict(0.95), alone), alone, before)
+    assert not any("holds with" in doubt for doubt in found)
 
 
 def test_a_result_belongs_to_the_run_in_its_folder(tmp_path):

@@ -66,21 +66,21 @@ def _names(before: str, after: str) -> tuple[str, str]:
 
 def _tell(found: "Comparison", names: tuple[str, str]) -> None:
     from reidrisk.study.saying import differences
-    from reidrisk.study.saying.numbers import percent
     from reidrisk.study.saying.words import cleaned
 
     known = cleaned(found)
+    interval = f"{differences.level(known)} interval"
     show.say(differences.verdict(known, names))
     click.echo()
     show.table(
-        ("attack", names[0], names[1], "points", f"{percent(found.level)} interval", "targets"),
+        ("attack", names[0], names[1], "points", interval, "targets"),
         [
             (one.attack, differences.share_beside(one.before, one.change),
              differences.share_beside(one.after, one.change), differences.points(one.change),
              differences.points_interval(one.change), differences.targets(one))
             for one in known.differences
         ],
-        whole=("attack", f"{percent(found.level)} interval"),
+        whole=("attack", interval),
     )  # fmt: skip
     show.say(differences.explained(known))
     if known.changes:

@@ -110,7 +110,8 @@ def gate(
 
     Doubts are told on stderr, and fail with --strict: a result that is not that of the run in its
     folder, more than 10% of targets who could not be assessed, only attacks that know too little,
-    and with --compare another number of users.
+    figures that hold with less than 90% or than was asked for; and with --compare another number
+    of users, another unit, and slots and attacks that the other run has not.
 
     The exit code is 0 if passed, 3 if not, and 2 if something asked for cannot be judged.
 
@@ -131,8 +132,10 @@ def gate(
     before = None if last is None else rr.Result.load(last)
     checks = judge(result, limits, before)
     doubted = list(doubts(result, checks, limits, before))
+    if last is not None and before is not None and not belongs(last, before):
+        doubted.insert(0, f"the result to compare with {_NOT_ITS_OWN}")
     if not belongs(run, result):
-        doubted.insert(0, "the result is not that of the run in its folder: run the study again")
+        doubted.insert(0, f"the result {_NOT_ITS_OWN}")
     failing = [check for check in checks if not check.passed]
     passed = not failing and not (strict and doubted)
     if as_json:
@@ -147,6 +150,9 @@ def gate(
     _tell_doubts(result, doubted, strict=strict)
     if not passed:
         click.get_current_context().exit(EXCEEDED)
+
+
+_NOT_ITS_OWN = "is not that of the run in its folder: run the study again"
 
 
 def _check_limits(limits: "Limits", last: str | None) -> None:
@@ -191,7 +197,7 @@ def _tell(run: str, result: "Result", checks: "Sequence[Check]", *, passed: bool
         click.echo(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
         return
     said = "passed" if passed else "not passed, since there are doubts"
-    click.echo(f"{said}: {_figures(len(checks))}, none above the limit")
+    click.echo(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
     for name, option in _LIMITS.items():
         if own := [check for check in checks if check.limit_of == name and check.figure]:
             worst = max(own, key=lambda check: check.figure.high if check.figure else 1)
@@ -212,6 +218,15 @@ _LIMITS = {
 
 def _figures(number: int) -> str:
     return "1 figure" if number == 1 else f"{number} figures"
+
+
+def _levels(checks: "Sequence[Check]") -> str:
+    """With what figures hold, but for those that are computed and surely do."""
+    from reidrisk.study.saying.numbers import percent
+
+    levels = {check.figure.level for check in checks if check.figure is not None} - {1.0}
+    said = dict.fromkeys(percent(level) for level in sorted(levels))
+    return f" ({' and '.join(said)} intervals)" if said else ""
 
 
 def _tell_doubts(result: "Result", doubted: "Sequence[str]", *, strict: bool) -> None:

@@ -13,6 +13,7 @@ from reidrisk.report.parts import Column, Exhibit, Row, Section, words_column
 from reidrisk.study.comparing import Comparison, Difference
 from reidrisk.study.saying.differences import (
     explained,
+    level,
     missing,
     points,
     points_interval,
@@ -20,7 +21,6 @@ from reidrisk.study.saying.differences import (
     targets,
     verdict,
 )
-from reidrisk.study.saying.numbers import percent
 from reidrisk.study.saying.verdict import Statement
 from reidrisk.study.saying.words import cleaned, opening, units
 from reidrisk.study.words import versions
@@ -63,7 +63,7 @@ def html(
         command=command,
         assumptions=(
             _PAIRED if all(one.paired for one in known.differences) else _UNPAIRED,
-            f"Intervals hold the truth with probability {percent(known.level)}, each on its own.",
+            f"Intervals hold the truth with probability {level(known)}, each on its own.",
         ),
         not_covered=_NOT_COVERED,
         versions=versions(),
@@ -89,9 +89,7 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Section:
             Column(names[0], lambda row: str(row["before_said"]), "before"),
             Column(names[1], lambda row: str(row["after_said"]), "after"),
             Column("Points", lambda row: str(row["points"]), "value"),
-            Column(
-                f"{percent(found.level)} interval", lambda row: str(row["interval"]), "high"
-            ),
+            Column(f"{level(found)} interval", lambda row: str(row["interval"]), "high"),
             words_column("Targets", "targets"),
         ),
         draw=_drawn,

@@ -13,11 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate, paired_difference, unpaired_difference
+from reidrisk.estimates import (
+    Estimate,
+    mean_of_credits,
+    paired_difference,
+    unpaired_difference,
+)
 from reidrisk.study.credits import credits_in
 from reidrisk.study.describe import fingerprint
 from reidrisk.study.result import Credits, Result, Risk
 from reidrisk.study.saying.differences import verdict
+
+MOST_UNASSESSED = 0.1
+"""Share of targets who may be left out; with more, who knows whether they are like the rest."""
 
 Figure = tuple[str, int]
 """An attack, and which of those that are called so."""
@@ -31,9 +39,10 @@ class Difference:
         attack: Its name.
         slots: How many it has seen.
         users: Among how many it chose, before and after.
-        before: How often it was right, by the first result.
+        before: How often it was right, by the first result; over the targets assessed in both, if
+            paired.
         after: The same by the second.
-        change: `after - before`, from -1 to 1; over the targets assessed in both, if paired.
+        change: `after - before`, from -1 to 1.
         paired: Whether the same targets were compared one by one.
         left_out: Targets assessed in one of the two only, if paired.
         why_not: Why targets were not compared one by one; empty if they were.
@@ -172,9 +181,12 @@ def _difference(
     if isinstance(pairs, str):
         change = unpaired_difference(before, after, level=level)
     else:
-        both = ~np.isnan(pairs).any(axis=0)
-        left_out = int((np.isnan(pairs[0]) != np.isnan(pairs[1])).sum())
-        change = paired_difference(pairs[0][both], pairs[1][both], level=level)
+        left_out = _in_one_only(pairs)
+        first, second = pairs[:, ~np.isnan(pairs).any(axis=0)]
+        change = paired_difference(first, second, level=level)
+        if left_out:
+            before = mean_of_credits(first, level=before.level)
+            after = mean_of_credits(second, level=after.level)
     return Difference(
         attack=risks[1].attack,
         slots=risks[1].slots,
@@ -204,7 +216,15 @@ def _pairs(
     pairs = np.stack(found)
     if np.isnan(pairs).any(axis=0).all():
         return "No target could be assessed in both."
+    if _in_one_only(pairs) > MOST_UNASSESSED * (~np.isnan(pairs).all(axis=0)).sum():
+        # Those who can be assessed now, and could not before, may be the ones at risk.
+        return "Too many could be assessed in one run only."
     return pairs
+
+
+def _in_one_only(pairs: NDArray[np.float64]) -> int:
+    """How many targets could be assessed in one of the two runs and not in the other."""
+    return int((np.isnan(pairs[0]) != np.isnan(pairs[1])).sum())
 
 
 def _named(records: Any, slots: int) -> dict[Figure, Any]:
@@ -227,7 +247,7 @@ _TOLD_ELSEWHERE = {"kind", "name", "title", "unit", "attacks", "targets", "slots
 
 def _changes(before: Result, after: Result) -> Iterator[Change]:
     """In what the studies differ: what results say, the release, all else, files, versions."""
-    for name in ("users", "targets", "slots", "level", "seed"):
+    for name in ("users", "targets", "slots", "unit", "level", "seed"):
         yield from _change(name, getattr(before, name), getattr(after, name))
     first, second = ({**result.study} for result in (before, after))
     yield from _parts("the release", first.pop("release", None), second.pop("release", None))
@@ -254,7 +274,11 @@ def _parts(what: str, before: Any, after: Any) -> Iterator[Change]:
 def _attacks(before: Any, after: Any) -> Iterator[Change]:
     """Attacks of one name that were made otherwise; which there are is told by the figures."""
     first, second = (
-        {one["name"]: one for one in given or () if isinstance(one, Mapping) and "name" in one}
+        {
+            one["name"]: one
+            for one in (given if isinstance(given, list | tuple) else ())
+            if isinstance(one, Mapping) and isinstance(one.get("name"), str)
+        }
         for given in (before, after)
     )
     for name in first:
@@ -265,7 +289,7 @@ def _attacks(before: Any, after: Any) -> Iterator[Change]:
 
 
 def _change(what: str, before: Any, after: Any) -> Iterator[Change]:
-    if before != after:
+    if before != after and not (before in _NOTHING and after in _NOTHING):
         yield Change(what, _said(before), _said(after))
 
 
@@ -275,7 +299,7 @@ def _kind(part: Mapping[str, Any]) -> Any:
 
 def _said(value: Any) -> str:
     """A value of a description in few words: what is long is known by a digest."""
-    if value is None or value in ([], {}):
+    if value in _NOTHING:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -288,6 +312,9 @@ def _said(value: Any) -> str:
         return f"{name} ({fingerprint(value)[:8]})"
     return ", ".join(_said(one) for one in value)
 
+
+_NOTHING: tuple[Any, ...] = (None, [], {}, ())
+"""Ways to describe that there is none."""
 
 _LONG = 40
 """Texts above are digests, as a rule."""

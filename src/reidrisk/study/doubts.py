@@ -1,17 +1,20 @@
 """What speaks against trusting a result, although its figures are low."""
 
 import json
+from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from reidrisk.attacks import ATTACKS, attack_named
+from reidrisk.study.comparing import MOST_UNASSESSED
 from reidrisk.study.judging import Check, Limits
 from reidrisk.study.parameters import release_kinds
-from reidrisk.study.result import Result
+from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent
+from reidrisk.study.saying.words import cleaned, listed, unit, units
 
-MOST_UNASSESSED = 0.1
-"""Share of targets who may be in no figure; with more, who knows whether they are like the rest."""
+LEAST_LEVEL = 0.9
+"""Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""
 
 PLAIN = frozenset({"gaps", "hamming", "overlap"})
 """Attacks that compare rows as they are: every token weighs alike, nothing is learned, nothing is
@@ -27,12 +30,13 @@ def doubts(
     result: Result, checks: Collection[Check], limits: Limits, before: Result | None = None
 ) -> tuple[str, ...]:
     """A sentence for each doubt about what was judged."""
-    return (
+    found = (
         *_unassessed(result, limits),
         *_weak(result, {check.attack for check in checks if check.attack is not None}),
-        *_other_crowd(result, before),
-        *_less_sure(result, checks),
+        *_less_sure(result, checks, before),
+        *(_against(result, limits, before) if before is not None else ()),
     )
+    return cleaned(found)
 
 
 def belongs(path: str | Path, result: Result) -> bool:
@@ -55,15 +59,17 @@ def _unassessed(result: Result, limits: Limits) -> Iterator[str]:
         and limits.slots in {None, risk.slots}
         and limits.attack in {None, risk.attack}
     ]  # fmt: skip
-    worst = max(risks, key=lambda risk: risk.not_assessed, default=None)
-    if worst is None:
-        return
-    everyone = worst.targets + worst.not_assessed
-    if worst.not_assessed > MOST_UNASSESSED * everyone:
+    worst = max(risks, key=_share_unassessed, default=None)
+    if worst is not None and _share_unassessed(worst) > MOST_UNASSESSED:
+        everyone = worst.targets + worst.not_assessed
         yield (
             f"{count(worst.not_assessed)} of {count(everyone)} targets could not be assessed, more "
             f"than {percent(MOST_UNASSESSED)}: the figures do not speak of them"
         )
+
+
+def _share_unassessed(risk: Risk) -> float:
+    return risk.not_assessed / max(1, risk.targets + risk.not_assessed)
 
 
 def _weak(result: Result, judged: Collection[str]) -> Iterator[str]:
@@ -93,20 +99,59 @@ def _can_be_known(result: Result) -> bool:
     return hasattr(release_kinds().get(str(name)), "one_of_top")
 
 
-def _other_crowd(result: Result, before: Result | None) -> Iterator[str]:
-    """Among more users everybody is harder to find, with the same release."""
-    if before is not None and before.users != result.users:
+def _against(result: Result, limits: Limits, before: Result) -> Iterator[str]:
+    """What speaks against a comparison with another run."""
+    yield from (f"in the other run {doubt}" for doubt in _unassessed(before, limits))
+    if before.users != result.users:
+        # Among more users everybody is harder to find, with the same release.
         yield (
             f"the other run chose among {count(before.users)} users and this one among "
             f"{count(result.users)}: the crowd alone changes the figures"
         )
-
-
-def _less_sure(result: Result, checks: Collection[Check]) -> Iterator[str]:
-    """Figures that hold with a lower level than the result promises."""
-    levels = [check.figure.level for check in checks if check.figure is not None]
-    if levels and min(levels) < result.level - _ROUNDING:
+    if before.unit != result.unit:
         yield (
-            f"a figure that was judged holds with {percent(min(levels))} only, and the study asked "
-            f"for {percent(result.level)}"
+            f"the other run counts {unit(before)} and this one {unit(result)}: as many of them do "
+            "not show as much"
+        )
+    yield from _not_compared(result, limits, before)
+
+
+def _not_compared(result: Result, limits: Limits, before: Result) -> Iterator[str]:
+    """What this run has and the other has not; it may be where the risk has risen."""
+    last = before.slots[-1]
+    if limits.slots is None and last < result.slots[-1]:
+        yield (
+            f"the other run ends after {units(before, last)} and this one after "
+            f"{units(result, result.slots[-1])}: what comes later was not compared"
+        )
+    slots = last if limits.slots is None else limits.slots
+    now, then = (
+        Counter(risk.attack for risk in one.risks if not risk.setting and risk.slots == slots)
+        for one in (result, before)
+    )
+    new = [attack for attack in now - then if limits.attack in {None, attack}]
+    if new:
+        yield f"the other run did not try {listed(new)}, so it was not compared"
+
+
+def _less_sure(result: Result, checks: Collection[Check], before: Result | None) -> Iterator[str]:
+    """Figures that hold with a lower level than was asked for, or with hardly any."""
+    higher = max(result.level, before.level if before is not None else 0)
+    sure = [
+        (check.figure.level, higher if check.limit_of == "worse_by" else result.level)
+        for check in checks
+        if check.figure is not None
+    ]
+    least = min((level for level, _ in sure), default=1.0)
+    lower = [(level, asked) for level, asked in sure if level < asked - _ROUNDING]
+    if least < LEAST_LEVEL - _ROUNDING:
+        yield (
+            f"a figure that was judged holds with {percent(least)} only, below "
+            f"{percent(LEAST_LEVEL)}: that says next to nothing; let level be 95% in the study file"
+        )
+    elif lower:
+        level, asked = min(lower)
+        yield (
+            f"a figure that was judged holds with {percent(level)} only, and {percent(asked)} was "
+            "asked for"
         )

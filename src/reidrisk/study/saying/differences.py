@@ -43,8 +43,14 @@ def share_beside(figure: Estimate, change: Estimate) -> str:
 def targets(one: "Difference") -> str:
     """How many were attacked, and whether they are the same."""
     if one.paired:
-        return f"same {count(one.change.trials)}"
+        rest = f", {count(one.left_out)} left out" if one.left_out else ""
+        return f"same {count(one.change.trials)}{rest}"
     return f"{count(one.before.trials)} and {count(one.after.trials)}"
+
+
+def level(comparison: "Comparison") -> str:
+    """With what every difference holds: the lowest of their levels."""
+    return percent(min(one.change.level for one in comparison.differences))
 
 
 def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "the second")) -> str:
@@ -67,25 +73,24 @@ def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "th
 
 def basis(one: "Difference") -> str:
     """How a difference is known."""
-    level = percent(one.change.level)
+    sure = percent(one.change.level)
     if one.paired:
         rest = (
             f", {count(one.left_out)} more could be assessed in one run only"
             if one.left_out
             else ""
         )
-        return f"same {count(one.change.trials)} targets{rest} ({level} interval)"
+        return f"same {count(one.change.trials)} targets{rest} ({sure} interval)"
     return (
         f"not person by person, {count(one.before.trials)} targets in the one and "
-        f"{count(one.after.trials)} in the other ({level} interval)"
+        f"{count(one.after.trials)} in the other ({sure} interval)"
     )
 
 
 def explained(comparison: "Comparison") -> str:
     """What the numbers are, and why some were not compared person by person."""
     reasons = dict.fromkeys(one.why_not for one in comparison.differences if one.why_not)
-    levels = {one.change.level for one in comparison.differences}
-    lower = [level for level in levels if level < comparison.level]
+    lower = any(one.change.level < comparison.level for one in comparison.differences)
     meaning = (
         "Points are percentage points of how often an attack is right after "
         f"{units(comparison, comparison.slots)}; above 0 the second is worse."
@@ -93,7 +98,7 @@ def explained(comparison: "Comparison") -> str:
     sentences = [
         meaning,
         *(f"Not compared person by person: {reason[0].lower()}{reason[1:]}" for reason in reasons),
-        *(f"Some intervals hold with {percent(min(lower))} only." for _ in lower[:1]),
+        *([f"Some intervals hold with {level(comparison)} only."] if lower else []),
     ]
     return " ".join(sentences)
 
