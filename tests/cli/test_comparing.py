@@ -66,7 +66,9 @@ def test_the_same_run_differs_in_nothing(runs):
 
 def test_what_only_one_tried_is_told(runs, tmp_path):
     less = rr.Result.load(runs / "loud")
-    replace(less, risks=tuple(one for one in less.risks if one.attack == "hamming")).save(tmp_path)
+    risks = tuple(one for one in less.risks if one.attack == "hamming")
+    attackers = tuple(one for one in less.attackers if one.name == "hamming")
+    replace(less, risks=risks, attackers=attackers).save(tmp_path)
     assert "Only quiet tried weighted-hamming." in call("compare", runs / "quiet", tmp_path).stdout
 
 

@@ -131,7 +131,7 @@ def test_results_without_a_number_are_not_written(result):
         (lambda body: body.update(users=0), "users: 0 is nobody"),
         (lambda body: body.update(slots=[]), "slots: .* is no ascending list"),
         (lambda body: body.update(slots=body["slots"][::-1]), "slots: .* is no ascending list"),
-        (lambda body: body["risks"].pop(), "risks: there is no figure of"),
+        (lambda body: body["risks"].pop(0), "risks: there is no figure of"),
         (lambda body: body["risks"][0].update(setting={"noise": 0.1}), "risks: there is no figure"),
         (lambda body: body["risks"][0].update(guessing=0.0), "risks.0.guessing: 0.* no chance"),
         (lambda body: body.update(signoff=signed(limit=5.0)), "signoff.limit: 5.0 is no share"),

@@ -407,8 +407,6 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
     only = replace(found, strangers=(met("posterior", 1, decision(0.002, 0.1), present=0.9),))
     assert "if 10 % of the visitors are nobody" in texts(only, "strangers")[0]
     assert "(x, by its chance of being right)" in texts(only, "strangers")[0]
-    undecided = replace(found, strangers=(met("score", 4, decision(None, 0.1)),))
-    assert texts(undecided, "strangers")[0].startswith("Strangers: not asked.")
 
 
 def test_an_attack_in_words_that_a_reader_understands():

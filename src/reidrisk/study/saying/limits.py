@@ -68,18 +68,17 @@ def remedy(result: Result) -> list[Statement]:
     own = headline(result)
     if not own:
         return []
-    if asked is not None:
-        failing = above(judged(result), asked)
-        if not failing:
-            return []
-        if any(risk.slots != own[0].slots for risk in failing):
-            asked = None  # what is measured at the headline alone says nothing about the others
+    failing = () if asked is None else above(judged(result), asked)
+    if asked is not None and not failing:
+        return []
+    # What is measured at the headline alone says nothing about figures that fail elsewhere.
+    enough = all(risk.slots == own[0].slots for risk in failing)
     now = max(risk.high for risk in own)
     better = [one for one in (*_swept(result, own), *_others(result, own)) if one.high < now]
     # Of those that keep the limit the mildest comes first.
     better.sort(key=lambda one: (0, -one.high) if _keeps(one, asked) else (1, one.high))
     if better:
-        told = "; ".join(_told(one, asked) for one in better[:MOST])
+        told = "; ".join(_told(one, asked, enough=enough) for one in better[:MOST])
         return [Statement("remedy", f"What would lower the risk: {told}.")]
     if asked is None:
         return []
@@ -87,10 +86,10 @@ def remedy(result: Result) -> list[Statement]:
     return [Statement("remedy", text)]
 
 
-def _told(one: Remedy, asked: float | None) -> str:
+def _told(one: Remedy, asked: float | None, *, enough: bool) -> str:
     high = at_most_beside(one.high, 1.0 if asked is None else asked)
     parts = [f"upper end {high}", *one.aside]
-    if _keeps(one, asked):
+    if enough and _keeps(one, asked):
         parts.insert(1, "which keeps the limit")
     return f"{one.words} ({', '.join(parts)})"
 
