@@ -170,6 +170,19 @@ def test_bad_shares_are_refused(change, message):
         replace(STUDY, **change)
 
 
+def test_a_share_that_hides_everybody_is_refused_as_such():
+    with pytest.raises(InvalidInput, match="a share of 0.9999 of 600 users leaves nobody"):
+        replace(STUDY, strangers=0.9999).run(PEOPLE)
+
+
+def test_who_is_hidden_is_nobody_to_extrapolate_from():
+    """Refused before anything is measured: twelve users are enough, the known among them not."""
+    few = data.synthetic_topics(12, epochs=3, seed=1)
+    study = replace(STUDY, targets=None, beyond=(1000,), strangers=0.5)
+    with pytest.raises(InvalidInput, match=r"beyond extrapolates .* and \d known users are too"):
+        study.steps(few, LocalEngine())
+
+
 def test_present_without_strangers_is_refused():
     study = replace(STUDY, strangers=0.0, present=0.5)
     with pytest.raises(InvalidInput, match="everybody is whom this study meets"):

@@ -165,12 +165,12 @@ class _Crowd(NamedTuple):
         ids = people.ids
         known = ~are_strangers(ids, strangers, seed)
         users = int(known.sum())
-        number = users if targets is None else whole_number("targets", targets, least=1)
         if not users or (strangers and users == people.users):
             raise InvalidInput(
                 f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
                 "another share of strangers, or more users"
             )
+        number = users if targets is None else whole_number("targets", targets, least=1)
         if number > users:
             what = "users who are known" if strangers else "users"
             raise InvalidInput(f"targets is at most the number of {what}, {users}; got {number}")

@@ -20,16 +20,17 @@ if TYPE_CHECKING:
 
 
 def check(study: "Study", source: Source | None) -> None:
-    """Enough users to extrapolate from."""
-    if study.beyond and source is not None and len(sizes_to_fit(source.users)) < FEWEST:
-        raise InvalidInput(
-            f"beyond extrapolates from smaller crowds, and {source.users} users are too few for "
-            "that; leave beyond out"
-        )
+    """Nothing is needed but enough known users, whom only the scene has counted."""
 
 
 def steps(scene: Scene) -> Iterator[Step]:
     """A step for each attack; it takes what the first step found, or searches again."""
+    known = len(scene.known_ids)
+    if scene.study.beyond and len(sizes_to_fit(known)) < FEWEST:
+        raise InvalidInput(
+            f"beyond extrapolates from smaller crowds, and {known} known users are too few for "
+            "that; leave beyond out"
+        )
     if scene.study.sizes or scene.study.beyond:
         for place, attack in enumerate(scene.study.attacks):
             yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, scene, attack))
