@@ -30,6 +30,19 @@ def test_tables_with_strangers_are_told_so(tables):
     assert max(map(len, done.stdout.splitlines())) <= 80
 
 
+def test_every_figure_is_printed_with_its_interval(tables, tmp_path):
+    done = call("link", *tables, "-o", tmp_path / "run.json", width=80)
+    assert done.returncode == 0, done.stderr
+    words = " ".join(done.stdout.split())
+    assert "If at most 5.0% of strangers are to be accused" in words
+    for one in Result.load(tmp_path / "run.json").strangers:
+        point = one.at(0.05)
+        figures = (point.wrong, point.accused, point.false)
+        assert f"{one.attack} {' '.join(f'{each.value:.2%}' for each in figures)} by" in words
+        ends = " ".join(f"{each.low:.2%} to {each.high:.2%}" for each in figures)
+        assert f"by {one.rule} {ends}" in words
+
+
 def test_a_share_of_known_users_can_be_hidden(tables, tmp_path):
     done = call("link", *tables, "--strangers", "30%", "--present", "5%", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr

@@ -45,13 +45,14 @@ def test_every_attack_and_rule_stands_in_one_table(result):
     assert [one.name for one in charts] == ["strangers-score", "strangers-gap",
                                             "strangers-posterior"]  # fmt: skip
     headings = [column.heading for column in points.columns]
-    assert headings[2:] == ["1 % accused", "5 % accused", "All accused", "Accused at 1 %",
-                            "Claims false at 1 %"]  # fmt: skip
+    assert headings[2:] == ["1 % accused", "5 % accused", "All accused", "Wrong at 1 %",
+                            "Accused at 1 %", "Claims false at 1 %"]  # fmt: skip
     for one, row in zip(result.strangers, points.rows, strict=True):
         shown = [column.show(row) for column in points.columns]
         assert shown[2] == share_with_interval(one.at(0.01).right)
         assert shown[4] == share_with_interval(one.decisions[-1].right)
-        assert shown[5] == share_with_interval(one.at(0.01).accused)
+        assert shown[5] == share_with_interval(one.at(0.01).wrong)
+        assert shown[6] == share_with_interval(one.at(0.01).accused)
 
 
 def test_charts_hold_every_decision_exactly(result):
@@ -60,6 +61,16 @@ def test_charts_hold_every_decision_exactly(result):
     decisions = [each for one in result.strangers for each in one.decisions]
     assert len(rows) == len(decisions)
     assert {float(row["right_value"]) for row in rows} == {one.right.value for one in decisions}
+
+
+def test_every_figure_stands_under_its_chart(result):
+    for chart in section(result).exhibits[1:]:
+        headings = [column.heading for column in chart.columns]
+        assert headings == ["Attack", "Threshold", "Accused", "Right", "Wrong", "Claims false"]
+        last = [column.show(chart.rows[-1]) for column in chart.columns]
+        (everybody,) = {one.decisions[-1].wrong for one in result.strangers
+                        if (one.attack, one.rule) == (last[0], chart.rows[-1]["rule"])}  # fmt: skip
+        assert last[4] == share_with_interval(everybody)
 
 
 def test_sentences_say_who_was_met_and_what_could_not_be_shown(result):
@@ -72,7 +83,10 @@ def test_sentences_say_who_was_met_and_what_could_not_be_shown(result):
     assert "saw nothing" not in told
     missed = tuple(replace(one, not_assessed=12) for one in result.strangers)
     told = " ".join(section(replace(result, strangers=missed)).sentences)
-    assert "Of 12 more one side saw nothing: they are in no figure" in told
+    assert (
+        "Of 12 more one side saw nothing, which does not make them safe; those who showed "
+        "something count among the claims, and nowhere else."
+    ) in told
 
 
 def test_so_few_strangers_that_nothing_can_be_asked(result):

@@ -83,8 +83,41 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         ],
         whole=("attack", "speaks by", "interval"),
     )
+    _other_figures(found)
     if missed := found[0].not_assessed:
-        say(f"Of {missed:,} more visitors nothing was seen; they are in no figure.")
+        say(
+            f"Of {missed:,} more visitors one side saw nothing, which does not make them safe; "
+            "those who showed something count among the claims, and nowhere else."
+        )
+
+
+def _other_figures(found: Sequence["OpenSet"]) -> None:
+    """Print what else comes of the thresholds that sentences speak of; if there are any."""
+    from reidrisk.study.saying.strangers import usual
+
+    points = [(one, point) for one in found if (point := usual(one)) is not None]
+    if not points:
+        return
+    say(
+        f"If at most {points[0][1].wanted:.1%} of strangers are to be accused: somebody else named, "
+        "of those present; strangers accused, of those who had no part in choosing when to speak; "
+        "and what of all claims is false."
+    )
+    table(
+        ("attack", "wrong", "strangers accused", "claims false"),
+        [
+            (f"{one.attack}\n  by {one.rule}",
+             *(_figure(each) for each in (point.wrong, point.accused, point.false)))
+            for one, point in points
+        ],
+    )  # fmt: skip
+
+
+def _figure(number: "Estimate | None") -> str:
+    """A value above its interval."""
+    if number is None:
+        return "none made"
+    return f"{number.value:.2%}\n{number.low:.2%} to {number.high:.2%}"
 
 
 def _decided(one: "Decision") -> tuple[str, ...]:

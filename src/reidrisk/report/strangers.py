@@ -23,13 +23,12 @@ from reidrisk.report.parts import (
     Section,
     attack_keys,
     figure_cells,
-    share_columns,
     span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
-from reidrisk.study.saying.strangers import RULES, USUAL
+from reidrisk.study.saying.strangers import RULES, usual
 from reidrisk.study.saying.words import listed, opening, units
 
 _FIGURES = ("right", "wrong", "accused", "false")
@@ -52,8 +51,8 @@ def _sentences(result: Result) -> tuple[str, ...]:
     missed = ""
     if one.not_assessed:
         missed = (
-            f" Of {count(one.not_assessed)} more one side saw nothing: they are in no figure, "
-            "which does not make them safe."
+            f" Of {count(one.not_assessed)} more one side saw nothing, which does not make them "
+            "safe; those who showed something count among the claims, and nowhere else."
         )
     met = (
         f"A visitor may be nobody whom the attacker knows, and whoever names somebody for each of "
@@ -80,15 +79,9 @@ def _too_few(one: OpenSet) -> tuple[str, ...]:
     return (sentence,)
 
 
-def _point(one: OpenSet) -> Decision | None:
-    """The operating point that sentences speak of."""
-    asked = [decision for decision in one.decisions if decision.wanted is not None]
-    return min(asked, key=lambda each: abs((each.wanted or 0) - USUAL), default=None)
-
-
 def _best(result: Result) -> str:
     """The rules of the strongest attacker beside each other, and what it does without strangers."""
-    points = [(one, _point(one)) for one in result.strangers]
+    points = [(one, usual(one)) for one in result.strangers]
     asked = [(one, point) for one, point in points if point is not None]
     if not asked:
         return "There are too few strangers to choose when to speak."
@@ -112,12 +105,12 @@ def _points(result: Result) -> Exhibit:
     wanted = sorted(
         {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
     )
-    usual = min(wanted, key=lambda each: abs(each - USUAL), default=None)
-    more: tuple[Column, ...] = ()
-    if usual is not None:
-        more = (
-            _figure(f"Accused at {percent(usual)}", f"accused_{usual:g}_"),
-            _figure(f"Claims false at {percent(usual)}", f"false_{usual:g}_"),
+    point, more = usual(result.strangers[0]), ()
+    if point is not None and point.wanted is not None:
+        names = {"Wrong": "wrong", "Accused": "accused", "Claims false": "false"}
+        more = tuple(
+            _figure(f"{heading} at {percent(point.wanted)}", f"{name}_{point.wanted:g}_")
+            for heading, name in names.items()
         )
     return Exhibit(
         name="strangers",
@@ -187,8 +180,10 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
         columns=(
             words_column("Attack", "attack"),
             Column("Threshold", lambda row: f"{float(row['threshold'] or 0):.4g}", "threshold"),
-            *share_columns("Accused", percent(result.level), "accused_"),
-            *share_columns("Right", percent(result.level), "right_"),
+            _figure("Accused", "accused_"),
+            _figure("Right", "right_"),
+            _figure("Wrong", "wrong_"),
+            _figure("Claims false", "false_"),
         ),
         draw=lambda rows, look: _draw(rows, look, result.attacks, (floor, highest)),
         keys=attack_keys(result.attacks, used=[one.attack for one in found]),
@@ -196,7 +191,7 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
 
 
 def _told(one: OpenSet) -> str:
-    decision, everybody = _point(one), one.decisions[-1]
+    decision, everybody = usual(one), one.decisions[-1]
     if decision is None:
         return opening(f"{one.attack} names {share_with_interval(everybody.right)} at most.")
     return opening(

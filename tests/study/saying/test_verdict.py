@@ -399,7 +399,8 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
             "Strangers: if half of the visitors are nobody whom the attacker knows, and at most "
             "1 % of those may be accused, 3 % (1 % to 6 %) of 250 known visitors are named after 4 "
             "weeks (x, by its lead over the second best). Accused were 3 % (1 % to 6 %) of the "
-            "62 strangers who had no part in choosing the threshold."
+            "62 strangers who had no part in choosing the threshold. The rule decides: 0.10 % "
+            "(0.05 % to 0.20 %) by its score alone are named."
         )
     ]
     few = replace(found, strangers=(met("score", 4, decision(None, 0.9)),))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share_with_interval
 from reidrisk.study.saying.statement import Statement
-from reidrisk.study.saying.words import units
+from reidrisk.study.saying.words import listed, units
 
 USUAL = 0.01
 """The share of strangers who may be accused that the verdict speaks of, if it was asked for."""
@@ -16,6 +16,12 @@ RULES: dict[str, str] = {
     "posterior": "by its chance of being right",
 }
 """By what an attacker decides whether to speak."""
+
+
+def usual(one: OpenSet) -> Decision | None:
+    """The decision that is spoken of; None if there are too few strangers for any."""
+    asked = [decision for decision in one.decisions if decision.wanted is not None]
+    return min(asked, key=lambda each: _far(each.wanted or 0), default=None)
 
 
 def strangers(result: Result) -> Statement:
@@ -42,8 +48,21 @@ def strangers(result: Result) -> Statement:
         f"visitors are named after {units(result, one.slots)} "
         f"({one.attack}, {RULES.get(one.rule, one.rule)}). "
         f"Accused were {share_with_interval(decision.accused)} of the "
-        f"{count(decision.accused.trials)} strangers who had no part in choosing the threshold.",
+        f"{count(decision.accused.trials)} strangers who had no part in choosing the threshold."
+        f"{_by_other_rules(result.strangers, one, decision)}",
     )
+
+
+def _by_other_rules(found: Sequence[OpenSet], told: OpenSet, told_point: Decision) -> str:
+    """What the same attack names by the rules that were not spoken of."""
+    others = {
+        one.rule: f"{share_with_interval(each.right)} {RULES.get(one.rule, one.rule)}"
+        for one in found
+        for each in one.decisions
+        if (one.attack, one.slots, each.wanted) == (told.attack, told.slots, told_point.wanted)
+        and one.rule != told.rule
+    }
+    return f" The rule decides: {listed([*others.values()])} are named." if others else ""
 
 
 def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
@@ -59,9 +78,12 @@ def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
     slots = max(one.slots for one, _ in every)
     last = [pair for pair in every if pair[0].slots == slots]
     wanted = {pair[1].wanted or 0 for pair in last}
-    usual = min(wanted, key=lambda share: (abs(share - USUAL), share))
-    asked = [pair for pair in last if (pair[1].wanted or 0) == usual]
+    asked = [pair for pair in last if (pair[1].wanted or 0) == min(wanted, key=_far)]
     return max(asked, key=lambda pair: pair[1].right.value)
+
+
+def _far(wanted: float) -> tuple[float, float]:
+    return abs(wanted - USUAL), wanted
 
 
 def _part(number: float) -> str:
