@@ -53,5 +53,6 @@ def main():
             counted, _ = seconds(
                 lambda score=score, limit=limit: engine.search(few, score, ranks=limit), repeat=1
             )
-            rows.append((f"{attack.name}, 1,000 targets: {name}", counted, "the best", alone, DEAR))
+            what = f"{attack.name}, {FEW_TARGETS:,} targets: {name}"
+            rows.append((what, counted, "the best", alone, DEAR))
     table(f"ranks: {USERS:,} users, {TARGETS:,} targets", rows)

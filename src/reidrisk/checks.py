@@ -2,6 +2,7 @@
 
 import math
 import operator
+import re
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -10,6 +11,8 @@ from reidrisk.errors import InvalidInput
 
 PERCENT = 100
 MOST_SHOWN = 60
+
+_PERCENTAGE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*")
 
 
 def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
@@ -37,11 +40,13 @@ def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) ->
 
 def probability(name: str, value: SupportsFloat) -> float:
     """Return the value if it is a probability."""
-    number = real_number(name, value)
-    if not 0 <= number <= 1:
-        percent = f"; did you mean {number / PERCENT:g}?" if 1 < number <= PERCENT else ""
-        raise InvalidInput(f"{name} is a probability between 0 and 1, got {_shown(value)}{percent}")
-    return number
+    text = _PERCENTAGE.fullmatch(value) if isinstance(value, str) else None
+    number = real_number(name, value if text is None else float(text[1]))
+    if text is None and 0 <= number <= 1:
+        return number
+    percent = (text is not None or number > 1) and number <= PERCENT
+    meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
+    raise InvalidInput(f"{name} is a probability between 0 and 1, got {_shown(value)}{meant}")
 
 
 def _shown(value: object) -> str:

@@ -1,5 +1,7 @@
 """Lists of names, and crowds: what the report says of them."""
 
+from dataclasses import replace
+
 from tests.report.sample import bare, sample
 
 from reidrisk.estimates import Estimate
@@ -49,3 +51,15 @@ def test_crowds_are_called_exact_only_where_they_are():
     assert every in sizes.section(sample()).sentences[0]
     before = bare(risks=sample().risks, sizes=sample().sizes)
     assert not any(every in sentence for sentence in sizes.section(before).sentences)
+
+
+def test_it_is_said_where_ranks_were_not_counted_to_the_end():
+    open_end = "counted only up to rank"
+    assert not any(open_end in sentence for sentence in sizes.section(sample()).sentences)
+    first, *others = sample().sizes
+    part = replace(first, method=f"{first.method}, ranks counted to 921")
+    told = sizes.section(replace(sample(), sizes=(part, *others))).sentences
+    assert (
+        "Who rates above the right person was counted only up to rank 921 (hamming); what that "
+        "leaves open is in the upper ends."
+    ) in told

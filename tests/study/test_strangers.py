@@ -171,7 +171,7 @@ def test_bad_shares_are_refused(change, message):
 
 
 def test_a_share_that_hides_everybody_is_refused_as_such():
-    with pytest.raises(InvalidInput, match="a share of 0.9999 of 600 users leaves nobody"):
+    with pytest.raises(InvalidInput, match=r"a share of 0\.9999 of 600 users leaves nobody"):
         replace(STUDY, strangers=0.9999).run(PEOPLE)
 
 

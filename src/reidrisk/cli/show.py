@@ -99,9 +99,9 @@ def _other_figures(found: Sequence["OpenSet"]) -> None:
     if not points:
         return
     say(
-        f"If at most {points[0][1].wanted:.1%} of strangers are to be accused: somebody else named, "
-        "of those present; strangers accused, of those who had no part in choosing when to speak; "
-        "and what of all claims is false."
+        f"If at most {points[0][1].wanted:.1%} of strangers are to be accused: somebody else "
+        "named, of those present; strangers accused, of those who had no part in choosing when to "
+        "speak; and what of all claims is false."
     )
     table(
         ("attack", "wrong", "strangers accused", "claims false"),

@@ -15,9 +15,10 @@ from reidrisk.report.parts import (
     share_columns,
     words_column,
 )  # fmt: skip
+from reidrisk.risk.crowds import COUNTED_TO
 from reidrisk.study.result import Extrapolation, Result, Risk
 from reidrisk.study.saying.numbers import count, percent, share, share_with_interval
-from reidrisk.study.saying.words import opening, units
+from reidrisk.study.saying.words import listed, opening, units
 
 _CROWDS = (
     "In a smaller crowd are the right person and others, drawn at random from all. Each point is "
@@ -33,7 +34,8 @@ def section(result: Result) -> Section | None:
     if not sizes:
         return None
     # Before there were credits, a result had one crowd of each size.
-    sentences = ((_CROWDS,) if result.credits else ()) + tuple(
+    crowds = (_CROWDS, *_left_open(sizes)) if result.credits else ()
+    sentences = crowds + tuple(
         f"The thin line is a law fitted to smaller crowds ({law}). Beyond all people nothing was "
         "measured."
         for law in dict.fromkeys(law.law for law in laws)
@@ -41,6 +43,19 @@ def section(result: Result) -> Section | None:
     checks = (_check(result, laws),) if any(law.held_out for law in laws) else ()
     exhibits = (_exhibit(result, slots, sizes, laws), *checks)
     return Section("sizes", "What if there were more people?", sentences, exhibits)
+
+
+def _left_open(sizes: list[Risk]) -> tuple[str, ...]:
+    """Up to which rank others were counted, where it was not to the end."""
+    attacks: dict[str, dict[str, None]] = {}
+    for risk in sizes:
+        if rank := risk.method.partition(COUNTED_TO)[2]:
+            attacks.setdefault(rank, {})[risk.attack] = None
+    return tuple(
+        f"Who rates above the right person was counted only up to rank {rank} "
+        f"({listed([*who])}); what that leaves open is in the upper ends."
+        for rank, who in attacks.items()
+    )
 
 
 def _exhibit(result: Result, slots: int, sizes: list[Risk], laws: list[Extrapolation]) -> Exhibit:

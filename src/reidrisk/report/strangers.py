@@ -105,7 +105,8 @@ def _points(result: Result) -> Exhibit:
     wanted = sorted(
         {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
     )
-    point, more = usual(result.strangers[0]), ()
+    point = usual(result.strangers[0])
+    more: tuple[Column, ...] = ()
     if point is not None and point.wanted is not None:
         names = {"Wrong": "wrong", "Accused": "accused", "Claims false": "false"}
         more = tuple(

@@ -16,6 +16,9 @@ from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject
 from reidrisk.risk.measuring import Measured, measured
 
+COUNTED_TO = ", ranks counted to "
+"""In a method, before the rank up to which others were counted, if not to the end."""
+
 
 def measure_sizes(
     seen: Observations,
@@ -85,7 +88,7 @@ def _between(found: Measured, least: Floats, most: Floats) -> Estimate:
     high = found.mean_of(most).high if (least < most).any() else estimate.high
     if high == estimate.high:
         return estimate
-    method = f"{estimate.method}, ranks counted to {found.matches.ranks:,}"
+    method = f"{estimate.method}{COUNTED_TO}{found.matches.ranks:,}"
     return replace(estimate, high=high, method=method)
 
 
