@@ -28,6 +28,8 @@ def test_tables_with_strangers_are_told_so(tables):
     assert "40 anonymous rows are of users who are not known: strangers." in done.stdout
     assert "60 known visitors and 40 strangers were met; of all visitors 60.000% are" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
+    words = " ".join(done.stdout.split())
+    assert "takes more strangers: 1,997 for 0.1 % and 197 for 1 % at least." in words
 
 
 def test_every_figure_is_printed_with_its_interval(tables, tmp_path):

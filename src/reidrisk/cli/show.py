@@ -65,6 +65,8 @@ def _tell_missed(risk: "Risk") -> None:
 
 def strangers(found: Sequence["OpenSet"]) -> None:
     """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    from reidrisk.study.saying.strangers import too_few
+
     if not found:
         return
     one = found[0]
@@ -84,6 +86,8 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         whole=("attack", "speaks by", "interval"),
     )
     _other_figures(found)
+    for sentence in too_few(one):
+        say(sentence)
     if missed := found[0].not_assessed:
         say(
             f"Of {missed:,} more visitors one side saw nothing, which does not make them safe; "

@@ -13,7 +13,6 @@ from reidrisk.drawing import (
     floor_of,
     switchable,
 )  # fmt: skip
-from reidrisk.estimates.open_set import ACCUSED
 from reidrisk.guests import guest
 from reidrisk.report.parts import (
     NOTHING,
@@ -28,7 +27,7 @@ from reidrisk.report.parts import (
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
-from reidrisk.study.saying.strangers import RULES, usual
+from reidrisk.study.saying.strangers import RULES, too_few, usual
 from reidrisk.study.saying.words import listed, opening, units
 
 _FIGURES = ("right", "wrong", "accused", "false")
@@ -65,18 +64,7 @@ def _sentences(result: Result) -> tuple[str, ...]:
         "the rule decides what an audit finds. Thresholds were chosen on every second stranger and "
         "judged on the others, and on all known visitors."
     )
-    return met, decided, *_too_few(one)
-
-
-def _too_few(one: OpenSet) -> tuple[str, ...]:
-    """Shares that are asked for as a rule, and that so few strangers cannot show."""
-    chosen = {decision.wanted for decision in one.decisions}
-    missing = [each for each in ACCUSED if each not in chosen]
-    if not missing:
-        return ()
-    needed = [f"{count(2 * round(1 / each) - 3)} for {percent(each)}" for each in missing]
-    sentence = f"A threshold that accuses so few takes more strangers: {listed(needed)} at least."
-    return (sentence,)
+    return met, decided, *too_few(one)
 
 
 def _best(result: Result) -> str:

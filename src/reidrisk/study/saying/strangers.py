@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from reidrisk.estimates.open_set import ACCUSED
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share_with_interval
 from reidrisk.study.saying.statement import Statement
@@ -22,6 +23,17 @@ def usual(one: OpenSet) -> Decision | None:
     """The decision that is spoken of; None if there are too few strangers for any."""
     asked = [decision for decision in one.decisions if decision.wanted is not None]
     return min(asked, key=lambda each: _far(each.wanted or 0), default=None)
+
+
+def too_few(one: OpenSet) -> tuple[str, ...]:
+    """A sentence on the usual shares that so few strangers cannot show, if there are any."""
+    chosen = {decision.wanted for decision in one.decisions}
+    missing = [each for each in ACCUSED if each not in chosen]
+    if not missing:
+        return ()
+    needed = [f"{count(2 * round(1 / each) - 3)} for {percent(each)}" for each in missing]
+    sentence = f"A threshold that accuses so few takes more strangers: {listed(needed)} at least."
+    return (sentence,)
 
 
 def strangers(result: Result) -> Statement:
