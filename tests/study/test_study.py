@@ -158,7 +158,7 @@ def test_a_law_needs_no_sizes_of_ones_own():
     assert asked.extrapolations == result.extrapolations
     assert [one.users for one in asked.sizes if one.attack == "hamming"] == [20, 600]
     few = data.synthetic_topics(5, epochs=3)
-    with pytest.raises(InvalidInput, match="5 users are too few"):
+    with pytest.raises(InvalidInput, match="5 known users are too few"):
         replace(STUDY, beyond=(10,)).run(few)
 
 
