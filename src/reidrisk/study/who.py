@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.files import written_whole
+from reidrisk.files import ONLY_ME, left_over, written_whole
 from reidrisk.matches import NOBODY
 from reidrisk.risk.engine import Engine
 from reidrisk.study.setup import Source
@@ -21,8 +21,6 @@ USERS = "users.parquet"
 
 LISTED, MOST_LISTED = 5, 100
 """How many of the best users are named; as many as are guessed, up to a list one can look at."""
-
-_ONLY_ME = 0o600
 
 
 def write_users(
@@ -48,9 +46,9 @@ def write_users(
         {"attack": pa.string(), "user": kind, "credit": pa.float64(), "ties": pa.int64(),
          "best": pa.list_(kind)}
     )  # fmt: skip
-    for left_over in Path(path).parent.glob(f".{Path(path).name}.*"):  # of a write that was killed
-        left_over.unlink(missing_ok=True)
-    with written_whole(path, mode=_ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
+    for part in left_over(Path(path)):
+        part.unlink(missing_ok=True)
+    with written_whole(path, mode=ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
             seen = scene.seen.prefix(scene.headline)
             found = scene.engine.search(seen, scene.fitted(attack).score, list_best=listed)
