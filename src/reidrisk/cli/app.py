@@ -2,12 +2,16 @@
 
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from reidrisk import __version__
 from reidrisk.cli.lazy import LazyGroup
-from reidrisk.errors import ReidriskError
+from reidrisk.errors import ReidriskError, Unverified
 from reidrisk.plugins import whose
 from reidrisk.speech import speaking
 
@@ -97,7 +101,7 @@ def cli() -> None:
 def main() -> None:
     """Run the command line and turn failures into messages and exit codes."""
     try:
-        with speaking("options"):
+        with speaking("options"), _warnings_in_a_line():
             # Click gives the code of whoever left early, and None otherwise.
             code = cli(standalone_mode=False) or 0
         sys.exit(code)
@@ -127,6 +131,23 @@ def main() -> None:
         traceback.print_exc()
         click.echo(_blame(whose(wrong)), err=True)
         sys.exit(1)
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Say what we warn of as we say what is wrong."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Unverified)
+        usual = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
+            if issubclass(category, Unverified):
+                click.echo(f"reidrisk: {message}", err=True)
+            else:
+                usual(message, category, *where, **how)
+
+        warnings.showwarning = say
+        yield
 
 
 def _blame(module: str | None) -> str:

@@ -1,7 +1,5 @@
 """A command for each release: its parameters are options, made from the fields of its class."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -134,7 +132,8 @@ def _help(name: str, kind: "type[AnyRelease]") -> str:
     return f"""{first}
 
     PEOPLE is a table of user, epoch, token and perhaps weight, or of user, item and perhaps count.
-    The folder gets known.parquet, anonymous.parquet and release.json: `reidrisk attack` reads them.
+    The folder gets known.parquet, anonymous.parquet, labels.parquet and release.json, which only
+    you may read: `reidrisk attack` reads them, and sees by checksums if one is damaged.
 
     \b
     Examples:
@@ -155,7 +154,6 @@ def _release(
     quiet: bool,
 ) -> None:
     from reidrisk import data
-    from reidrisk.files import written_whole
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.mapped import labels_of
     from reidrisk.study.parameters import faults, make_release, release_kind
@@ -168,10 +166,9 @@ def _release(
         release = make_release(kind, said, crowd)
         shows = prepared(release, crowd)
         seen = observe(shows, show.Watched(crowd, progress), targets=targets, seed=seed)
-    data.write_observations(seen, output, ids=crowd.ids, labels=labels_of(shows, crowd))
-    with written_whole(Path(output) / "release.json") as (part,):
-        note = json.dumps({"release": name, "seed": seed, **_note(release)}, indent=1)
-        part.write_text(note + "\n", encoding="utf-8")
+    note = {"release": name, "seed": seed, **_note(release)}
+    labels = labels_of(shows, crowd)
+    data.write_observations(seen, output, ids=crowd.ids, labels=labels, note=note)
     if not quiet:
         click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
