@@ -12,7 +12,7 @@ import secrets
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,6 +24,7 @@ PART = ".reidrisk-part"
 ONLY_ME = 0o600
 """Who may read files with users in them: their owner."""
 
+_NO_LINKS_NO_WAITING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
 # Not every file system can flush a folder.
 _NO_FLUSH = {errno.EINVAL, errno.ENOTSUP, errno.EACCES, errno.EPERM}
@@ -80,9 +81,40 @@ def writable(path: str | os.PathLike[str]) -> Path:
     return file
 
 
+def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse an output that is an input, by whatever name or link, or that is named twice."""
+    read = {_identity(path): path for path in inputs if path.is_file()}
+    written: set[Path] = set()
+    for path in outputs:
+        if path.is_file() and (same := read.get(_identity(path))) is not None:
+            other = "" if same == path else f" as {same}"
+            raise InvalidInput(
+                f"{path}: is read{other}, and would be lost; give what is written a name of its own"
+            )
+        if path.resolve() in written:
+            raise InvalidInput(f"{path}: is to be written twice; name two files")
+        written.add(path.resolve())
+
+
 def left_over(file: Path) -> Iterator[Path]:
     """What writes of this file left behind that were killed."""
     return file.parent.glob(f".{file.name}.*{PART}")
+
+
+def append(path: Path, text: str) -> None:
+    """Add text to a file, which is made if it is not there; a link is not followed."""
+    # What cannot be a file answers at once instead of waiting for somebody to read.
+    how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINKS_NO_WAITING
+    writable(path)
+    try:
+        handle = os.open(path, how, 0o666)
+        with os.fdopen(handle, "a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as wrong:
+        raise InvalidInput(
+            f"{path}: cannot be written ({wrong.strerror}); check that it is a file, that there is "
+            "room, and that it may be written to"
+        ) from wrong
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:
@@ -105,6 +137,12 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
             f"{folder}: cannot be made ({wrong.strerror}); choose a folder that may be written to"
         ) from wrong
     return folder
+
+
+def _identity(path: Path) -> tuple[int, int]:
+    """The same for all names of a file."""
+    found = path.stat()
+    return found.st_dev, found.st_ino
 
 
 def _part(path: Path) -> Path:

@@ -27,6 +27,7 @@ _EXAMPLES = {
 }
 
 
+_HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
 _TAKEN = {
     "targets", "taxonomy", "seed", "output", "quiet", "user", "item", "count", "epoch", "header",
     "separator",
@@ -87,7 +88,7 @@ def _common(offered: dict[str, Any]) -> list[Any]:
         click.option("--taxonomy", "tokens", type=click.Path(), metavar="FILE",
                      help="All tokens there are, one a row; those that occur, if not given."),
         options.seed(),
-        options.output("FOLDER", required=True, help="Made if it is not there."),
+        options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it is not there."),
         options.quiet(),
     ]  # fmt: skip
 
