@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import show
+from reidrisk.cli import show, stopping
 from reidrisk.errors import MissingExtra
 from reidrisk.files import append, written_whole
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
-
-INTERRUPTED = 130
 
 
 @dataclass
@@ -86,7 +84,7 @@ def run_file(
             progress.__exit__()
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
+            raise click.exceptions.Exit(stopping.code()) from None
         journal.note("done")
     return result, journal.run > 0
 
