@@ -138,7 +138,7 @@ def test_too_little_memory_is_said(monkeypatch):
 def test_every_way_to_lack_memory_is_said(monkeypatch, tmp_path, wrong, threads):
     def starve(*_, **__):
         if wrong is None:
-            return np.empty(1 << 60)  # numpy has a kind of its own
+            return np.empty(1 << 55)  # numpy has a kind of its own
         raise wrong
 
     def elsewhere(*_, **__):

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.files import ONLY_ME, made_folder, written_whole
 from reidrisk.inputs import seals
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
+from reidrisk.inputs.columns import holds_text
 from reidrisk.inputs.formats.parquet import refusing_damage
 from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
 from reidrisk.inputs.tables import AnyPath
@@ -21,6 +23,7 @@ from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
 from reidrisk.rows import Kind, Rows, TokenRows
+from reidrisk.spreadsheets import FORMULA, NUMBER
 
 # Users per piece of a file.
 CHUNK = 1 << 17
@@ -281,17 +284,38 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
     place = Path(path)
     if place.suffix.lower() not in (".parquet", ".csv"):
         raise InvalidInput(f"{place}: people are written as .parquet or .csv; name it so")
-    first = [pa.array(column) for column in next(pieces)]
     names = ("user", "epoch", "token", "weight")
+
+    def arrays(piece: list[Any]) -> list[pa.Array]:
+        columns = [pa.array(column) for column in piece]
+        if place.suffix.lower() == ".csv":
+            _refuse_formulas(place, dict(zip(names, columns, strict=True)))
+        return columns
+
+    first = arrays(next(pieces))
     schema = pa.schema(list(zip(names, (column.type for column in first), strict=True)))
 
     def columns() -> Iterator[list[pa.Array]]:
         yield first
-        for piece in pieces:
-            yield [pa.array(column) for column in piece]
+        yield from map(arrays, pieces)
 
     with written_whole(place, mode=ONLY_ME) as (part,):
         _write(part, schema, columns(), suffix=place.suffix.lower())
+
+
+def _refuse_formulas(place: Path, columns: Mapping[str, pa.Array]) -> None:
+    """Leave no text in CSV that a spreadsheet would run; guarded, it would be another label."""
+    for name, column in columns.items():
+        if not holds_text(column.type):
+            continue
+        formulas = pc.and_not(
+            pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER)
+        )
+        if pc.any(formulas).as_py():
+            raise InvalidInput(
+                f"{place}: a label of column {name!r} begins with =, +, -, @ or a blank, which "
+                "spreadsheets take for a formula and run; write people as .parquet, which keeps it"
+            )
 
 
 def _write(
