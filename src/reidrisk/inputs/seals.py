@@ -66,7 +66,8 @@ def read_seal(folder: Path) -> Seal:
     if "files" not in body:
         return Seal(note, {})
     held = body["files"]
-    if not isinstance(held, dict) or held.get("checksum") != _own_checksum(body):
+    whole = isinstance(held, dict) and isinstance(held.get("sha256"), dict)
+    if not whole or held.get("checksum") != _own_checksum(body):
         raise InvalidInput(f"{file} is damaged: its checksum is another; {_AGAIN}")
     return Seal(note, held["sha256"])
 
@@ -100,7 +101,7 @@ def _beside(file: Path) -> Seal:
     """The seal beside a file; an empty one if what has its name is damaged or somebody else's."""
     try:
         return read_seal(file.parent)
-    except InvalidInput:
+    except (InvalidInput, OSError):
         return _NONE
 
 
