@@ -7,6 +7,8 @@ ReidriskError
 └── MissingExtra (ImportError)    an optional library is needed and absent
 ```
 
+`Unverified` is a warning: what was read may be good, and nobody can tell.
+
 Every message says what is wrong, where, why, and what to do about it.
 """
 
@@ -25,3 +27,7 @@ class TooLarge(InvalidInput):
 
 class MissingExtra(ReidriskError, ImportError):
     """An optional library is needed for this; the message names the extra to install."""
+
+
+class Unverified(UserWarning):
+    """A file carries no checksums by which damage would be seen."""

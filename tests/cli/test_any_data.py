@@ -151,7 +151,7 @@ def test_users_are_named_only_if_asked_for(tmp_path):
     for number, options in enumerate(((), ("--with-users",))):
         run = tmp_path / str(number)
         run.mkdir()
-        killed = run / ".users.parquet.k1lled"
+        killed = run / ".users.parquet.k1lled.reidrisk-part"
         if options:
             killed.write_text("zoe")
         done = call("plays", table, "--samples", "4", "-o", run, *options)

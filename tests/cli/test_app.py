@@ -1,12 +1,17 @@
 """The command line as a whole: help, exit codes, completion, cost of starting."""
 
+import errno
 import json
+import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import click
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from click.shell_completion import ShellComplete
 from tests.cli.tools import SCRIPT, call, run
@@ -114,6 +119,71 @@ def test_too_little_memory_is_said(monkeypatch):
     done = call("synth", "topics", "--users", "10", "-o", "people.csv")
     assert done.returncode == 2
     assert "not enough memory" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        None,
+        MemoryError(),
+        pa.ArrowMemoryError("malloc of size 9 failed"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+        ImportError("libarrow.so: failed to map segment from shared object"),
+        RuntimeError("can't start new thread"),
+        SystemError("error return without exception set"),
+    ],
+    ids=lambda wrong: type(wrong).__name__,
+)
+@pytest.mark.parametrize("threads", [False, True])
+def test_every_way_to_lack_memory_is_said(monkeypatch, tmp_path, wrong, threads):
+    def starve(*_, **__):
+        if wrong is None:
+            return np.empty(1 << 55)  # numpy has a kind of its own
+        raise wrong
+
+    def elsewhere(*_, **__):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(starve).result()
+
+    monkeypatch.setattr("reidrisk.data.synthetic_topics", elsewhere if threads else starve)
+    done = call("synth", "topics", "--users", "10", "-o", tmp_path / "people.csv")
+    assert done.returncode == 2, done
+    assert done.stderr.startswith("reidrisk: there is not enough memory")
+
+
+def test_a_memory_limit_is_not_called_a_damaged_file(monkeypatch, tmp_path):
+    def starve(*_, **__):
+        raise pa.ArrowMemoryError("malloc of size 9 failed")
+
+    pq.write_table(pa.table({"user": [1], "tokens": [[1]]}), tmp_path / "k.parquet")
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", starve)
+    done = call("link", tmp_path / "k.parquet", tmp_path / "k.parquet")
+    assert done.returncode == 2, done
+    assert done.stderr.startswith("reidrisk: there is not enough memory")
+
+
+def test_the_end_of_a_file_is_not_called_stopped(monkeypatch, tmp_path):
+    def cut(*_, **__):
+        raise EOFError("Ran out of input")
+
+    monkeypatch.setattr("reidrisk.data.synthetic_topics", cut)
+    done = call("synth", "topics", "--users", "10", "-o", tmp_path / "people.csv")
+    assert done.returncode == 1
+    assert "EOFError" in done.stderr
+    assert "stopped" not in done.stderr
+
+
+@pytest.mark.parametrize("limit", [400_000, 500_000, 900_000])
+def test_a_limit_of_memory_is_no_fault_and_nobody_is_stopped(tmp_path, limit):
+    """Parts that are compiled may also end the program themselves: then there is no such word."""
+    (tmp_path / "k.csv").write_text("user,tokens\na,x;y\nb,y;z\n")
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"ulimit -v {limit} && exec {SCRIPT} link k.csv k.csv"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    )  # fmt: skip
+    assert "stopped" not in done.stderr
+    assert "not yours" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -69,3 +69,17 @@ def test_the_starter_runs_as_it_is(tmp_path):
     (tmp_path / "study.toml").write_text(starter())
     done = run("study", tmp_path / "study.toml", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr
+
+
+def test_the_demo_leaves_the_run_of_another_study_alone(tmp_path, monkeypatch):
+    """It began anew without a word, and the run was gone."""
+    monkeypatch.setattr("reidrisk.cli.demo.starter", lambda: TINY)
+    (tmp_path / "study.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
+    assert call("study", tmp_path / "study.toml", "-o", tmp_path / "run", "-q").returncode == 0
+    before = {file: file.read_bytes() for file in (tmp_path / "run").rglob("*.json")}
+    done = call("demo", "-o", tmp_path / "run")
+    assert done.returncode == 2, done
+    assert "--fresh" in done.stderr
+    assert {file: file.read_bytes() for file in (tmp_path / "run").rglob("*.json")} == before
+    assert call("demo", "-o", tmp_path / "demo", "-q").returncode == 0
+    assert call("demo", "-o", tmp_path / "demo", "-q").returncode == 0

@@ -4,6 +4,7 @@ import os
 import pty
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -76,6 +77,84 @@ def test_a_run_killed_after_some_steps_finds_them_and_ends_with_the_same_bytes(
     ran = (tmp_path / "run" / "log.txt").read_text().split("step 1 of ")[-1]
     assert ran.count(": found") >= 3
     assert "done" in ran
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_run_that_is_terminated_leaves_no_temporary_file_and_goes_on(tmp_path, number):
+    """As after Ctrl-C; the code is that of the signal."""
+    (tmp_path / "study.toml").write_text(LONG)
+    terminal, process, _ = watched(tmp_path, b"step 1 of ")
+    process.send_signal(number)
+    said = _rest(terminal)
+    assert process.wait(60) == 128 + number
+    assert b"Traceback" not in said
+    assert b"what is done is kept in run. To go on: reidrisk study study.toml -o run" in said
+    assert not list((tmp_path / "run").rglob(".*"))
+
+
+def test_a_write_that_is_terminated_leaves_no_temporary_file(tmp_path):
+    process = subprocess.Popen(
+        [SCRIPT, "synth", "topics", "--users", "3M", "-o", "people.csv"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while process.poll() is None and not list(tmp_path.glob(".people.csv.*")):
+        time.sleep(0.01)
+    assert list(tmp_path.iterdir()), process.communicate()
+    process.terminate()
+    _, said = process.communicate(timeout=60)
+    assert (process.returncode, said.strip()) == (143, b"stopped")
+    assert not list(tmp_path.iterdir())
+
+
+def test_who_asked_to_ignore_a_closed_terminal_is_obeyed(tmp_path):
+    """As nohup does."""
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", f"trap '' HUP; exec {SCRIPT} synth topics --users 200k -o people.csv"],
+        cwd=tmp_path, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    while process.poll() is None and not list(tmp_path.glob(".people.csv.*")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGHUP)
+    assert process.wait(60) == 0
+    assert [file.name for file in tmp_path.iterdir()] == ["people.csv"]
+
+
+HOOK = """
+import os, signal, sys
+
+class Stop:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), signal.SIGINT)
+        return None
+
+sys.meta_path.insert(0, Stop())
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["reidrisk.cli.app", "click", "reidrisk.speech", "reidrisk.cli.linking", "rich", "numpy",
+     "numpy._core._multiarray_umath", "numpy.random", "pyarrow", "pyarrow.lib", "pyarrow.compute",
+     "numba", "llvmlite", "scipy", "scipy.sparse", "reidrisk.attacks",
+     "reidrisk.data", "reidrisk.study"],
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "start", [[SCRIPT], [sys.executable, "-m", "reidrisk"]], ids=["script", "-m"]
+)
+def test_an_interrupt_while_parts_are_loaded_is_no_traceback(tmp_path, start, module):
+    (tmp_path / "sitecustomize.py").write_text(HOOK.format(module=module))
+    for name in "ka":
+        (tmp_path / f"{name}.csv").write_text("user,tokens\na,x;y\nb,y;z\n")
+    done = subprocess.run(
+        [*start, "link", "k.csv", "a.csv"],
+        cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+    # Python may end itself by the signal if it came within an exec; shells call that 130 as well.
+    assert done.returncode in (130, -signal.SIGINT)
+    assert (done.stdout, done.stderr.strip()) == ("", "stopped")
 
 
 def watched(place, until):

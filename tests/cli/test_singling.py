@@ -169,7 +169,7 @@ def test_nothing_is_written_if_something_is_wrong(files):
 @pytest.mark.parametrize("command", ["singling", "unicity"])
 @pytest.mark.parametrize(
     ("output", "message"),
-    [("people.csv", "is read, or"), ("absent/x.html", "does not exist"), (".", "it is a folder")],
+    [("people.csv", "is read, and"), ("absent/x.html", "does not exist"), (".", "it is a folder")],
 )
 def test_no_page_is_written_over_what_is_read(files, command, output, message):
     columns = ("--columns", "town") if command == "singling" else ("--user", "id", "--item", "town")

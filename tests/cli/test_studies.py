@@ -169,7 +169,7 @@ def test_a_damaged_note_of_what_was_run_is_refused_unless_fresh(place, damage):
         ("{}/binary.toml", "{}/new", "is not UTF-8 text"),
         ("{}/nonsense.toml", "{}/new", "is not TOML: Expected '=' after a key"),
         ("{}/slip.toml", "{}/new", "slip.toml, line 6: seeed: there is no such key: did you mean"),
-        ("{}/study.toml", "{}/study.toml", "cannot be made"),
+        ("{}/study.toml", "{}/study.toml", "is read, and would be lost"),
         ("{}/study.toml", "{}/study.toml/run", "cannot be made"),
         ("{}/study.toml", "/proc/run", "cannot be made"),
         ("{}/study.toml", "/dev/full", "cannot be made"),

@@ -22,6 +22,7 @@ from reidrisk.data import (
     write_observations,
     write_tfrecord_profiles,
 )
+from reidrisk.errors import Unverified
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.observations import Observations
 
@@ -476,10 +477,16 @@ def test_a_damaged_note_is_refused(tmp_path):
     write_observations(Observations([[0]], [[0]], [0], tokens=1), tmp_path)
     path = tmp_path / "known.parquet"
     table = parquet.read_table(path).replace_schema_metadata({"reidrisk:taxonomy": "{"})
-    parquet.write_table(table, path)
-    refused(
-        lambda: read_observations(path, tmp_path / "anonymous.parquet"), "is damaged", path=path
-    )
+    old = tmp_path / "old"
+    old.mkdir()
+    for name in ("known.parquet", "anonymous.parquet"):
+        parquet.write_table(table, old / name)
+    with pytest.warns(Unverified):
+        refused(
+            lambda: read_observations(old / "known.parquet", old / "anonymous.parquet"),
+            "is damaged",
+            path=old / "known.parquet",
+        )
 
 
 def test_records_are_counted_over_shards(tmp_path):

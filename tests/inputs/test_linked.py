@@ -46,7 +46,7 @@ def test_parquet_comes_back(tmp_path, named):
     linked = read_observations(tmp_path / "seen/known.parquet", tmp_path / "seen/anonymous.parquet")
     assert_same(linked, original, **names)
     assert sorted(file.name for file in (tmp_path / "seen").iterdir()) == [
-        "anonymous.parquet", "known.parquet",
+        "anonymous.parquet", "known.parquet", "labels.parquet", "release.json",
     ]  # fmt: skip
 
 

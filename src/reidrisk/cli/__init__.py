@@ -1,8 +1,37 @@
 """The command line: arguments only; each command is a few public calls and a way to print them.
 
-Exit codes: 0 done, 2 bad input or usage, 3 a gate is exceeded, 130 interrupted, 1 our fault.
+Exit codes: 0 done, 2 bad input or usage, 3 a gate is exceeded, 1 our fault; 130 interrupted, 143
+terminated, 129 the terminal was closed.
+
+This module and `stopping` load nothing that takes time: whoever stops a command while the rest is
+loaded is heard.
 """
 
-from reidrisk.cli.app import cli, main
+from typing import TYPE_CHECKING, Any
+
+from reidrisk.cli.stopping import stoppable
+
+if TYPE_CHECKING:
+    from reidrisk.cli.app import cli
 
 __all__ = ["cli", "main"]
+
+
+def main() -> None:
+    """Run the command line, as whoever called the program asks."""
+
+    def run() -> None:
+        from reidrisk.cli.app import run as run_command
+
+        run_command()
+
+    stoppable(run)
+
+
+def __getattr__(name: str) -> Any:
+    """All commands, loaded on first use."""
+    if name != "cli":
+        raise AttributeError(f"module 'reidrisk.cli' has no attribute {name!r}")
+    from reidrisk.cli.app import cli as commands
+
+    return commands

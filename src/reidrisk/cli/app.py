@@ -1,15 +1,29 @@
 """All commands together, and what becomes of their failures."""
 
+import errno
+import re
 import sys
 import traceback
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import click
 
 from reidrisk import __version__
 from reidrisk.cli.lazy import LazyGroup
-from reidrisk.errors import ReidriskError
+from reidrisk.cli.stopping import stopped
+from reidrisk.errors import ReidriskError, Unverified
 from reidrisk.plugins import whose
 from reidrisk.speech import speaking
+
+_NO_MEMORY = re.compile(
+    r"failed to map segment|cannot allocate memory|can't start new thread|bad_alloc|"
+    r"error return without exception|without setting an exception",
+    re.IGNORECASE,
+)
+"""What loaders and compiled parts say when memory is refused."""
 
 _COMMANDS = {
     "Begin here": {
@@ -94,39 +108,76 @@ def cli() -> None:
     """
 
 
-def main() -> None:
+def run() -> None:
     """Run the command line and turn failures into messages and exit codes."""
     try:
-        with speaking("options"):
+        with speaking("options"), _warnings_in_a_line():
             # Click gives the code of whoever left early, and None otherwise.
-            code = cli(standalone_mode=False) or 0
-        sys.exit(code)
-    except click.ClickException as wrong:
-        wrong.show()
-        sys.exit(wrong.exit_code)
-    except click.Abort:
-        click.echo("stopped", err=True)
-        sys.exit(130)
-    except ReidriskError as wrong:
-        click.echo(f"reidrisk: {wrong}", err=True)
-        sys.exit(2)
-    except OSError as wrong:
-        where = f"{wrong.filename}: " if wrong.filename else ""
-        click.echo(
-            f"reidrisk: {where}the system refused ({wrong.strerror}); check that the path exists, "
-            "has room, and may be read or written",
-            err=True,
-        )
-        sys.exit(2)
-    except MemoryError:
-        click.echo(
-            "reidrisk: there is not enough memory for this; use fewer users or targets", err=True
-        )
-        sys.exit(2)
+            sys.exit(cli(standalone_mode=False) or 0)
     except Exception as wrong:  # noqa: BLE001  the last line of defence: say whose fault it is
-        traceback.print_exc()
+        if stopped() or isinstance(wrong.__cause__, KeyboardInterrupt):
+            raise KeyboardInterrupt from None
+        sys.exit(_tell(wrong))
+
+
+def _tell(wrong: Exception) -> int:
+    """Say what went wrong; the exit code."""
+    if isinstance(wrong, click.Abort) and isinstance(wrong.__cause__, Exception):
+        wrong = wrong.__cause__  # click takes any end of a file for somebody who leaves
+    if isinstance(wrong, click.ClickException):
+        wrong.show()
+        return wrong.exit_code
+    if _lacks_memory(wrong):
+        said = (
+            "reidrisk: there is not enough memory for this; allow the program more, or use fewer "
+            "users or targets"
+        )
+    elif isinstance(wrong, ReidriskError):
+        said = f"reidrisk: {wrong}"
+    elif isinstance(wrong, OSError):
+        where = f"{wrong.filename}: " if wrong.filename else ""
+        said = (
+            f"reidrisk: {where}the system refused ({wrong.strerror}); check that the path exists, "
+            "has room, and may be read or written"
+        )
+    else:
+        traceback.print_exception(wrong)
         click.echo(_blame(whose(wrong)), err=True)
-        sys.exit(1)
+        return 1
+    click.echo(said, err=True)
+    return 2
+
+
+def _lacks_memory(wrong: BaseException | None) -> bool:
+    """Whether memory was refused, also where the loader or a library says so in words of its own.
+
+    Something that was raised while memory was lacking comes of that.
+    """
+    while wrong is not None:
+        if isinstance(wrong, MemoryError) or getattr(wrong, "errno", None) == errno.ENOMEM:
+            return True
+        kinds = (ImportError, OSError, RuntimeError, SystemError)
+        if isinstance(wrong, kinds) and _NO_MEMORY.search(str(wrong)):
+            return True
+        wrong = wrong.__cause__ or wrong.__context__
+    return False
+
+
+@contextmanager
+def _warnings_in_a_line() -> Iterator[None]:
+    """Say what we warn of as we say what is wrong."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", Unverified)
+        usual = warnings.showwarning
+
+        def say(message: Warning | str, category: type[Warning], *where: Any, **how: Any) -> None:
+            if issubclass(category, Unverified):
+                click.echo(f"reidrisk: {message}", err=True)
+            else:
+                usual(message, category, *where, **how)
+
+        warnings.showwarning = say
+        yield
 
 
 def _blame(module: str | None) -> str:

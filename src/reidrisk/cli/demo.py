@@ -12,12 +12,14 @@ from reidrisk.cli.studies import starter
 
 @click.command()
 @options.output("FOLDER", default="reidrisk-demo", show_default=True, help="Where it all goes.")
+@click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @options.quiet()
-def demo(output: str, *, quiet: bool) -> None:
+def demo(output: str, *, fresh: bool, quiet: bool) -> None:
     """Tell the whole story, in under a minute.
 
     Synthetic people of the embedded population are attacked. This runs the study file that
-    `reidrisk study new` writes, and ends with a report.
+    `reidrisk study new` writes, and ends with a report. A folder that holds another run is refused
+    unless --fresh.
 
     \b
     Examples:
@@ -32,7 +34,7 @@ def demo(output: str, *, quiet: bool) -> None:
             f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
             "API does. One site knows who its visitors are. How many of the other's can it name?"
         )
-    result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)
+    result, _ = run_file(file, output, command=("demo", "-o", output), fresh=fresh, quiet=quiet)
     if not quiet:
         show.risks([risk for risk in result.risks if not risk.setting], result.unit)
         show.say(rr.report.text(result) + "\n")

@@ -69,9 +69,11 @@ def attack(
       reidrisk attack seen/ --attack type-aware -o run/
       reidrisk attack seen/ --strangers 30%
     """
+    from reidrisk.inputs.seals import read_seal
+
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = _folder(seen)
-    note = _note(folder / "release.json")
+    note = read_seal(folder).note
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
     paths = (folder / "known.parquet", folder / "anonymous.parquet")
@@ -188,19 +190,6 @@ def _folder(seen: str) -> Path:
     if not Path(seen).is_dir():
         raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
     return Path(seen)
-
-
-def _note(file: Path) -> dict[str, Any]:
-    """What `reidrisk release` noted; nothing if the folder has another origin."""
-    if not file.exists():
-        return {}
-    try:
-        note = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError as wrong:
-        raise InvalidInput(f"{file} is damaged ({wrong}); run `reidrisk release` again") from wrong
-    if not isinstance(note, dict):
-        raise InvalidInput(f"{file} is damaged; run `reidrisk release` again")
-    return note
 
 
 def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:

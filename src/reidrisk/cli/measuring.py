@@ -11,6 +11,7 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import show
+from reidrisk.cli.options import is_file
 from reidrisk.cli.running import run_file, written_page
 from reidrisk.errors import InvalidInput
 
@@ -140,11 +141,6 @@ def said(layout: "Layout") -> dict[str, Any]:
     names = ("user", "item", "count", "epoch", "header", "separator")
     keys = {name: getattr(layout, name) for name in names}
     return {**keys, "columns": list(layout.columns) or None}
-
-
-def is_file(output: str) -> bool:
-    """Whether the answer goes into one file, not a folder."""
-    return output.lower().endswith(".json")
 
 
 def _explain(question: Question) -> None:

@@ -1,6 +1,7 @@
 """Arguments and options that several commands share."""
 
 import functools
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -54,9 +55,85 @@ def quiet() -> "Callable[..., Any]":
     return click.option("-q", "--quiet", is_flag=True, help="Print nothing except what goes wrong.")
 
 
-def output(kind: str, **more: Any) -> "Callable[..., Any]":
-    """Where to."""
-    return click.option("-o", "--output", type=click.Path(), metavar=kind, **more)
+RUN = ("run.json", "result.json", "log.txt", "report.html", "users.parquet")
+"""Files in the folder of a run, besides study.toml and steps/."""
+
+_READ = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz", ".zip", "result.json",
+         "release.json")  # fmt: skip
+"""How the names of files end that are read where a folder is named."""
+
+
+class Written(click.Path):
+    """A path that is written to; all others are read."""
+
+
+def output(kind: str, *, holds: tuple[str, ...] = RUN, **more: Any) -> "Callable[..., Any]":
+    """Where to: a FILE, a FOLDER that gets files of these names, or by its name one of the two.
+
+    What the command reads stays as it is: before anything is done, an output is refused that is an
+    input, or could not be written.
+    """
+    option = click.option("-o", "--output", type=Written(), metavar=kind, **more)
+
+    def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
+        @functools.wraps(command)
+        def guarded(*arguments: Any, **given: Any) -> Any:
+            _keep_inputs(kind, holds)
+            return command(*arguments, **given)
+
+        return option(guarded)
+
+    return decorate
+
+
+def is_file(output: str) -> bool:
+    """Whether the answer goes into one file, not a folder."""
+    return output.lower().endswith(".json")
+
+
+def _keep_inputs(kind: str, holds: tuple[str, ...]) -> None:
+    """Look at all paths of the command that runs."""
+    from reidrisk.files import keep_inputs, writable
+
+    context = click.get_current_context()
+    read: list[Path] = []
+    written: list[Path] = []
+    for part in context.command.params:
+        if (value := context.params.get(part.name or "")) is None:
+            continue
+        if isinstance(part.type, Written):
+            folder = part.name == "output" and (
+                kind == "FOLDER" or (kind == "PATH" and not is_file(value))
+            )
+            written += _within(Path(value), holds) if folder else [_beside_others(Path(value))]
+        elif isinstance(part.type, click.Path):
+            read += _files(Path(value))
+    keep_inputs(written, read)
+    for path in written:
+        writable(path)
+
+
+def _beside_others(file: Path) -> Path:
+    if not file.parent.is_dir():
+        raise InvalidInput(
+            f"{file}: cannot be written, its folder does not exist; make the folder, or name "
+            "another"
+        )
+    return file
+
+
+def _within(folder: Path, names: tuple[str, ...]) -> list[Path]:
+    """Files of a folder, or what stands in its place."""
+    if folder.exists() and not folder.is_dir():
+        return [folder]
+    return [folder / name for name in names]
+
+
+def _files(path: Path) -> list[Path]:
+    """The file, or those of a folder that are read."""
+    if not path.is_dir():
+        return [path]
+    return [file for file in path.iterdir() if file.name.lower().endswith(_READ)]
 
 
 def with_users() -> "Callable[..., Any]":

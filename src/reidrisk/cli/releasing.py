@@ -1,7 +1,5 @@
 """A command for each release: its parameters are options, made from the fields of its class."""
 
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -29,6 +27,7 @@ _EXAMPLES = {
 }
 
 
+_HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
 _TAKEN = {
     "targets", "taxonomy", "seed", "output", "quiet", "user", "item", "count", "epoch", "header",
     "separator",
@@ -89,7 +88,7 @@ def _common(offered: dict[str, Any]) -> list[Any]:
         click.option("--taxonomy", "tokens", type=click.Path(), metavar="FILE",
                      help="All tokens there are, one a row; those that occur, if not given."),
         options.seed(),
-        options.output("FOLDER", required=True, help="Made if it is not there."),
+        options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it is not there."),
         options.quiet(),
     ]  # fmt: skip
 
@@ -134,7 +133,8 @@ def _help(name: str, kind: "type[AnyRelease]") -> str:
     return f"""{first}
 
     PEOPLE is a table of user, epoch, token and perhaps weight, or of user, item and perhaps count.
-    The folder gets known.parquet, anonymous.parquet and release.json: `reidrisk attack` reads them.
+    The folder gets known.parquet, anonymous.parquet, labels.parquet and release.json, which only
+    you may read: `reidrisk attack` reads them, and sees by checksums if one is damaged.
 
     \b
     Examples:
@@ -155,7 +155,6 @@ def _release(
     quiet: bool,
 ) -> None:
     from reidrisk import data
-    from reidrisk.files import written_whole
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.mapped import labels_of
     from reidrisk.study.parameters import faults, make_release, release_kind
@@ -168,10 +167,9 @@ def _release(
         release = make_release(kind, said, crowd)
         shows = prepared(release, crowd)
         seen = observe(shows, show.Watched(crowd, progress), targets=targets, seed=seed)
-    data.write_observations(seen, output, ids=crowd.ids, labels=labels_of(shows, crowd))
-    with written_whole(Path(output) / "release.json") as (part,):
-        note = json.dumps({"release": name, "seed": seed, **_note(release)}, indent=1)
-        part.write_text(note + "\n", encoding="utf-8")
+    note = {"release": name, "seed": seed, **_note(release)}
+    labels = labels_of(shows, crowd)
+    data.write_observations(seen, output, ids=crowd.ids, labels=labels, note=note)
     if not quiet:
         click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "

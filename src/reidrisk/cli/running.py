@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import show
+from reidrisk.cli import show, stopping
 from reidrisk.errors import MissingExtra
+from reidrisk.files import append, written_whole
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
-
-INTERRUPTED = 130
 
 
 @dataclass
@@ -31,8 +30,6 @@ class Journal:
 
     def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
         """A step begins, or was found done."""
-        from reidrisk.files import written_whole
-
         if not self.begun:
             # Not sooner: a folder that holds another run has been refused by now.
             with written_whole(self.folder / "study.toml") as (part,):
@@ -45,8 +42,7 @@ class Journal:
     def note(self, text: str) -> None:
         """Add a line to the log."""
         time = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
-        with (self.folder / "log.txt").open("a", encoding="utf-8") as log:
-            log.write(f"{time} {text}\n")
+        append(self.folder / "log.txt", f"{time} {text}\n")
 
 
 def run_file(
@@ -88,7 +84,7 @@ def run_file(
             progress.__exit__()
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
-            raise click.exceptions.Exit(INTERRUPTED) from None
+            raise click.exceptions.Exit(stopping.code()) from None
         journal.note("done")
     return result, journal.run > 0
 

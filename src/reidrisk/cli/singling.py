@@ -43,7 +43,7 @@ _words.__name__, _numbers.__name__ = "words", "numbers"  # as --help shows them
               help="A table of the whole population with the same columns.")  # fmt: skip
 @click.option("--least", type=click.IntRange(min=1), default=10, show_default=True,
               help="Name a value only if so many people hold it; 1 names every value.")  # fmt: skip
-@click.option("--records", type=click.Path(), metavar="FILE",
+@click.option("--records", type=options.Written(), metavar="FILE",
               help="Write k of each record, in the order of FILE, as .parquet.")  # fmt: skip
 @options.output("FILE", help=_PAGE)
 @options.as_json()
@@ -68,7 +68,6 @@ def singling(
       reidrisk singling people.csv --columns age,zip,sex
       reidrisk singling people.csv --columns age,zip,sex --register census.csv -o singling.html
     """
-    _check_outputs((file, register), (output, records))
     found = rr.singling(
         file,
         columns=layout.columns,
@@ -126,7 +125,6 @@ def unicity(
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
-    _check_outputs((file,), (output,))
     with show.Progress(quiet=quiet) as progress:
         found = rr.unicity(
             file,
@@ -151,21 +149,6 @@ def unicity(
     elif not quiet:
         _tell_unicity(found)
         _tell_page(output)
-
-
-def _check_outputs(inputs: tuple[str | None, ...], outputs: tuple[str | None, ...]) -> None:
-    """Refuse, before anything is read, what cannot be written, and what would be lost by it."""
-    taken = [Path(one).resolve() for one in inputs if one is not None]
-    for path in (Path(one) for one in outputs if one is not None):
-        if path.resolve() in taken:
-            raise InvalidInput(
-                f"{path}: is read, or is to be written twice; give what is written a name of its "
-                "own"
-            )
-        if path.is_dir() or not path.parent.is_dir():
-            what = "a folder" if path.is_dir() else "in a folder that does not exist"
-            raise InvalidInput(f"{path}: cannot be written, it is {what}; name a file")
-        taken.append(path.resolve())
 
 
 def _origin(file: str, register: str | None) -> dict[str, Any]:

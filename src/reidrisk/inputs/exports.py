@@ -1,23 +1,29 @@
 """People and observations to files that others can read, each written whole or not at all."""
 
+import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.files import made_folder, written_whole
+from reidrisk.files import ONLY_ME, made_folder, written_whole
+from reidrisk.inputs import seals
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
-from reidrisk.inputs.linked import BAGS, FORM, TAXONOMY, Linked
+from reidrisk.inputs.columns import holds_text
+from reidrisk.inputs.formats.parquet import refusing_damage
+from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
 from reidrisk.rows import Kind, Rows, TokenRows
+from reidrisk.spreadsheets import FORMULA, NUMBER
 
 # Users per piece of a file.
 CHUNK = 1 << 17
@@ -32,8 +38,13 @@ def write_observations(
     *,
     ids: Any = None,
     labels: Any = None,
+    note: Mapping[str, Any] | None = None,
 ) -> None:
     """Write `known.parquet` and `anonymous.parquet`, with columns `user` and `tokens`.
+
+    Beside them, `labels.parquet` names all tokens, so that reading gives back the same alphabet,
+    and `release.json` holds checksums, by which readers know that nothing is damaged or of another
+    folder. Only the owner may read these files: they name users.
 
     Rows of strangers are left out: observations do not say whose they are.
 
@@ -43,30 +54,41 @@ def write_observations(
         ids: The user of each known row, such as `people.ids`; by default that of `Linked`, else
             its number.
         labels: The name of each token, such as `people.labels`; by default that of `Linked`, else
-            its number. All are noted in the files, so that reading gives back the same alphabet.
+            its number.
+        note: What `release.json` says of the release, as JSON knows it.
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
-    place = Path(folder)
-    made_folder(place)
-    note = {TAXONOMY: json.dumps(words.tolist()).encode()}
+    place = made_folder(Path(folder))
     shown = _observations(seen)
     anonymous = shown.anonymous
-    if shown.known.kind is Kind.BAGS:
-        note[FORM] = BAGS
-    else:
+    if shown.known.kind is not Kind.BAGS:
         anonymous = TokenRows(anonymous, tokens=len(words))
-    parts = ((names, shown.known), (names[shown.truth], anonymous))
-    with written_whole(place / "known.parquet", place / "anonymous.parquet") as files:
-        for file, (users, rows) in zip(files, parts, strict=True):
-            schema = pa.schema(
-                {"user": pa.array(users[:1]).type, "tokens": pa.list_(pa.array(words[:1]).type)},
-                note,
-            )
-            _write(file, schema, (
+    sites = ((names, shown.known), (names[shown.truth], anonymous))
+    identity = _identity(sites, words, note or {})
+    notes = {seals.FOLDER: identity.encode(), LABELS: LABELS_FILE.encode()}
+    if shown.known.kind is Kind.BAGS:
+        notes[FORM] = BAGS
+    held = ("known.parquet", "anonymous.parquet", LABELS_FILE)
+    # The seal comes last: where it is the new one, all others are.
+    with written_whole(*(place / name for name in (*held, seals.SEAL)), mode=ONLY_ME) as parts:
+        for part, (users, rows) in zip(parts, sites, strict=False):
+            kinds = {
+                "user": pa.array(users[:1]).type,
+                "tokens": pa.list_(pa.array(words[:1]).type),
+            }
+            _write(part, pa.schema(kinds, notes), (
                 [pa.array(users[start : start + CHUNK]),
                  _lists(rows.part(start, min(start + CHUNK, len(rows))), words)]
                 for start in range(0, len(rows), CHUNK)
             ))  # fmt: skip
+        schema = pa.schema({"token": pa.array(words[:1]).type}, {seals.FOLDER: identity.encode()})
+        _write(
+            parts[2],
+            schema,
+            ([pa.array(words[at : at + CHUNK])] for at in range(0, len(words), CHUNK)),
+        )
+        text = seals.sealed(note or {}, identity, dict(zip(held, parts, strict=False)))
+        parts[3].write_text(text, encoding="utf-8")
 
 
 def write_tfrecord_observations(
@@ -119,7 +141,7 @@ def write_tfrecord_observations(
     }
     for epoch in range(0 if top_sets is None else top_sets.shape[1]):
         features[f"epoch_{epoch}_tokens"] = _rectangle(words[top_sets[:, epoch]])  # type: ignore[index]
-    with written_whole(path) as (part,):
+    with written_whole(path, mode=ONLY_ME) as (part,):
         tfrecord_bytes(features).tofile(part)
 
 
@@ -163,8 +185,28 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
         features[f"epoch_{epoch}_topics"] = Lists(people.labels[people.members[places]], ends)
         weights = people.weights[places].astype(np.float32)
         features[f"epoch_{epoch}_weights"] = Lists(weights, ends)
-    with written_whole(path) as (part,):
+    with written_whole(path, mode=ONLY_ME) as (part,):
         tfrecord_bytes(features).tofile(part)
+
+
+def _identity(
+    sites: Iterable[tuple[NDArray[Any], Rows]], words: NDArray[Any], note: Mapping[str, Any]
+) -> str:
+    """A name for all that is written together: the same for the same."""
+    digest = hashlib.sha256(json.dumps(note, sort_keys=True).encode())
+    for users, rows in sites:
+        for start in range(0, len(rows), CHUNK):
+            stop = min(start + CHUNK, len(rows))
+            digest.update(_bytes(users[start:stop]))
+            digest.update(rows.part(start, stop).block(0, stop - start).tobytes())
+    digest.update(_bytes(words))
+    return digest.hexdigest()[:32]
+
+
+def _bytes(labels: NDArray[Any]) -> bytes:
+    if labels.dtype.kind != "O":
+        return labels.tobytes()
+    return "\0".join(map(str, labels.tolist())).encode(errors="surrogatepass")
 
 
 def _observations(seen: Seen) -> Observations:
@@ -242,17 +284,38 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
     place = Path(path)
     if place.suffix.lower() not in (".parquet", ".csv"):
         raise InvalidInput(f"{place}: people are written as .parquet or .csv; name it so")
-    first = [pa.array(column) for column in next(pieces)]
     names = ("user", "epoch", "token", "weight")
+
+    def arrays(piece: list[Any]) -> list[pa.Array]:
+        columns = [pa.array(column) for column in piece]
+        if place.suffix.lower() == ".csv":
+            _refuse_formulas(place, dict(zip(names, columns, strict=True)))
+        return columns
+
+    first = arrays(next(pieces))
     schema = pa.schema(list(zip(names, (column.type for column in first), strict=True)))
 
     def columns() -> Iterator[list[pa.Array]]:
         yield first
-        for piece in pieces:
-            yield [pa.array(column) for column in piece]
+        yield from map(arrays, pieces)
 
-    with written_whole(place) as (part,):
+    with written_whole(place, mode=ONLY_ME) as (part,):
         _write(part, schema, columns(), suffix=place.suffix.lower())
+
+
+def _refuse_formulas(place: Path, columns: Mapping[str, pa.Array]) -> None:
+    """Leave no text in CSV that a spreadsheet would run; guarded, it would be another label."""
+    for name, column in columns.items():
+        if not holds_text(column.type):
+            continue
+        formulas = pc.and_not(
+            pc.match_substring_regex(column, FORMULA), pc.match_substring_regex(column, NUMBER)
+        )
+        if pc.any(formulas).as_py():
+            raise InvalidInput(
+                f"{place}: a label of column {name!r} begins with =, +, -, @ or a blank, which "
+                "spreadsheets take for a formula and run; write people as .parquet, which keeps it"
+            )
 
 
 def _write(
@@ -260,7 +323,27 @@ def _write(
 ) -> None:
     from pyarrow import csv, parquet
 
-    make = parquet.ParquetWriter if suffix == ".parquet" else csv.CSVWriter
-    with make(file, schema) as writer:
+    rows = 0
+    writer = (
+        parquet.ParquetWriter(file, schema, write_page_checksum=True)
+        if suffix == ".parquet"
+        else csv.CSVWriter(file, schema)
+    )
+    with writer:
         for columns in pieces:
             writer.write_batch(pa.record_batch(columns, schema=schema))
+            rows += len(columns[0])
+    if suffix == ".parquet":
+        _read_back(file, schema, rows)
+
+
+def _read_back(file: Path, schema: pa.Schema, rows: int) -> None:
+    """Refuse what others could not read: the end of the file, and its last rows."""
+    from pyarrow import parquet
+
+    with refusing_damage(file), parquet.ParquetFile(file, page_checksum_verification=True) as found:
+        there = (found.schema_arrow.names, found.schema_arrow.metadata, found.metadata.num_rows)
+        if there != (schema.names, schema.metadata, rows):
+            raise pa.ArrowInvalid("it does not hold what was written")
+        if groups := found.metadata.num_row_groups:
+            found.read_row_group(groups - 1)

@@ -1,6 +1,7 @@
 """What two sites saw of users, from files: rows with a name, rows without, and the truth."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,21 +11,23 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.errors import InvalidInput
+from reidrisk.errors import InvalidInput, Unverified
 from reidrisk.inputs.columns import one_of
 from reidrisk.inputs.labels import find, label_array, refuse_twins, union
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
-from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file
+from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file, read_taxonomy
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
 from reidrisk.speech import setting
 
 Strangers = Literal["keep", "refuse"]
 
-TAXONOMY, FORM = b"reidrisk:taxonomy", b"reidrisk:form"
-"""Notes in Parquet files: all tokens there are, and what rows are if they are bags."""
+TAXONOMY, LABELS, FORM = b"reidrisk:taxonomy", b"reidrisk:labels", b"reidrisk:form"
+"""Notes in Parquet files: all tokens there are, as JSON in files of before there were checksums, or
+the file beside them that holds them; and what rows are if they are bags."""
 BAGS = b"bags"
+LABELS_FILE = "labels.parquet"
 RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
@@ -130,9 +133,10 @@ def read_linked(
         )
     said = Layout() if layout is None else layout
     here, there = (read_site(path, said, columns or {}) for path in (known, anonymous))
-    notes = _notes(files_of(known, TYPES)[0])
+    file = files_of(known, TYPES)[0]
+    notes = _notes(file)
     if taxonomy is None:
-        taxonomy = _noted_taxonomy(known, notes)
+        taxonomy = _noted_taxonomy(file, notes)
     here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
     return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
@@ -185,8 +189,17 @@ def _notes(file: Path) -> dict[bytes, bytes]:
     return parquet_file(file).schema_arrow.metadata or {}
 
 
-def _noted_taxonomy(path: AnyPath, notes: Mapping[bytes, bytes]) -> list[Any] | None:
+def _noted_taxonomy(path: Path, notes: Mapping[bytes, bytes]) -> Any:
     """All labels, if they were noted."""
+    if LABELS in notes:
+        return read_taxonomy(path.resolve().parent / LABELS_FILE)
+    if TAXONOMY in notes:
+        warnings.warn(
+            f"{path} was written before released folders had checksums, so nobody can tell whether "
+            "it is unharmed; `reidrisk release` writes them now",
+            Unverified,
+            stacklevel=3,
+        )
     try:
         labels = json.loads(notes[TAXONOMY]) if TAXONOMY in notes else None
     except ValueError:

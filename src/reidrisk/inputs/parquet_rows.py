@@ -7,10 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.formats.parquet import parquet_file, refusing_damage
 from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
 
 
@@ -112,7 +112,9 @@ class ParquetRows:
     def _read(self, groups: Sequence[int]) -> NDArray[np.int64]:
         """All tokens of some row groups, in the file's own order."""
         columns = [self.columns] if isinstance(self.columns, str) else list(self.columns or ())
-        table = self._open().read_row_groups(list(groups), columns=columns)
+        opened = self._open()
+        with refusing_damage(self.path):
+            table = opened.read_row_groups(list(groups), columns=columns)
         if not isinstance(self.columns, str):
             return np.column_stack([self._numbers(column) for column in table.columns])
         lists = table.column(0).combine_chunks()
@@ -153,8 +155,8 @@ class ParquetRows:
             raise InvalidInput(f"{self.path} has no column of tokens; it has {', '.join(names)}")
         return wanted if isinstance(wanted, str) else tuple(wanted)
 
-    def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self.path, memory_map=True)
+    def _open(self) -> Any:
+        return parquet_file(Path(self.path), memory_map=True)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

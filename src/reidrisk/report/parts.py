@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from reidrisk.drawing import COLOURS, GLYPHS, Look
+from reidrisk.spreadsheets import guarded
 from reidrisk.study.result import Risk
 from reidrisk.study.saying.numbers import Interval, count, interval, share, share_with_interval
 
@@ -76,13 +77,13 @@ class Exhibit:
     open: bool = False
 
     def csv(self) -> str:
-        """The rows, every number with all its digits."""
+        """The rows, every number with all its digits; text that a spreadsheet would run, quoted."""
         text = io.StringIO()
         names = list(dict.fromkeys(name for row in self.rows for name in row))
-        writer = csv.DictWriter(text, names, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.rows)
-        return text.getvalue()
+        writer = csv.writer(text, lineterminator="\r\n")  # so that either is quoted in a cell
+        writer.writerow(map(guarded, names))
+        writer.writerows([guarded(row.get(name, "")) for name in names] for row in self.rows)
+        return text.getvalue().replace("\r\n", "\n")
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.files import written_whole
+from reidrisk.files import ONLY_ME, left_over, written_whole
 from reidrisk.matches import NOBODY
 from reidrisk.risk.engine import Engine
 from reidrisk.study.setup import Source
@@ -19,10 +19,10 @@ from reidrisk.study.study import Study
 USERS = "users.parquet"
 """The name of the file in a run's folder."""
 
+_COLUMNS = ["attack", "user", "credit", "ties", "best"]
+
 LISTED, MOST_LISTED = 5, 100
 """How many of the best users are named; as many as are guessed, up to a list one can look at."""
-
-_ONLY_ME = 0o600
 
 
 def write_users(
@@ -40,17 +40,16 @@ def write_users(
             "a study with a precision stops attacking when it is sure enough, so it has no list of "
             "everyone; leave precision out"
         )
+    _refuse_others(Path(path))
     listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
     scene = study.scene(source, LocalEngine() if engine is None else engine)
     ids = scene.known_ids
     kind = pa.array(ids[:1]).type
-    schema = pa.schema(
-        {"attack": pa.string(), "user": kind, "credit": pa.float64(), "ties": pa.int64(),
-         "best": pa.list_(kind)}
-    )  # fmt: skip
-    for left_over in Path(path).parent.glob(f".{Path(path).name}.*"):  # of a write that was killed
-        left_over.unlink(missing_ok=True)
-    with written_whole(path, mode=_ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
+    kinds = (pa.string(), kind, pa.float64(), pa.int64(), pa.list_(kind))
+    schema = pa.schema(list(zip(_COLUMNS, kinds, strict=True)))
+    for part in left_over(Path(path)):
+        part.unlink(missing_ok=True)
+    with written_whole(path, mode=ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
             seen = scene.seen.prefix(scene.headline)
             found = scene.engine.search(seen, scene.fitted(attack).score, list_best=listed)
@@ -66,6 +65,21 @@ def write_users(
                     schema=schema,
                 )
             )
+
+
+def _refuse_others(file: Path) -> None:
+    """Leave alone what has the name, and is no such list: perhaps the very people of the study."""
+    if not file.is_file():
+        return
+    try:
+        names = parquet.read_schema(file).names
+    except (OSError, ValueError, pa.ArrowException):
+        names = []
+    if names != _COLUMNS:
+        raise InvalidInput(
+            f"{file}: is no list of users that reidrisk wrote, and is left alone; move it, or use "
+            "another folder"
+        )
 
 
 def _named(rows: NDArray[np.int64], ids: NDArray[np.generic]) -> Iterator[list[object]]:

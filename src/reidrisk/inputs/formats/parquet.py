@@ -1,6 +1,7 @@
 """Parquet files."""
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs import seals
 from reidrisk.inputs.columns import holds_text
 from reidrisk.inputs.formats.format import Head
 from reidrisk.inputs.labels import is_utf8, not_utf8
@@ -36,15 +38,34 @@ def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":
     return ParquetTable(head.file)
 
 
-def parquet_file(file: Path) -> Any:
-    """An open Parquet file."""
+def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
+    """An open Parquet file, if it is as it was written, as far as it tells."""
     from pyarrow import parquet
 
+    seals.check(file)
     try:
-        return parquet.ParquetFile(file)
+        opened = parquet.ParquetFile(file, memory_map=memory_map, page_checksum_verification=True)
+        notes = opened.schema_arrow.metadata or {}
     except DAMAGED as wrong:
+        if isinstance(wrong, MemoryError):
+            raise
         raise InvalidInput(
             f"{file}: this is no whole Parquet file; write it again: {first_line(wrong)}"
+        ) from wrong
+    seals.check_origin(file, notes)
+    return opened
+
+
+@contextmanager
+def refusing_damage(file: Path) -> Iterator[None]:
+    """What Arrow says of a file that it cannot read, in our words."""
+    try:
+        yield
+    except DAMAGED as wrong:
+        if isinstance(wrong, InvalidInput | MemoryError):
+            raise
+        raise InvalidInput(
+            f"{file}: the file is damaged; write it again: {first_line(wrong)}"
         ) from wrong
 
 
@@ -82,7 +103,7 @@ class ParquetTable:
         del kinds
         opened = parquet_file(self.file)
         size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
-        try:
+        with refusing_damage(self.file):
             for batch in opened.iter_batches(BATCH, columns=list(names)):
                 table = pa.Table.from_batches([batch]).select(list(names))
                 self._refuse_no_text(table, rows)
@@ -90,12 +111,6 @@ class ParquetTable:
                 yield table
                 if progress is not None:
                     progress(size * rows // total, size)
-        except DAMAGED as wrong:
-            if isinstance(wrong, InvalidInput):
-                raise
-            raise InvalidInput(
-                f"{self.file}: the file is damaged; write it again: {first_line(wrong)}"
-            ) from wrong
         if not rows:
             yield opened.schema_arrow.empty_table().select(list(names))
 
