@@ -19,7 +19,7 @@ def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
     except TypeError:
         number = None
     if number is None or number < least:
-        raise InvalidInput(f"{name} is a whole number of at least {least}, got {_shown(value)}")
+        raise InvalidInput(f"{name} is a whole number of at least {least}, got {shown(value)}")
     return number
 
 
@@ -31,7 +31,7 @@ def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) ->
         number = math.nan
     if not number >= least:
         floor = "" if least == -math.inf else f" of at least {least:g}"
-        raise InvalidInput(f"{name} is a number{floor}, got {_shown(value)}")
+        raise InvalidInput(f"{name} is a number{floor}, got {shown(value)}")
     return number
 
 
@@ -40,11 +40,11 @@ def probability(name: str, value: SupportsFloat) -> float:
     number = real_number(name, value)
     if not 0 <= number <= 1:
         percent = f"; did you mean {number / PERCENT:g}?" if 1 < number <= PERCENT else ""
-        raise InvalidInput(f"{name} is a probability between 0 and 1, got {_shown(value)}{percent}")
+        raise InvalidInput(f"{name} is a probability between 0 and 1, got {shown(value)}{percent}")
     return number
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """What was given, or the beginning of it."""
     try:
         text = repr(value)

@@ -1,6 +1,8 @@
 """Results: records, `result.json`, and its schema."""
 
+import hashlib
 import json
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
@@ -15,6 +17,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
 from reidrisk.study.result import Signoff, plain, typed
 from reidrisk.study.schema import FILE, schema_text
+from reidrisk.study.stored import Stored, checksum_of
 from reidrisk.study.toml import study_file
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -58,8 +61,9 @@ def records(kind):
 def test_any_result_comes_back_from_json_and_fits_the_schema(result):
     """Also one that cannot be, which is refused when it is read as a whole."""
     text = result.to_json()
+    own = {"schema", "checksum"}
     again = typed(
-        Result, {key: value for key, value in json.loads(text).items() if key != "schema"}
+        Result, {key: value for key, value in json.loads(text).items() if key not in own}
     )
     assert again == result
     assert again.to_json() == text
@@ -141,7 +145,71 @@ def test_damage_is_named_with_its_place(result, spoil, message):
     body = json.loads(result.to_json())
     spoil(body)
     with pytest.raises(InvalidInput, match=rf"file is damaged \({message}.*run the study again"):
+        Result.from_json(sealed(body), "file")
+    message = rf"file was changed after it was written, .* \({message}"
+    with pytest.raises(InvalidInput, match=message):
         Result.from_json(json.dumps(body), "file")
+
+
+def sealed(body):
+    """As if a run had written it."""
+    return json.dumps({**body, "checksum": checksum_of(body)})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body["risks"][0].update(high=body["risks"][0]["value"]),
+        lambda body: body.update(title="another"),
+        lambda body: body["study"].update(seed=4),
+        lambda body: body["versions"].update(numpy="1.0"),
+        lambda body: body.update(checksum="0" * 64),
+        lambda body: body.update(checksum=None),
+    ],
+)
+def test_a_result_that_was_edited_is_refused(result, change):
+    """Also where every figure still can be."""
+    body = json.loads(result.to_json())
+    change(body)
+    with pytest.raises(InvalidInput, match="file was changed after it was written, since its che"):
+        Result.from_json(json.dumps(body), "file")
+
+
+def test_blanks_and_the_order_of_keys_change_no_result(result):
+    body = json.loads(result.to_json())
+    assert Result.from_json(json.dumps(dict(reversed(body.items())), indent=7)) == result
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [("NaN", "NaN is no number"), ("-Infinity", "-Infinity is no number"),
+     ("1e999", "1e999 is no number"), ("1" * 5_000, "1111.* is no number")],
+)  # fmt: skip
+def test_what_is_no_number_is_refused_wherever_it_stands(result, number, why):
+    text = result.to_json()
+    for old, new in (('"seed": 3', f'"seed": {number}'), ('"unit":', f'"odd": {number}, "unit":')):
+        assert old in text
+        with pytest.raises(InvalidInput, match=rf"file is not JSON: {why}"):
+            Result.from_json(text.replace(old, new), "file")
+
+
+def test_a_key_that_stands_twice_is_refused(result):
+    """Readers differ on which of the two counts."""
+    text = result.to_json().replace('"high":', '"high": 0.0, "high":', 1)
+    with pytest.raises(InvalidInput, match="file is not JSON: the key 'high' stands there twice"):
+        Result.from_json(text, "file")
+
+
+@pytest.mark.parametrize("depth", [150, 300, 900, 990, 100_000])
+def test_deep_json_gets_a_message(result, depth):
+    text = result.to_json().replace('"unit":', f'"odd": {"[" * depth}{"]" * depth}, "unit":', 1)
+    with pytest.raises(InvalidInput, match="nested too deeply|was changed after"):
+        Result.from_json(text, "file")
+    body = json.loads(result.to_json()) if depth < 900 else None
+    if body is not None:  # as a run would have written it
+        body["study"]["odd"] = json.loads("[" * depth + "]" * depth)
+        with pytest.raises(InvalidInput, match="is damaged") if depth > 190 else nullcontext():
+            Result.from_json(sealed(body), "file")
 
 
 def signed(**said):
@@ -157,7 +225,8 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     result = Result.load(OLD)
     later = ("releases", "attackers", "guesses", "strangers", "credits")
     added = {**{name: [] for name in later}, "signoff": None}
-    assert json.loads(result.to_json()) == {**json.loads(text), **added}
+    body = {**json.loads(text), **added}
+    assert json.loads(result.to_json()) == {**body, "checksum": checksum_of(body)}
     fields = ("risks", "bounds", "sizes", "extrapolations", "selections", "claims", "per_user")
     assert all(getattr(result, name) for name in (*fields, "information"))
     page = tmp_path / "report.html"
@@ -165,6 +234,8 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     assert "As written before" in page.read_text(encoding="utf-8")
     assert call("gate", OLD, "--max-risk", "100%").returncode == 0
     assert call("gate", OLD, "--max-risk", "0.1%").returncode == 3
+    assert "doubt: the result carries no checksum" in call("gate", OLD, "--max-risk", "1%").stderr
+    assert not Stored.read(OLD).sealed
 
 
 def test_a_missing_result_says_what_to_do(tmp_path):

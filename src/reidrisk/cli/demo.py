@@ -32,7 +32,7 @@ def demo(output: str, *, quiet: bool) -> None:
             f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
             "API does. One site knows who its visitors are. How many of the other's can it name?"
         )
-    result, _ = run_file(file, output, command=("demo", "-o", output), fresh=True, quiet=quiet)
+    result, _ = run_file(file, output, command=("demo", "-o", output), quiet=quiet)
     if not quiet:
         show.risks([risk for risk in result.risks if not risk.setting], result.unit)
         show.say(rr.report.text(result) + "\n")

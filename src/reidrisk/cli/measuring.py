@@ -62,7 +62,7 @@ class Wishes:
 
 def answer(question: Question, wishes: Wishes) -> None:
     """Run the study and tell what it found: in a folder if there is one, else here and now."""
-    from reidrisk.study.describe import hashes_of
+    from reidrisk.study.input_files import hashes_of
 
     output, words = wishes.output, as_typed()
     inputs = hashes_of(question.files)

@@ -21,23 +21,16 @@ INTERRUPTED = 130
 
 @dataclass
 class Journal:
-    """Notes each step in `log.txt`, keeps the study as run, and moves the bar."""
+    """Notes each step in `log.txt`, and moves the bar."""
 
     folder: Path
-    text: str
     progress: show.Progress
     run: int = field(default=0, init=False)
     begun: bool = field(default=False, init=False)
 
     def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
         """A step begins, or was found done."""
-        from reidrisk.files import written_whole
-
-        if not self.begun:
-            # Not sooner: a folder that holds another run has been refused by now.
-            with written_whole(self.folder / "study.toml") as (part,):
-                part.write_text(self.text, encoding="utf-8")
-            self.begun = True
+        self.begun = True
         self.run += not found
         self.note(f"step {place + 1} of {steps}, {step}: {'found' if found else 'runs'}")
         self.progress(step, place, steps, found=found)
@@ -54,13 +47,14 @@ def run_file(
     folder: str,
     *,
     command: tuple[str, ...],
-    fresh: bool = False,
+    fresh: bool | None = None,
     quiet: bool = False,
     changes: Mapping[str, Any] | None = None,
 ) -> "tuple[Result, bool]":
     """Run a study file in a folder; `command` is how to go on if it is stopped.
 
-    `changes` are fields of the study that the command says otherwise than the file.
+    `changes` are fields of the study that the command says otherwise than the file. `fresh` is None
+    for a command that has no such option.
 
     Returns:
         The result, and whether anything had to be run for it.
@@ -72,7 +66,7 @@ def run_file(
     if changes:
         study, text = replace(study, **changes), f"# as run: {again}\n{text}"
     with show.Progress(quiet=quiet) as progress:
-        journal = Journal(Path(folder), text, progress)
+        journal = Journal(Path(folder), progress)
         try:
             result = run_in(
                 folder,
@@ -81,6 +75,7 @@ def run_file(
                 engine=LocalEngine(progress=progress.pairs),
                 fresh=fresh,
                 inputs=file.inputs,
+                text=text,
                 signoff=file.signoff,
                 watch=journal,
             )
@@ -89,7 +84,8 @@ def run_file(
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
             raise click.exceptions.Exit(INTERRUPTED) from None
-        journal.note("done")
+        if journal.begun:  # a run that was finished before stays as it is
+            journal.note("done")
     return result, journal.run > 0
 
 
