@@ -224,6 +224,9 @@ def test_a_gate_with_nothing_to_check_does_not_pass(made, words):
     assert "slots 1, 2 and attacks a, b" in done.stderr
 
 
+_CHANGED = "was changed after it was written"
+
+
 def damaged():
     """Ways to spoil a result.json, and what is then said."""
     text = result(risk()).to_json()
@@ -233,10 +236,18 @@ def damaged():
     yield "not a number", text.replace('"high": 0.5', '"high": NaN'), "NaN is no number"
     yield "text", text.replace('"high": 0.5', '"high": "low"'), "risks.0.high: input should be"
     yield "yes", text.replace('"high": 0.5', '"high": false'), "risks.0.high: input should be"
-    yield "missing", text.replace('"high": 0.5,\n', ""), "was changed after it was written"
-    yield "edited", text.replace('"high": 0.5', '"high": 0.3'), "was changed after it was written"
-    yield "more", text.replace('"high": 0.5', '"high": 0.5, "hihg": 1'), "was changed after it was written"
-    yield "scalar", text.replace('"slots": [\n  1,\n  2\n ]', '"slots": 3'), "was changed after it was written"
+    yield "missing", text.replace('"high": 0.5,\n', ""), _CHANGED
+    yield "edited", text.replace('"high": 0.5', '"high": 0.3'), _CHANGED
+    yield (
+        "more",
+        text.replace('"high": 0.5', '"high": 0.5, "hihg": 1'),
+        "was changed after it was written",
+    )
+    yield (
+        "scalar",
+        text.replace('"slots": [\n  1,\n  2\n ]', '"slots": 3'),
+        "was changed after it was written",
+    )
 
 
 @pytest.mark.parametrize("command", [("gate", "--max-risk", "1%"), ("report",)], ids=lambda c: c[0])

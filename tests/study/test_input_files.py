@@ -56,12 +56,16 @@ def test_a_change_within_a_tick_of_the_clock_is_seen(tmp_path, monkeypatch):
     """The times of a file are only so fine."""
     file = written(tmp_path / "file", age=0.0)
     state = file.stat()
+
+    def change():
+        file.write_bytes(b"abd")
+        monkeypatch.setattr(Path, "stat", lambda *_, **__: state)
+
     with (
         pytest.raises(InvalidInput, match="file: the file changed while it was read"),
         hashed([file]),
     ):
-        file.write_bytes(b"abd")
-        monkeypatch.setattr(Path, "stat", lambda *_, **__: state)
+        change()
 
 
 def test_a_file_that_comes_to_a_folder_or_leaves_it_is_seen(tmp_path):

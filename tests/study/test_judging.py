@@ -408,5 +408,5 @@ NOT_ITS_OWN = "is not that of the run in its folder: run the study again"
 
 
 def test_a_side_that_does_not_exist_is_refused():
-    with pytest.raises(InvalidInput, match="side is lower or upper, .*; got 'left'"):
+    with pytest.raises(InvalidInput, match=r"side is lower or upper, .*; got 'left'"):
         Limits(max_risk=0.1, side="left")
