@@ -22,7 +22,7 @@ def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
     except TypeError:
         number = None
     if number is None or number < least:
-        raise InvalidInput(f"{name} is a whole number of at least {least}, got {_shown(value)}")
+        raise InvalidInput(f"{name} is a whole number of at least {least}, got {shown(value)}")
     return number
 
 
@@ -34,7 +34,7 @@ def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) ->
         number = math.nan
     if not number >= least:
         floor = "" if least == -math.inf else f" of at least {least:g}"
-        raise InvalidInput(f"{name} is a number{floor}, got {_shown(value)}")
+        raise InvalidInput(f"{name} is a number{floor}, got {shown(value)}")
     return number
 
 
@@ -46,10 +46,10 @@ def probability(name: str, value: SupportsFloat) -> float:
         return number
     percent = (text is not None or number > 1) and number <= PERCENT
     meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
-    raise InvalidInput(f"{name} is a probability between 0 and 1, got {_shown(value)}{meant}")
+    raise InvalidInput(f"{name} is a probability between 0 and 1, got {shown(value)}{meant}")
 
 
-def _shown(value: object) -> str:
+def shown(value: object) -> str:
     """What was given, or the beginning of it."""
     try:
         text = repr(value)

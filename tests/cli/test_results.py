@@ -1,5 +1,6 @@
 """Gate and report."""
 
+import hashlib
 import itertools
 import json
 import sys
@@ -51,8 +52,8 @@ def made(tmp_path):
 def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     done = call("gate", made, "--max-risk", most, *chosen)
     assert done.returncode == (3 if failing else 0)
-    first, *lines, last = done.stdout.splitlines()
-    assert first == f"{made}: t"
+    first, second, *lines, last = done.stdout.splitlines()
+    assert (first, second) == (f"{made}: t", judged(made))
     assert len(lines) == (failing or 1)
     assert last.startswith("not passed") == bool(failing)
     assert lines[0].startswith("passed") == (not failing)
@@ -60,6 +61,7 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     printed = call("gate", made / "result.json", "--max-risk", most, *chosen, "--json")
     body = json.loads(printed.stdout)
     assert (body["passed"], len(body["failing"])) == (not failing, failing)
+    assert f"SHA-256 {body['sha256']}" in second
     assert (body["title"], body["checked"]) == ("t", len(body["checks"]))
     assert [check for check in body["checks"] if not check["passed"]] == body["failing"]
     assert printed.returncode == done.returncode
@@ -67,11 +69,18 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     assert (quiet.stdout, quiet.returncode) == ("", done.returncode)
 
 
+def judged(folder):
+    """The line that says of which bytes the gate speaks, as sha256sum prints them."""
+    file = folder / "result.json"
+    return f"judged: {file}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+
+
 def test_the_gate_as_the_real_executable(made):
     done = run("gate", made, "--max-risk", "3%")
     assert done.returncode == 3
     assert done.stdout.splitlines() == [
         f"{made}: t",
+        judged(made),
         "b after 2 slots among 100 users: 2.0000%, upper end 4.0000%, above 3 %",
         "not passed: 1 of 4 figures not below the limit",
     ]
@@ -149,6 +158,23 @@ def test_doubts_are_told_and_fail_if_strict(tmp_path, quiet):
         assert "not passed, since there are doubts: 1 figure, none above" in strict.stdout
 
 
+def test_a_result_without_a_checksum_is_doubted(tmp_path):
+    """Those of earlier versions have none; nor have those from which somebody took it."""
+    now, last = tmp_path / "now", tmp_path / "last"
+    for folder in (now, last):
+        file = result(risk("weighted-hamming", 2)).save(folder)
+        body = json.loads(file.read_text())
+        del body["checksum"]
+        file.write_text(json.dumps(body))
+    done = call("gate", now, "--max-risk", "60%")
+    assert done.returncode == 0
+    assert "doubt: the result carries no checksum" in done.stderr
+    assert call("gate", now, "--max-risk", "60%", "--strict").returncode == 3
+    done = call("gate", now, "--compare", last, "--worse-by", "99%", "--json")
+    assert "doubt: the result to compare with carries no checksum" in done.stderr
+    assert json.loads(done.stdout)["compared_sha256"] in judged(last)
+
+
 def test_a_level_that_was_a_slip_does_not_pass_if_strict(tmp_path):
     replace(result(replace(risk("weighted-hamming"), level=0.05)), level=0.05).save(tmp_path)
     done = call("gate", tmp_path, "--max-risk", "60%")
@@ -198,6 +224,9 @@ def test_a_gate_with_nothing_to_check_does_not_pass(made, words):
     assert "slots 1, 2 and attacks a, b" in done.stderr
 
 
+_CHANGED = "was changed after it was written"
+
+
 def damaged():
     """Ways to spoil a result.json, and what is then said."""
     text = result(risk()).to_json()
@@ -207,9 +236,18 @@ def damaged():
     yield "not a number", text.replace('"high": 0.5', '"high": NaN'), "NaN is no number"
     yield "text", text.replace('"high": 0.5', '"high": "low"'), "risks.0.high: input should be"
     yield "yes", text.replace('"high": 0.5', '"high": false'), "risks.0.high: input should be"
-    yield "missing", text.replace('"high": 0.5,\n', ""), "is damaged"
-    yield "more", text.replace('"high": 0.5', '"high": 0.5, "hihg": 1'), "is damaged"
-    yield "scalar", text.replace('"slots": [\n  1,\n  2\n ]', '"slots": 3'), "is damaged"
+    yield "missing", text.replace('"high": 0.5,\n', ""), _CHANGED
+    yield "edited", text.replace('"high": 0.5', '"high": 0.3'), _CHANGED
+    yield (
+        "more",
+        text.replace('"high": 0.5', '"high": 0.5, "hihg": 1'),
+        "was changed after it was written",
+    )
+    yield (
+        "scalar",
+        text.replace('"slots": [\n  1,\n  2\n ]', '"slots": 3'),
+        "was changed after it was written",
+    )
 
 
 @pytest.mark.parametrize("command", [("gate", "--max-risk", "1%"), ("report",)], ids=lambda c: c[0])

@@ -11,7 +11,7 @@ from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.study import Result, Study
-from reidrisk.study.describe import describe, fingerprint, hashes_of
+from reidrisk.study.describe import describe, fingerprint
 
 API = TopicsApi()
 STUDY = Study(release=API, attacks=(Hamming(), WeightedHamming(API)), slots=(1, 2), seed=7)
@@ -80,13 +80,3 @@ def test_other_people_have_another_fingerprint(changed):
 
 def test_the_order_of_keys_does_not_matter():
     assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
-
-
-def test_hash_of_a_file(tmp_path):
-    (tmp_path / "file").write_bytes(b"abc")
-    known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-    assert hashes_of([tmp_path / "file"]) == {"file": known}
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "file").write_bytes(b"")
-    both = hashes_of([tmp_path / "file", tmp_path / "other" / "file"])
-    assert list(both) == [f"{tmp_path.name}/file", "other/file"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
-from reidrisk.study.doubts import belongs, doubts
+from reidrisk.study.doubts import about_file, doubts
 from reidrisk.study.judging import Limits, above, judge, judged
 from reidrisk.study.result import (
     Bound,
@@ -20,6 +20,7 @@ from reidrisk.study.result import (
     Risk,
     UserRisk,
 )
+from reidrisk.study.stored import Stored
 
 
 def figure(high, low=0.0):
@@ -387,8 +388,7 @@ def test_a_comparison_is_as_sure_as_the_surer_run_asked_for():
 def test_a_result_belongs_to_the_run_in_its_folder(tmp_path):
     result = made()
     result.save(tmp_path)
-    assert belongs(tmp_path, result)
-    assert belongs(tmp_path / "result.json", result)
+    assert not list(about_file(Stored.read(tmp_path), "it"))
     for text, mine in (
         ('{"study": {"unit": "weeks"}, "inputs": {}}', True),
         ('{"study": {"unit": "days"}, "inputs": {}}', False),
@@ -396,7 +396,17 @@ def test_a_result_belongs_to_the_run_in_its_folder(tmp_path):
         ('{"study": {"unit": "weeks"}}', False),
         ("[]", False),
         ("{", False),
+        ("[" * 100_000, False),
     ):
         (tmp_path / "run.json").write_text(text)
-        assert belongs(tmp_path, result) == mine
-        assert belongs(tmp_path / "result.json", result) == mine
+        for path in (tmp_path, tmp_path / "result.json"):
+            found = list(about_file(Stored.read(path), "it"))
+            assert found == ([] if mine else [f"it {NOT_ITS_OWN}"])
+
+
+NOT_ITS_OWN = "is not that of the run in its folder: run the study again"
+
+
+def test_a_side_that_does_not_exist_is_refused():
+    with pytest.raises(InvalidInput, match=r"side is lower or upper, .*; got 'left'"):
+        Limits(max_risk=0.1, side="left")

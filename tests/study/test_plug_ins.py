@@ -172,6 +172,22 @@ def test_a_file_each_reaches_the_result_and_the_report(place):
         assert words in page
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('"upper"', '"left"', "is of side 'left'; there are lower, estimate, upper"),
+        ("1.0", "1.5", "is 1.5 between 1.5 and 1.5, which is no share with its interval"),
+    ],
+)
+def test_a_bound_that_cannot_be_is_refused(place, old, new, message):
+    file = place / "toy_bound.py"
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    done = call("study", "study.toml", "-o", "run")
+    assert (done.returncode, message in done.stderr) == (2, True), done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_they_are_varied_searched_and_linked_like_ours(place):
     done = call("calibrate", "study.toml", "--vary", "reach", "--max-risk", "70%", "--json")
     assert done.returncode == 0, done.stderr

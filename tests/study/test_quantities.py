@@ -21,7 +21,7 @@ def test_sizes(text, number):
     assert isinstance(size(text), int)
 
 
-@given(st.integers(0, 10**15), st.sampled_from("kMBG"))
+@given(st.integers(0, 9 * 10**9), st.sampled_from("kMBG"))
 def test_a_size_with_a_unit_is_exact(number, unit):
     factor = {"k": 3, "M": 6, "B": 9, "G": 9}[unit]
     digits = str(number).rjust(factor + 1, "0")
@@ -35,6 +35,19 @@ def test_a_size_with_a_unit_is_exact(number, unit):
 def test_what_is_no_size_is_refused(text):
     with pytest.raises(InvalidInput, match="users is a whole number such as 10000, 10k or 10M"):
         size(text, "users")
+
+
+def test_sizes_beyond_64_bits_are_refused():
+    for text in (2**63, str(2**63), "10000000000G", "9" * 5_000, 16**5_000):
+        with pytest.raises(InvalidInput, match=r"users is (at most 9,223,372|a whole number)"):
+            size(text, "users")
+    assert size(2**63 - 1) == 2**63 - 1
+
+
+def test_shares_beyond_all_bounds_are_refused():
+    for number in (16**5_000, "9" * 5_000, "1e999"):
+        with pytest.raises(InvalidInput, match="noise is between 0 and 1"):
+            share(number, "noise")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """Results: records, `result.json`, and its schema."""
 
 import json
+from contextlib import nullcontext
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import UnionType
@@ -15,6 +16,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
 from reidrisk.study.result import Signoff, plain, typed
 from reidrisk.study.schema import FILE, schema_text
+from reidrisk.study.stored import Stored, checksum_of
 from reidrisk.study.toml import study_file
 
 jsonschema = pytest.importorskip("jsonschema")
@@ -58,9 +60,8 @@ def records(kind):
 def test_any_result_comes_back_from_json_and_fits_the_schema(result):
     """Also one that cannot be, which is refused when it is read as a whole."""
     text = result.to_json()
-    again = typed(
-        Result, {key: value for key, value in json.loads(text).items() if key != "schema"}
-    )
+    own = {"schema", "checksum"}
+    again = typed(Result, {key: value for key, value in json.loads(text).items() if key not in own})
     assert again == result
     assert again.to_json() == text
     jsonschema.validate(json.loads(text), json.loads(schema_text()))
@@ -135,13 +136,91 @@ def test_results_without_a_number_are_not_written(result):
         (lambda body: body["risks"][0].update(setting={"noise": 0.1}), "risks: there is no figure"),
         (lambda body: body["risks"][0].update(guessing=0.0), "risks.0.guessing: 0.* no chance"),
         (lambda body: body.update(signoff=signed(limit=5.0)), "signoff.limit: 5.0 is no share"),
+        (lambda body: body["risks"][0].update(targets=10**30), r"risks.0.targets: 10+ is more th"),
+        (
+            lambda body: body["risks"][-1]["setting"].update(top=10**30),
+            "risks.*setting.top: 10+ is",
+        ),
+        (lambda body: body["claims"][0].update(claimed=1.5), "claims.0.claimed: 1.5 is no share"),
+        (lambda body: body["selections"][0].update(precision=-1), "selections.0.pre.* is no share"),
+        (lambda body: body["information"][0].update(slots=-1), "information.0.slots: -1 is below"),
+        (lambda body: body["bounds"][0].update(trials=-1), "bounds.0.trials: -1 is below 0"),
+        (lambda body: body.update(strangers=[OPEN]), "strangers.0.decisions: there is none"),
     ],
 )
 def test_damage_is_named_with_its_place(result, spoil, message):
     body = json.loads(result.to_json())
     spoil(body)
     with pytest.raises(InvalidInput, match=rf"file is damaged \({message}.*run the study again"):
+        Result.from_json(sealed(body), "file")
+    message = rf"file was changed after it was written, .* \({message}"
+    with pytest.raises(InvalidInput, match=message):
         Result.from_json(json.dumps(body), "file")
+
+
+def sealed(body):
+    """As if a run had written it."""
+    return json.dumps({**body, "checksum": checksum_of(body)})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda body: body["risks"][0].update(high=body["risks"][0]["value"]),
+        lambda body: body.update(title="another"),
+        lambda body: body["study"].update(seed=4),
+        lambda body: body["versions"].update(numpy="1.0"),
+        lambda body: body.update(checksum="0" * 64),
+        lambda body: body.update(checksum=None),
+    ],
+)
+def test_a_result_that_was_edited_is_refused(result, change):
+    """Also where every figure still can be."""
+    body = json.loads(result.to_json())
+    change(body)
+    with pytest.raises(InvalidInput, match="file was changed after it was written, since its che"):
+        Result.from_json(json.dumps(body), "file")
+
+
+def test_blanks_and_the_order_of_keys_change_no_result(result):
+    body = json.loads(result.to_json())
+    assert Result.from_json(json.dumps(dict(reversed(body.items())), indent=7)) == result
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [("NaN", "NaN is no number"), ("-Infinity", "-Infinity is no number"),
+     ("1e999", "1e999 is no number"), ("1" * 5_000, "1111.* is no number")],
+)  # fmt: skip
+def test_what_is_no_number_is_refused_wherever_it_stands(result, number, why):
+    text = result.to_json()
+    for old, new in (('"seed": 3', f'"seed": {number}'), ('"unit":', f'"odd": {number}, "unit":')):
+        assert old in text
+        with pytest.raises(InvalidInput, match=rf"file is not JSON: {why}"):
+            Result.from_json(text.replace(old, new), "file")
+
+
+def test_a_key_that_stands_twice_is_refused(result):
+    """Readers differ on which of the two counts."""
+    text = result.to_json().replace('"high":', '"high": 0.0, "high":', 1)
+    with pytest.raises(InvalidInput, match="file is not JSON: the key 'high' stands there twice"):
+        Result.from_json(text, "file")
+
+
+@pytest.mark.parametrize("depth", [150, 300, 900, 990, 100_000])
+def test_deep_json_gets_a_message(result, depth):
+    text = result.to_json().replace('"unit":', f'"odd": {"[" * depth}{"]" * depth}, "unit":', 1)
+    with pytest.raises(InvalidInput, match=r"nested too deeply|was changed after"):
+        Result.from_json(text, "file")
+    body = json.loads(result.to_json()) if depth < 900 else None
+    if body is not None:  # as a run would have written it
+        body["study"]["odd"] = json.loads("[" * depth + "]" * depth)
+        with pytest.raises(InvalidInput, match="is damaged") if depth > 190 else nullcontext():
+            Result.from_json(sealed(body), "file")
+
+
+OPEN = {"attack": "hamming", "rule": "gap", "slots": 4, "users": 9, "targets": 9, "strangers": 9,
+        "not_assessed": 0, "present": 0.5, "decisions": []}  # fmt: skip
 
 
 def signed(**said):
@@ -157,7 +236,8 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     result = Result.load(OLD)
     later = ("releases", "attackers", "guesses", "strangers", "credits")
     added = {**{name: [] for name in later}, "signoff": None}
-    assert json.loads(result.to_json()) == {**json.loads(text), **added}
+    body = {**json.loads(text), **added}
+    assert json.loads(result.to_json()) == {**body, "checksum": checksum_of(body)}
     fields = ("risks", "bounds", "sizes", "extrapolations", "selections", "claims", "per_user")
     assert all(getattr(result, name) for name in (*fields, "information"))
     page = tmp_path / "report.html"
@@ -165,6 +245,26 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     assert "As written before" in page.read_text(encoding="utf-8")
     assert call("gate", OLD, "--max-risk", "100%").returncode == 0
     assert call("gate", OLD, "--max-risk", "0.1%").returncode == 3
+    assert "doubt: the result carries no checksum" in call("gate", OLD, "--max-risk", "1%").stderr
+    assert not Stored.read(OLD).sealed
+
+
+SEALED = Path(__file__).parent / "data" / "reidrisk-1-checksum.json"
+
+
+def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path):
+    """Written by `reidrisk study tests/study/data/checksum.toml -o run/`; never write it again."""
+    stored = Stored.read(SEALED)
+    result = stored.result
+    assert stored.sealed
+    assert all(bool(getattr(result, part.name)) for part in fields(Result) if part.name != "inputs")
+    assert result.to_json() == SEALED.read_text(encoding="utf-8")
+    page = tmp_path / "report.html"
+    assert call("report", SEALED, "-o", page).returncode == 0
+    assert "As written with a checksum" in page.read_text(encoding="utf-8")
+    done = call("gate", SEALED, "--max-risk", "100%", "--worst-tenth", "100%", "--strict")
+    assert (done.returncode, "checksum" in done.stderr) == (0, False), done.stderr
+    assert call("gate", SEALED, "--max-risk", "0.1%").returncode == 3
 
 
 def test_a_missing_result_says_what_to_do(tmp_path):

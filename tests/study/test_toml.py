@@ -158,11 +158,11 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),
         (PEOPLE + "[per_user]\nuser = 3", "line 6: per_user.user: .* did you mean users"),
         ("targets = -1" + PEOPLE, "line 1: targets: a size is a whole number"),
-        ('slots = [1,\n"a"]' + PEOPLE, "line 1: slots.1: input should be a valid integer"),
+        ('slots = [1,\n"a"]' + PEOPLE, "line 1: slots.1: this is a whole number, with"),
         ("slots = []" + PEOPLE, "study.toml, line 1: slots: slots is empty"),
-        ("slots = [0]" + PEOPLE, "line 1: slots: slots is a whole number of at least 1, got 0"),
+        ("slots = [0]" + PEOPLE, "line 1: slots.0: this is at least 1, got 0"),
         ("attacks = []" + PEOPLE, "line 1: attacks: attacks is empty; a study has at"),
-        ("guesses = [0]" + PEOPLE, "line 1: guesses: guesses is a whole number of at least 1"),
+        ("guesses = [0]" + PEOPLE, "line 1: guesses.0: this is at least 1, got 0"),
         ('training = "100%"' + PEOPLE, "line 1: training: training is a share of users below 1"),
         ('level = "5%"' + PEOPLE, "line 1: level: level is how sure .* did you mean 0.95"),
         ('level = "100%"' + PEOPLE, "line 1: level: level is above 0 and below 1"),
@@ -218,3 +218,66 @@ def test_the_reference_names_every_key():
         assert f'`"{kind}"`' in page, kind
         for name in parameters_of(release):
             assert f"`{name}`" in page, f"{kind}.{name}"
+
+
+NUMBERS = ("seed", "targets", "level", "precision", "training", "strangers", "present")
+LISTS = ("slots", "sizes", "beyond", "guesses")
+INNER = {
+    "people": ("users", "epochs", "topics", "seed", "types", "size"),
+    "release": ("top", "noise", "memory", "delay", "presence", "blocked", "absence"),
+    "per_user": ("users", "repeats"),
+    "signoff": ("limit",),
+}
+
+
+def everywhere(value):
+    """A study file for each place where a number may stand, with this there instead."""
+    yield from (f"{name} = {value}\n{PEOPLE}" for name in NUMBERS)
+    yield from (f"{name} = [1, {value}]\n{PEOPLE}" for name in LISTS)
+    for section, names in INNER.items():
+        for name in names:
+            if section == "people":
+                others = "" if name == "users" else 'users = "1k"\n'
+                yield f'[people]\nkind = "synthetic"\n{others}{name} = {value}\n'
+            else:
+                yield f"{PEOPLE}[{section}]\n{name} = {value}\n"
+    yield f"{PEOPLE}[release]\nbuckets = [{value}]\n"
+    yield f"{PEOPLE}[sweep]\ntop = [1, {value}]\n"
+    yield f'{PEOPLE}[[beside]]\nkind = "generalised"\nof = {{kind = "topics", top = {value}}}\n'
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["true", "false", "nan", "1e999", "-1e999", str(2**63), str(-(2**70)), f"0x{'f' * 5_000}"],
+)
+def test_what_is_no_number_of_64_bits_is_refused_wherever_one_may_stand(value):
+    """True was read as 1, and large numbers ended in tracebacks."""
+    for text in everywhere(value):
+        with pytest.raises(InvalidInput, match=r"^study.toml, line \d+: "):
+            study_file(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed = " + "1" * 5_000 + PEOPLE, "cannot be read: a number is too long"),
+        ("seed = " + "[" * 50_000 + "]" * 50_000 + PEOPLE, "cannot be read: it is nested too deep"),
+        ("seed = " + "{a=" * 5_000 + "1" + "}" * 5_000 + PEOPLE, "cannot be read: it is nested"),
+        (f"[a{'.a' * 1_000}]", "line 1: a: nothing in a study file is nested more than 16 levels"),
+        (f"a = {'[' * 20}{']' * 20}{PEOPLE}", "line 1: a: nothing in a study file is nested more"),
+        ("full_information = 1" + PEOPLE, "line 1: full_information: this is true or false, got 1"),
+        (PEOPLE + "[signoff]\nwho = 1", "line 6: signoff.who: there is no such key"),
+        ("beside = [1]" + PEOPLE, r"line 1: beside.0: this is a section of its own: \[\[beside"),
+    ],
+    ids=lambda text: text[:20],
+)
+def test_odd_study_files_get_a_message(text, message):
+    with pytest.raises(InvalidInput, match=f"^study.toml,? {message}"):
+        study_file(text)
+
+
+def test_lines_of_blanks_are_read_at_once():
+    """The line of a slip was looked for in cubic time: minutes for 4,000 blanks."""
+    text = f'seeed = 1\ntitle = """\n[{" " * 100_000}x\n"""{PEOPLE}'
+    with pytest.raises(InvalidInput, match="line 1: seeed: there is no such key"):
+        study_file(text)

@@ -13,6 +13,8 @@ from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from reidrisk.data import Linked
@@ -70,6 +72,7 @@ def attack(
       reidrisk attack seen/ --strangers 30%
     """
     from reidrisk.inputs.seals import read_seal
+    from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = _folder(seen)
@@ -77,10 +80,12 @@ def attack(
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
     paths = (folder / "known.parquet", folder / "anonymous.parquet")
-    linked = rr.data.read_linked(*paths)
+    with hashed(paths) as inputs:
+        linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
-    question = _question(paths, linked, {}, attacks, slots, shown, seed=note.get("seed", 0),
-                         strangers=strangers, present=present)  # fmt: skip
+    question = _question(paths, inputs, linked, {}, attacks, slots, shown,
+                         seed=note.get("seed", 0), strangers=strangers,
+                         present=present)  # fmt: skip
     answer(question, wishes)
 
 
@@ -130,15 +135,18 @@ def link(
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
     """  # fmt: skip
+    from reidrisk.study.input_files import hashed
+
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     shown = _given(noise, top, noted=False)
     shown = {"kind": "topics", **shown} if shown else {}
     paths = (Path(known), Path(anonymous))
     hidden = strangers if isinstance(strangers, float) else 0.0
     kept: Strangers = "refuse" if strangers == "refuse" else "keep"
-    linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
+    with hashed(paths) as inputs:
+        linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
     keys = {**said(layout), "strangers": kept}
-    question = _question(paths, linked, keys, attacks, slots, shown, seed=0,
+    question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,
                          strangers=hidden, present=present)  # fmt: skip
     if nothing := _nothing_in_common(linked):
         click.echo(nothing, err=True)
@@ -206,6 +214,7 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
 
 def _question(
     paths: Paths,
+    inputs: "Mapping[str, str]",
     linked: "Linked",
     keys: dict[str, Any],
     names: tuple[str, ...],
@@ -236,7 +245,7 @@ def _question(
     )  # fmt: skip
     known, anonymous = (str(path.resolve()) for path in paths)
     where = {"kind": "linked", "known": known, "anonymous": anonymous, **keys}
-    return Question(study, linked, where, paths, shown)
+    return Question(study, linked, where, inputs, shown)
 
 
 def _taken(path: Path, layout: "Layout") -> str:

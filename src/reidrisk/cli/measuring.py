@@ -35,13 +35,13 @@ class Question:
         source: Of whom.
         people: The section of people of a study file.
         release: The section of the release; empty if there is none.
-        files: Those that were read.
+        inputs: Names and hashes of the files that were read.
     """
 
     study: "rr.Study"
     source: "Source"
     people: Mapping[str, Any]
-    files: tuple[Path, ...]
+    inputs: Mapping[str, str]
     release: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -63,10 +63,8 @@ class Wishes:
 
 def answer(question: Question, wishes: Wishes) -> None:
     """Run the study and tell what it found: in a folder if there is one, else here and now."""
-    from reidrisk.study.describe import hashes_of
-
     output, words = wishes.output, as_typed()
-    inputs = hashes_of(question.files)
+    inputs = dict(question.inputs)
     if output is not None and not is_file(output):
         from reidrisk.study.toml import StudyFile
         from reidrisk.study.who import USERS, write_users

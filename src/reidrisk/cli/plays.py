@@ -55,12 +55,13 @@ def plays(
     """  # fmt: skip
     from reidrisk.inputs.plays import plays_layout
     from reidrisk.study.defaults import usual_attacks
+    from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
     if not (quiet or as_json):
         show.say(_taken(layout, by_count=by_count))
-    with show.Progress(quiet=quiet) as progress:
+    with show.Progress(quiet=quiet) as progress, hashed([Path(file)]) as inputs:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
     names = attacks or usual_attacks(people, release, seed=seed)
@@ -78,7 +79,7 @@ def plays(
     shown = {"kind": release.name, "samples": release.samples, "by_count": by_count,
              "replacement": again}  # fmt: skip
     where = {"kind": "plays", "path": str(Path(file).resolve()), **said(layout)}
-    answer(Question(study, people, where, (Path(file),), shown), wishes)
+    answer(Question(study, people, where, inputs, shown), wishes)
 
 
 def _taken(layout: "Layout", *, by_count: bool) -> str:

@@ -1,9 +1,7 @@
 """What becomes of a result: a report, or a gate in a pipeline."""
 
-import hashlib
 import json
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,6 +15,7 @@ if TYPE_CHECKING:
 
     from reidrisk.study import Result
     from reidrisk.study.judging import Check, Limits
+    from reidrisk.study.stored import Stored
 
 EXCEEDED = 3
 """Exit code of a gate that is not passed."""
@@ -56,10 +55,13 @@ def report(
     if edition != "long" and (files is not None or paths):
         named = "--files goes" if files is not None else "--section goes"
         raise click.UsageError(f"{named} with the long edition only; leave it or --edition out")
-    more, result = tuple(rr.report.section_at(path) for path in paths), rr.Result.load(run)
+    from reidrisk.study.stored import Stored
+
+    more, stored = tuple(rr.report.section_at(path) for path in paths), Stored.read(run)
+    result = stored.result
     if edition == "signoff":
         name, page = "sign-off", output or "signoff.html"
-        rr.report.html(result, page, edition="signoff", digest=_digest(run))
+        rr.report.html(result, page, edition="signoff", digest=stored.sha256)
     else:
         name, page = "report", output or "report.html"
         rr.report.html(result, page, sections=more)
@@ -67,12 +69,6 @@ def report(
         rr.report.files(result, files, sections=more)
     if not quiet:
         click.echo(f"The {name}: {page}")
-
-
-def _digest(run: str) -> str:
-    """The SHA-256 of the very file of a result, whatever version wrote it."""
-    file = Path(run) / "result.json" if Path(run).is_dir() else Path(run)
-    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 @click.command()
@@ -123,36 +119,36 @@ def gate(
       reidrisk gate run/ --compare last-release/ --worse-by 0.5%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    from reidrisk.study.doubts import belongs, doubts
+    from reidrisk.study.doubts import about_file, doubts
     from reidrisk.study.judging import Limits, judge
+    from reidrisk.study.stored import Stored
 
     limits = Limits(**asked)
     _check_limits(limits, last)
-    result = rr.Result.load(run)
-    before = None if last is None else rr.Result.load(last)
+    stored = Stored.read(run)
+    other = None if last is None else Stored.read(last)
+    result, before = stored.result, None if other is None else other.result
     checks = judge(result, limits, before)
-    doubted = list(doubts(result, checks, limits, before))
-    if last is not None and before is not None and not belongs(last, before):
-        doubted.insert(0, f"the result to compare with {_NOT_ITS_OWN}")
-    if not belongs(run, result):
-        doubted.insert(0, f"the result {_NOT_ITS_OWN}")
+    doubted = [*about_file(stored, "the result")]
+    if other is not None:
+        doubted += about_file(other, "the result to compare with")
+    doubted += doubts(result, checks, limits, before)
     failing = [check for check in checks if not check.passed]
     passed = not failing and not (strict and doubted)
     if as_json:
         body = {"schema": rr.study.result.SCHEMA, "passed": passed, "run": run,
-                "title": result.title, "unit": result.unit, "limits": asdict(limits),
-                "compared_with": last, "strict": strict, "doubts": doubted,
+                "sha256": stored.sha256, "title": result.title, "unit": result.unit,
+                "limits": asdict(limits), "compared_with": last,
+                "compared_sha256": None if other is None else other.sha256,
+                "strict": strict, "doubts": doubted,
                 "checked": len(checks), "failing": [_record(check) for check in failing],
                 "checks": [_record(check) for check in checks]}  # fmt: skip
         click.echo(json.dumps(body, indent=1, ensure_ascii=False))
     elif not quiet:
-        _tell(run, result, checks, passed=passed)
+        _tell(run, stored, checks, passed=passed)
     _tell_doubts(result, doubted, strict=strict)
     if not passed:
         click.get_current_context().exit(EXCEEDED)
-
-
-_NOT_ITS_OWN = "is not that of the run in its folder: run the study again"
 
 
 def _check_limits(limits: "Limits", last: str | None) -> None:
@@ -178,12 +174,13 @@ def _record(check: "Check") -> dict[str, Any]:
     return {"passed": check.passed, **asdict(check), "figure": figure or None}
 
 
-def _tell(run: str, result: "Result", checks: "Sequence[Check]", *, passed: bool) -> None:
-    """Which run was judged, each figure above its limit, and the outcome."""
+def _tell(run: str, stored: "Stored", checks: "Sequence[Check]", *, passed: bool) -> None:
+    """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
     from reidrisk.study.saying.numbers import percent
     from reidrisk.study.saying.words import cleaned
 
-    click.echo(f"{run}: {cleaned(result.title)}")
+    click.echo(f"{run}: {cleaned(stored.result.title)}")
+    click.echo(f"judged: {stored.file}, SHA-256 {stored.sha256}")
     for check in (one for one in checks if not one.passed):
         if check.figure is None:
             click.echo(f"{check.what}; the limit is {percent(check.limit)}")

@@ -11,7 +11,7 @@ import click
 
 from reidrisk.cli import show, stopping
 from reidrisk.errors import MissingExtra
-from reidrisk.files import append, written_whole
+from reidrisk.files import append
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -20,21 +20,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Journal:
-    """Notes each step in `log.txt`, keeps the study as run, and moves the bar."""
+    """Notes each step in `log.txt`, and moves the bar."""
 
     folder: Path
-    text: str
     progress: show.Progress
     run: int = field(default=0, init=False)
     begun: bool = field(default=False, init=False)
 
     def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
         """A step begins, or was found done."""
-        if not self.begun:
-            # Not sooner: a folder that holds another run has been refused by now.
-            with written_whole(self.folder / "study.toml") as (part,):
-                part.write_text(self.text, encoding="utf-8")
-            self.begun = True
+        self.begun = True
         self.run += not found
         self.note(f"step {place + 1} of {steps}, {step}: {'found' if found else 'runs'}")
         self.progress(step, place, steps, found=found)
@@ -50,13 +45,14 @@ def run_file(
     folder: str,
     *,
     command: tuple[str, ...],
-    fresh: bool = False,
+    fresh: bool | None = None,
     quiet: bool = False,
     changes: Mapping[str, Any] | None = None,
 ) -> "tuple[Result, bool]":
     """Run a study file in a folder; `command` is how to go on if it is stopped.
 
-    `changes` are fields of the study that the command says otherwise than the file.
+    `changes` are fields of the study that the command says otherwise than the file. `fresh` is None
+    for a command that has no such option.
 
     Returns:
         The result, and whether anything had to be run for it.
@@ -68,7 +64,7 @@ def run_file(
     if changes:
         study, text = replace(study, **changes), f"# as run: {again}\n{text}"
     with show.Progress(quiet=quiet) as progress:
-        journal = Journal(Path(folder), text, progress)
+        journal = Journal(Path(folder), progress)
         try:
             result = run_in(
                 folder,
@@ -77,6 +73,7 @@ def run_file(
                 engine=LocalEngine(progress=progress.pairs),
                 fresh=fresh,
                 inputs=file.inputs,
+                text=text,
                 signoff=file.signoff,
                 watch=journal,
             )
@@ -85,7 +82,8 @@ def run_file(
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
             raise click.exceptions.Exit(stopping.code()) from None
-        journal.note("done")
+        if journal.begun:  # a run that was finished before stays as it is
+            journal.note("done")
     return result, journal.run > 0
 
 

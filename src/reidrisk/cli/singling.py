@@ -153,7 +153,7 @@ def unicity(
 
 def _origin(file: str, register: str | None) -> dict[str, Any]:
     """What a page says about where it came from."""
-    from reidrisk.study.describe import hashes_of
+    from reidrisk.study.input_files import hashes_of
 
     paths = [Path(one) for one in (file, register) if one is not None]
     typed = shlex.join(("reidrisk", *sys.argv[1:]))

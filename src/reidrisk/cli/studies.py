@@ -95,6 +95,8 @@ def study_run(
 
     assert engine == "local"
     read, command = read_study(file), ("study", file, "-o", output)
+    if fresh and not quiet:
+        _tell_replaced(output)
     result, ran = run_file(read, output, command=command, fresh=fresh, quiet=quiet)
     if with_users:
         write_users(read.study, read.source, Path(output) / USERS)
@@ -145,6 +147,8 @@ def sweep(
         changes["sweep"] = dict(_values(one, read.study) for one in varied)
     if releases:
         changes["beside"] = tuple(_release(one, read) for one in releases)
+    if fresh and not quiet:
+        _tell_replaced(output)
     result, ran = run_file(
         read,
         output,
@@ -176,6 +180,15 @@ def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
         raise InvalidInput(f"--vary is a name and its values, such as noise=1%,5%; got {text!r}")
     parameter = parameter_of(study.release, name, "--vary: ")
     return name, tuple(read_value(parameter, part) for part in parts)
+
+
+def _tell_replaced(folder: str) -> None:
+    """What a fresh run takes the place of."""
+    from reidrisk.study.folder import held_in
+    from reidrisk.study.saying.words import cleaned
+
+    if held := held_in(folder):
+        click.echo(f"--fresh: replaces {cleaned(held)} in {folder}", err=True)
 
 
 def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: bool) -> None:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -45,21 +45,6 @@ def fingerprint(description: Any) -> str:
     """A short name for a description: the same for the same, on every machine."""
     text = json.dumps(description, sort_keys=True, ensure_ascii=True, allow_nan=True)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def hashes_of(paths: Sequence[Path]) -> dict[str, str]:
-    """SHA-256 of each file by its name, and by its folder too where two have one name."""
-    names = [path.name for path in dict.fromkeys(paths)]
-    return {
-        path.name if names.count(path.name) == 1 else f"{path.parent.name}/{path.name}": _hash(path)
-        for path in paths
-        if path.is_file()
-    }
-
-
-def _hash(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _known(rows: Rows) -> object:

@@ -1,6 +1,5 @@
 """What speaks against trusting a result, although its figures are low."""
 
-import json
 from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ from reidrisk.study.parameters import release_kinds
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.words import cleaned, listed, unit, units
+from reidrisk.study.stored import Stored
+from reidrisk.study.strict_json import found_json
 
 LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""
@@ -39,16 +40,26 @@ def doubts(
     return cleaned(found)
 
 
-def belongs(path: str | Path, result: Result) -> bool:
+def about_file(stored: Stored, what: str) -> Iterator[str]:
+    """A sentence for each doubt about where a result comes from; `what` is what it is called."""
+    if not _belongs(stored.file, stored.result):
+        yield f"{what} is not that of the run in its folder: run the study again"
+    if not stored.sealed:
+        yield (
+            f"{what} carries no checksum, as those of earlier versions do not, so nobody can tell "
+            "whether it was changed after it was written: run the study again"
+        )
+
+
+def _belongs(result_file: Path, result: Result) -> bool:
     """Whether a result is that of the run in whose folder it lies, if it lies in one."""
-    file = Path(path) / "run.json" if Path(path).is_dir() else Path(path).with_name("run.json")
+    file = result_file.with_name("run.json")
     if not file.is_file():
         return True
-    try:
-        note = json.loads(file.read_text(encoding="utf-8"))
-        return bool(note["study"] == result.study and note["inputs"] == result.inputs)
-    except (ValueError, KeyError, TypeError):
-        return False
+    note = found_json(file)
+    return isinstance(note, dict) and all(
+        note.get(part) == getattr(result, part) for part in ("study", "inputs")
+    )
 
 
 def _unassessed(result: Result, limits: Limits) -> Iterator[str]:

@@ -1,27 +1,35 @@
 """A run in a folder: every step is kept as soon as it is done, and found again after a crash.
 
-The folder holds `run.json` (what is run, with a fingerprint), `steps/` (one file per step, with a
-checksum) and in the end `result.json`. All are written whole or not at all, so whatever happens,
-the same command goes on where it stopped and ends with the same bytes.
+The folder holds `run.json` (what is run, with a fingerprint), `study.toml` (the file it came from,
+if there was one), `steps/` (one file per step, with a checksum) and in the end `result.json`. All
+are written whole or not at all, by one process at a time, so whatever happens, the same command
+goes on where it stopped and ends with the same bytes. Nothing is replaced or removed that is not a
+run's own.
 """
 
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol, get_type_hints
+from typing import Any, Protocol
 
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.files import made_folder, written_whole
+from reidrisk.locks import Lock, locked
 from reidrisk.risk.engine import Engine
+from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step
+from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in
 from reidrisk.study.describe import fingerprint
-from reidrisk.study.result import SCHEMA, Result, Signoff, plain, typed
+from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.setup import Source
-from reidrisk.study.study import Study
+from reidrisk.study.sound import unsound
+from reidrisk.study.strict_json import found_json
+from reidrisk.study.study import Keep, Study
+
+NOTE, RESULT, FILE = "run.json", "result.json", "study.toml"
 
 
 class Watcher(Protocol):
@@ -37,139 +45,282 @@ def run_in(
     source: Source,
     *,
     engine: Engine | None = None,
-    fresh: bool = False,
+    fresh: bool | None = False,
     inputs: dict[str, str] | None = None,
+    text: str | None = None,
     signoff: Signoff | None = None,
     watch: Watcher | None = None,
 ) -> Result:
     """Run a study in a folder, or go on with a run that was stopped.
+
+    A finished run of this very study is found, and nothing is written.
 
     Args:
         folder: Made if it is not there.
         study: What to measure.
         source: Of whom: people, or two tables.
         engine: Where it runs; this machine, if not given.
-        fresh: Forget what the folder holds of another study, or of this one.
+        fresh: Forget what the folder holds of another study, or of this one. None is no, by who
+            has no such choice to offer.
         inputs: Names and hashes of the files that the source came from.
+        text: Of the study file, to be kept as `study.toml`.
         signoff: What the person who signs adds; it may change without anything being run again.
-        watch: Called before each step.
+        watch: Called before each step, unless the run is finished.
 
     Raises:
         InvalidInput: The folder holds a run of another study, of other people, or of another
-            version.
+            version; or what is not of a run at all; or another process runs there. Or it was
+            removed or renamed meanwhile.
     """
-    place = Path(folder)
     engine = LocalEngine() if engine is None else engine
     # First, since it refuses what cannot be run: then the folder stays as it is.
     names = [step.name for step in study.steps(source, engine)]
-    description = {"study": study.describe(source), "inputs": inputs or {}}
-    if fresh and (place / "run.json").exists():
-        shutil.rmtree(place / "steps", ignore_errors=True)
-        for name in ("result.json", "run.json"):  # so that no old result outlives its note
-            (place / name).unlink(missing_ok=True)
-    _claim(place, description)
-    for part in (place, place / "steps"):
-        for left_over in part.glob(".*.json.*"):  # of a write that was killed
-            left_over.unlink(missing_ok=True)
-    keeper = _Keeper(place / "steps", fingerprint(description))
+    run = _Run(Path(folder), {"study": study.describe(source), "inputs": inputs or {}}, text, fresh)
 
-    def keep(step: Step, parts: Part) -> Part:
-        found = keeper.find(step.name)
-        if watch is not None:
-            watch(step.name, names.index(step.name), len(names), found=found is not None)
-        if found is not None:
-            return found
-        return keeper.store(step.name, step.run(parts))
+    def finished(keep: Keep, kept: Checkpoints) -> Result:
+        found = study.run(source, engine=engine, keep=keep)
+        return replace(
+            found, inputs=dict(inputs or {}), signoff=signoff, versions=dict(kept.ran_with)
+        )
 
-    found = study.run(source, engine=engine, keep=keep)
-    result = replace(found, inputs=dict(inputs or {}), signoff=signoff)
-    result.save(place)
+    if not fresh:
+        run.check()
+        kept = run.checkpoints()
+        done = {name: part for name in names if (part := kept.find(name)) is not None}
+        if done.keys() == set(names):
+            result = finished(lambda step, _: done[step.name], kept)
+            if run.holds(result):
+                return result
+    with locked(made_folder(run.folder)) as lock:
+        run.claim()
+        kept = run.checkpoints()
+
+        def keep(step: Step, parts: Part) -> Part:
+            run.still_there(lock)
+            found = kept.find(step.name)
+            if watch is not None:
+                watch(step.name, names.index(step.name), len(names), found=found is not None)
+            if found is not None:
+                return found
+            part = step.run(parts)
+            run.still_there(lock)
+            return kept.store(step.name, part)
+
+        result = finished(keep, kept)
+        if fault := unsound(result):
+            raise InvalidInput(
+                f"the study gave what cannot be ({fault}), so it is not kept; if an attack, a "
+                "release or a bound of others takes part, mend it"
+            )
+        run.still_there(lock)
+        result.save(run.folder)
+        run.still_there(lock)
     return result
 
 
-def _claim(folder: Path, description: dict[str, Any]) -> None:
-    """Write down what is run here, or check that it is what was run here before."""
-    mine = {
-        "schema": SCHEMA,
-        "version": version("reidrisk"),
-        "fingerprint": fingerprint(description),
-        **description,
-    }
-    file = folder / "run.json"
-    if file.exists():
-        before = _read_json(file)
-        if not isinstance(before, dict):
-            raise InvalidInput(
-                f"{file} is damaged, so nobody knows what was run here; use another folder, or "
-                "begin anew with --fresh"
-            )
+@dataclass(frozen=True)
+class _Run:
+    """What is to be run in a folder.
+
+    Attributes:
+        folder: Where.
+        description: The study and its inputs.
+        text: Of the study file.
+        fresh: Whether what is there may be replaced; None if nobody can ask for that.
+    """
+
+    folder: Path
+    description: dict[str, Any]
+    text: str | None
+    fresh: bool | None
+
+    def checkpoints(self) -> Checkpoints:
+        """Of this study."""
+        return Checkpoints(self.folder / STEPS, fingerprint(self.description))
+
+    def note(self) -> dict[str, Any]:
+        """What `run.json` says."""
+        kept = {} if self.text is None else {"file": _hash(self.text.encode())}
+        return {
+            "schema": SCHEMA,
+            "version": version("reidrisk"),
+            "fingerprint": fingerprint(self.description),
+            **kept,
+            **self.description,
+        }
+
+    def check(self) -> None:
+        """Refuse a folder that holds what this run may not replace."""
+        before, mine = _found(self.folder), self.note()
+        if before is None:
+            self._check_without_note()
         for part, what in (("schema", "schema"), ("version", "version of reidrisk")):
-            if before.get(part) != mine[part]:
+            if before is not None and before.get(part) != mine[part]:
                 raise InvalidInput(
-                    f"{folder} holds a run of another {what}, {before.get(part)!r}; this is "
-                    f"{mine[part]!r}. Use another folder, or begin anew with --fresh"
+                    f"{self.folder} holds a run of another {what}, {before.get(part)!r}; this is "
+                    f"{mine[part]!r}. {self._instead}"
                 )
-        if before.get("fingerprint") != mine["fingerprint"]:
+        if before is not None and before.get("fingerprint") != mine["fingerprint"]:
             changed = _first_difference(before, mine)
             raise InvalidInput(
-                f"{folder} holds a run of another study or other inputs: {changed} differs. Use "
-                "another folder, or begin anew with --fresh"
+                f"{self.folder} holds a run of another study or other inputs: {changed} differs. "
+                f"{self._instead}"
             )
+
+    def claim(self) -> None:
+        """Write down what is run here, if it may be; with `fresh`, in place of what was."""
+        before = _found(self.folder)
+        if not self.fresh:
+            self.check()
+        self._check_file(before)
+        if self.fresh:
+            _clear(self.folder)
+        made_folder(self.folder / STEPS)
+        _sweep_up(self.folder)
+        if self.text is not None and _content(self.folder / FILE) != self.text.encode():
+            with written_whole(self.folder / FILE) as (part,):
+                part.write_bytes(self.text.encode())
+        mine = self.note()
+        if self.fresh or before != mine:  # last, so that it never knows a file that is not there
+            with written_whole(self.folder / NOTE) as (part,):
+                part.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
+
+    def holds(self, result: Result) -> bool:
+        """Whether the folder holds this very result."""
+        return _content(self.folder / RESULT) == result.to_json().encode()
+
+    def still_there(self, lock: Lock) -> None:
+        """Refuse to go on in a folder that is no longer the one that was claimed."""
+        if not (lock.holds and (self.folder / NOTE).is_file()):
+            raise InvalidInput(
+                f"{self.folder} was removed, renamed or emptied while the study ran, so what it "
+                "finds cannot be kept there; leave the folder alone, and run the study again"
+            )
+
+    @property
+    def _instead(self) -> str:
+        if self.fresh is None:
+            return "Use another folder, or remove this one"
+        return f"Use another folder, or begin anew with {setting('fresh', value=True)}"
+
+    def _check_without_note(self) -> None:
+        """A note that is damaged is written again if all else is of this study."""
+        note, result = self.folder / NOTE, self.folder / RESULT
+        kept = self.checkpoints()
+        if note.exists() and not kept.fit and not (_bare(self.folder) and not _content(note)):
+            raise InvalidInput(
+                f"{note} is damaged, and what lies beside it does not show that it is of this "
+                f"study. {self._instead}"
+            )
+        if result.exists() and not kept.fit:
+            raise InvalidInput(
+                f"{result} is there already, and nothing shows that a run of this study wrote it. "
+                "Use another folder"
+            )
+
+    def _check_file(self, before: dict[str, Any] | None) -> None:
+        """A study file that no run put there, or that somebody changed, is somebody's own."""
+        there = _content(self.folder / FILE)
+        if self.text is None or there is None or there == self.text.encode():
+            return
+        if before is None or before.get("file") != _hash(there):
+            raise InvalidInput(
+                f"{self.folder / FILE} is not what a run here wrote, and it is left alone. Use "
+                "another folder for the run, or move the file away"
+            )
+
+
+def held_in(folder: str | Path) -> str | None:
+    """What a folder holds that a fresh run would replace, in words; None if nothing."""
+    place = Path(folder)
+    note = _found(place) or {}
+    if not note and not _ours(place):
+        return None
+    study = note.get("study")
+    title = study.get("title") if isinstance(study, dict) else None
+    kind = "the finished run" if (place / RESULT).exists() else "a run that is not finished"
+    return kind if title is None else f"{kind} of {title!r}"
+
+
+def _found(folder: Path) -> dict[str, Any] | None:
+    """What the note in a folder says; None if there is none, or if it is damaged.
+
+    Raises:
+        InvalidInput: It is somebody else's file of that name.
+    """
+    body = found_json(folder / NOTE)
+    if not isinstance(body, dict):
+        return None
+    if not _has_our_schema(body):
+        raise InvalidInput(
+            f"{folder / NOTE} is not of a run of reidrisk, and it is left alone; use another folder"
+        )
+    return body
+
+
+def _ours(folder: Path) -> bool:
+    """Whether anything in a folder shows that it is that of a run."""
+    return (
+        _has_our_schema(found_json(folder / NOTE))
+        or _has_our_schema(found_json(folder / RESULT))
+        or any(True for _ in checkpoints_in(folder / STEPS))
+    )
+
+
+def _clear(folder: Path) -> None:
+    """Remove what a run left, and nothing else."""
+    _found(folder)  # refuses what is somebody else's
+    if not _ours(folder):
+        for name in (NOTE, RESULT):
+            if (folder / name).exists():
+                raise InvalidInput(
+                    f"{folder / name} is there, and nothing shows that it is of a run of reidrisk; "
+                    "it is left alone: use another folder"
+                )
         return
-    made_folder(folder / "steps")
-    with written_whole(file) as (temporary,):
-        temporary.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
+    for name in (RESULT, NOTE):  # in this order, so that no old result outlives its note
+        (folder / name).unlink(missing_ok=True)
+    for file, _ in checkpoints_in(folder / STEPS):
+        file.unlink(missing_ok=True)
+
+
+def _sweep_up(folder: Path) -> None:
+    """Remove what writes that were killed left behind."""
+    names = [f".{name}.*.reidrisk-part" for name in (NOTE, RESULT, FILE)]
+    for left_over in (
+        *(file for name in names for file in folder.glob(name)),
+        *(folder / STEPS).glob(".*.json.*.reidrisk-part"),
+    ):
+        left_over.unlink(missing_ok=True)
+
+
+def _bare(folder: Path) -> bool:
+    """Whether nothing was done in a folder yet."""
+    return not (folder / RESULT).exists() and not any(True for _ in checkpoints_in(folder / STEPS))
+
+
+def _has_our_schema(body: Any) -> bool:
+    schema = body.get("schema") if isinstance(body, dict) else None
+    return isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/")
+
+
+def _content(file: Path) -> bytes | None:
+    """The bytes of a file; None if there is none."""
+    try:
+        return file.read_bytes()
+    except OSError:
+        return None
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
 
 
 def _first_difference(before: Any, now: Any, path: str = "") -> str:
     """Where two descriptions differ first, as a path of keys."""
     if isinstance(before, dict) and isinstance(now, dict):
-        for key in sorted({*before, *now} - {"fingerprint"}):
+        for key in sorted({*before, *now} - {"fingerprint", "file"}):
             if before.get(key) != now.get(key):
                 inner = f"{path}.{key}" if path else key
                 return _first_difference(before.get(key), now.get(key), inner)
     return path or "everything"
-
-
-@dataclass(frozen=True, slots=True)
-class _Keeper:
-    """Checkpoints: one file per step, good only for one study and only if unharmed."""
-
-    folder: Path
-    study: str
-
-    def find(self, step: str) -> Part | None:
-        """What a step gave before; None if it was not run, or its file is damaged."""
-        body = _read_json(self._file(step))
-        if not isinstance(body, dict) or body.get("study") != self.study:
-            return None
-        records = body.get("records")
-        if body.get("checksum") != fingerprint(records) or not isinstance(records, dict):
-            return None
-        hints = get_type_hints(Result)
-        try:
-            return {name: typed(hints[name], values) for name, values in records.items()}
-        except (KeyError, ValueError):  # written by another version of this very step
-            return None
-
-    def store(self, step: str, part: Part) -> Part:
-        """Keep what a step gave."""
-        records = {name: plain(values) for name, values in part.items()}
-        body = {"study": self.study, "checksum": fingerprint(records), "records": records}
-        made_folder(self.folder)
-        with written_whole(self._file(step)) as (file,):
-            file.write_text(json.dumps(body) + "\n", encoding="utf-8")
-        return part
-
-    def _file(self, step: str) -> Path:
-        short = hashlib.sha256(step.encode()).hexdigest()[:8]
-        safe = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in step)
-        return self.folder / f"{safe[:80]}-{short}.json"
-
-
-def _read_json(file: Path) -> Any:
-    """The content of a file; None if there is none or it is damaged."""
-    try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None

@@ -6,8 +6,9 @@ asked for but not there does not pass.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.study.comparing import compare
@@ -42,6 +43,13 @@ class Limits:
     worse_by: float | None = None
     slots: int | None = None
     attack: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.side not in get_args(Judged):
+            raise InvalidInput(
+                f"side is {' or '.join(get_args(Judged))}, what attacks did or what is proved; got "
+                f"{shown(self.side)}"
+            )
 
 
 @dataclass(frozen=True)

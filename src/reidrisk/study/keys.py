@@ -8,6 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from reidrisk import data
 from reidrisk.attacks import attack_named
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.linked import Linked
@@ -34,7 +35,7 @@ def _named(find: Callable[[str], Any]) -> Callable[[Any], Any]:
 
     def found(name: Any) -> Any:
         if not isinstance(name, str):
-            raise InvalidInput(f"a name is text in quotes; got {name!r}")
+            raise InvalidInput(f"a name is text in quotes; got {shown(name)}")
         return find(name)
 
     return found
@@ -45,6 +46,10 @@ def _bound_name(name: str) -> str:
     return name
 
 
+Whole = Annotated[int, Field(strict=True)]
+"""True is no number here, nor is 3.0 or "3"."""
+Count = Annotated[Whole, Field(ge=1, le=10**6)]
+Flag = Annotated[bool, Field(strict=True)]
 Size = Annotated[int, _read(size)]
 Share = Annotated[float, _read(share)]
 Targets = Annotated[int | None, _read(lambda value: None if value == "all" else size(value))]
@@ -66,7 +71,7 @@ class _Laid(_Section):
     item: str | None = None
     count: str | None = None
     epoch: str | None = None
-    header: bool | None = None
+    header: Flag | None = None
     separator: str | None = None
 
     def layout(self, slots: tuple[str, ...] = ()) -> Layout:
@@ -79,12 +84,12 @@ class Synthetic(_Section):
     """The embedded population."""
 
     kind: Literal["synthetic"]
-    users: Size
-    epochs: int = Field(default=8, ge=1)
-    topics: int = Field(default=349, ge=1)
-    seed: int = Field(default=0, ge=0)
-    types: int = Field(default=64, ge=1)
-    size: int = Field(default=5, ge=1)
+    users: Size = Field(le=10**12)
+    epochs: Count = 8
+    topics: Count = 349
+    seed: Whole = Field(default=0, ge=0)
+    types: Count = 64
+    size: Count = 5
 
     def read(self, _folder: Path) -> People:
         """Make the people."""
@@ -99,7 +104,7 @@ class Table(_Laid):
     kind: Literal["table"]
     path: str
     columns: dict[str, str] = Field(default_factory=dict)
-    epochs: list[int | str] | None = None
+    epochs: list[Whole | str] | None = None
     absent: Literal["missing", "pad", "drop"] = "missing"
     duplicates: Literal["refuse", "add"] = "refuse"
 
@@ -205,7 +210,7 @@ class PerUser(_Section):
     """Whose release is repeated."""
 
     users: Size = 200
-    repeats: int = Field(default=50, ge=2)
+    repeats: Count = Field(default=50, ge=2)
 
 
 class SignoffSection(_Section):
@@ -228,19 +233,19 @@ class StudyModel(_Section):
 
     title: str = "Re-identification risk"
     unit: str = "slots"
-    seed: int = Field(default=0, ge=0)
+    seed: Whole = Field(default=0, ge=0)
     level: Share = 0.95
-    slots: list[int] | None = None
+    slots: list[Count] | None = None
     targets: Targets = 10_000
     precision: Share | None = None
     training: Share = 0.0
     attacks: list[NamedAttack] | None = None
     models: list[NamedAttack] = []
-    full_information: bool = False
+    full_information: Flag = False
     bounds: list[NamedBound] = []
     sizes: list[Size] = Field(default_factory=list)
     beyond: list[Size] = Field(default_factory=list)
-    guesses: list[int] = Field(default_factory=list)
+    guesses: list[Count] = Field(default_factory=list)
     strangers: Share = 0.0
     present: Share | None = None
     per_user: PerUser | None = None

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 import reidrisk.releases as package
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
@@ -69,9 +70,9 @@ def read_value(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(read_value(parameter, one) for one in value)
     if parameter.flag and not isinstance(value, bool):
-        raise InvalidInput(f"{parameter.name} is {parameter.range}, got {value!r}")
+        raise InvalidInput(f"{parameter.name} is {parameter.range}, got {shown(value)}")
     if parameter.choices and value not in parameter.choices:
-        raise InvalidInput(f"{parameter.name} is {parameter.range}; got {value!r}")
+        raise InvalidInput(f"{parameter.name} is {parameter.range}; got {shown(value)}")
     return _number(parameter, value) if parameter.number else value
 
 
@@ -93,7 +94,7 @@ def _number(parameter: Parameter, value: Any) -> Any:
         except ValueError:
             number = math.nan
     if isinstance(number, float) and math.isnan(number):
-        raise InvalidInput(f"{name} is {parameter.range}, got {value!r}")
+        raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}")
     parameter.check(number)
     return number
 
@@ -204,7 +205,7 @@ def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
     if not isinstance(table, Mapping) or not isinstance(table.get("kind"), str):
         raise InvalidInput(
             f"{name} is a release: a table with its kind, such as item-samples, and its parameters;"
-            f" got {value!r}"
+            f" got {shown(value)}"
         )
     return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
 

@@ -3,23 +3,31 @@
 import re
 from fractions import Fraction
 
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
+
+MOST = 2**63 - 1
+"""The largest whole number that study files, tables and JSON elsewhere hold."""
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 _HUNDRED = 100
 _SIZE = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmbg]?)", re.IGNORECASE)
+_LONGEST = 40
+"""Letters of a size; longer ones are beyond all bounds, and slow to read."""
 
 
 def size(text: str | float, name: str = "a size") -> int:
     """A whole number, with k, M or B behind it: `10M`, `1.5k`, `10_000`."""
-    found = _SIZE.fullmatch(str(text).strip()) if not isinstance(text, bool) else None
-    number = None
+    number, plain = None, _plain(text)
+    found = _SIZE.fullmatch(plain) if len(plain) <= _LONGEST else None
     if found:
         # A fraction, since 1.001 times a thousand is no whole number in floats.
-        plain = found[1].replace("_", "").replace(",", "")
-        number = Fraction(plain) * _UNITS[found[2].lower()]
+        digits = found[1].replace("_", "").replace(",", "")
+        number = Fraction(digits) * _UNITS[found[2].lower()]
     if number is None or number.denominator != 1:
-        raise InvalidInput(f"{name} is a whole number such as 10000, 10k or 10M; got {text!r}")
+        raise InvalidInput(f"{name} is a whole number such as 10000, 10k or 10M; got {shown(text)}")
+    if number > MOST:
+        raise InvalidInput(f"{name} is at most {MOST:,}; got {shown(text)}")
     return int(number)
 
 
@@ -29,21 +37,21 @@ def share(text: str | float, name: str = "a share") -> float:
     Everything is `100%`, in percent only: whoever writes 1 may have forgotten the sign, and as a
     limit 1 would let everything pass.
     """
-    plain = str(text).strip()
+    plain = _plain(text)
     percent = plain.endswith("%")
     try:
         value = float(plain[:-1]) / 100 if percent else float(plain)
     except ValueError:
         value = -1.0
-    if not isinstance(text, bool) and not percent and value == 1:
+    if not percent and value == 1:
         raise InvalidInput(
             f"{name} of {plain} is 100 %, everything; write 1% if you mean one in a hundred, or "
             "100% if you mean everything"
         )
-    if isinstance(text, bool) or not 0 <= value <= 1:
+    if not 0 <= value <= 1:
         meant = "" if percent or not 1 < value <= _HUNDRED else f"; did you mean {plain}%?"
         raise InvalidInput(
-            f"{name} is between 0 and 1, or a percentage such as 1%; got {text!r}{meant}"
+            f"{name} is between 0 and 1, or a percentage such as 1%; got {shown(text)}{meant}"
         )
     return value
 
@@ -51,3 +59,10 @@ def share(text: str | float, name: str = "a share") -> float:
 def sizes(text: str, name: str = "sizes") -> tuple[int, ...]:
     """Several sizes, separated by commas: `1,2,4,8`."""
     return tuple(size(part, name) for part in text.split(",") if part.strip())
+
+
+def _plain(value: str | float) -> str:
+    """As text; true is no number, and one of thousands of digits cannot be written."""
+    if isinstance(value, bool) or (isinstance(value, int) and abs(value) > MOST):
+        return shown(value)
+    return str(value).strip()

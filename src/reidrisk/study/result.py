@@ -13,13 +13,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from reidrisk import estimates
 from reidrisk.drawing import FILE, alone, over_slots
-from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table
 from reidrisk.releases.release import Bits
-from reidrisk.study.sound import unsound
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -373,30 +371,19 @@ class Result:
         return tuple(dict.fromkeys(named))
 
     def to_json(self) -> str:
-        """As the text of `result.json`: same result, same text."""
-        body = {"schema": SCHEMA, **plain(self)}
+        """As the text of `result.json`: same result, same text, same checksum."""
+        from reidrisk.study.stored import checksum_of
+
+        body = {"schema": SCHEMA, "checksum": "", **plain(self)}
+        body["checksum"] = checksum_of(body)
         return json.dumps(body, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     @classmethod
-    def from_json(cls, text: str, name: str = "result.json") -> Self:
+    def from_json(cls, text: str, name: str = "result.json") -> "Result":
         """Read what `to_json` wrote, also before; `name` is for messages."""
-        try:
-            body = json.loads(text, parse_constant=_refuse)
-        except ValueError as wrong:
-            raise InvalidInput(f"{name} is not JSON: {wrong}; run the study again") from wrong
-        schema = body.pop("schema", None) if isinstance(body, dict) else None
-        if schema != SCHEMA:
-            raise InvalidInput(
-                f"{name} has schema {schema!r} and this version reads {SCHEMA!r}; run the study "
-                "again, or use the version that wrote it"
-            )
-        try:
-            result: Self = typed(cls, body)
-        except ValueError as wrong:
-            raise InvalidInput(f"{name} is damaged ({wrong}); run the study again") from None
-        if fault := unsound(result):
-            raise InvalidInput(f"{name} is damaged ({fault}); run the study again")
-        return result
+        from reidrisk.study.stored import parsed
+
+        return parsed(text, name)[0]
 
     def to_frame(self) -> Any:
         """All risks, sweeps included, as a data frame of pandas, or else of polars."""
@@ -439,21 +426,11 @@ class Result:
         return file
 
     @classmethod
-    def load(cls, path: str | Path) -> Self:
+    def load(cls, path: str | Path) -> "Result":
         """Read a result: `result.json`, or the folder that holds it."""
-        file = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
-        if not file.is_file() and (Path(path) / "run.json").is_file():
-            raise InvalidInput(
-                f"{path}: the run is not finished, so it has no result yet; go on with the "
-                "command that began it"
-            )
-        if not file.is_file():
-            raise InvalidInput(f"{file}: there is no such file; run a study first")
-        try:
-            text = file.read_text(encoding="utf-8")
-        except UnicodeDecodeError as wrong:
-            raise InvalidInput(f"{file} is damaged ({wrong}); run the study again") from wrong
-        return cls.from_json(text, str(file))
+        from reidrisk.study.stored import Stored
+
+        return Stored.read(path).result
 
 
 def plain(value: Any) -> Any:
@@ -476,6 +453,8 @@ def typed(kind: Any, value: Any) -> Any:
         return adapter(kind).validate_json(json.dumps(value))
     except ValidationError as wrong:
         raise ValueError(_first_of(wrong)) from None
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 @cache
@@ -491,7 +470,3 @@ def _first_of(wrong: "ValidationError") -> str:
     first = wrong.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"]) or "everything"
     return f"{place}: {first['msg'][0].lower()}{first['msg'][1:]}"
-
-
-def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")

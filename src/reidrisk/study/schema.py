@@ -15,8 +15,15 @@ FILE = Path(__file__).with_name("result.schema.json")
 def schema_text() -> str:
     """The text of `result.schema.json`."""
     body = adapter(Result).json_schema(mode="serialization")
-    body["properties"] = {"schema": {"const": SCHEMA}, **body["properties"]}
-    body["required"] = ["schema", *body["required"]]
+    checksum = {
+        "description": "SHA-256 of everything else: JSON with sorted keys, in ASCII, with ', ' and "
+        "': ' between.",
+        "pattern": "^[0-9a-f]{64}$",
+        "type": "string",
+    }
+    own = {"schema": {"const": SCHEMA}, "checksum": checksum}
+    body["properties"] = {**own, **body["properties"]}
+    body["required"] = [*own, *body["required"]]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps({**head, **body, "title": "reidrisk result"}, indent=1) + "\n"
 

@@ -4,8 +4,9 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
-from reidrisk.study.keys import PEOPLE, PerUser, StudyModel
+from reidrisk.study.keys import PEOPLE, PerUser, SignoffSection, StudyModel
 from reidrisk.study.parameters import meant
 
 
@@ -48,15 +49,19 @@ def _message(error: Any, path: list[Any]) -> str:
             known = re.findall("'([^']+)'", error["ctx"]["expected"])
         else:
             given = error["ctx"]["tag"]
-        return f"there is no {given!r}{meant(str(given), known)} There are {', '.join(known)}"
+        return f"there is no {shown(given)}{meant(str(given), known)} There are {', '.join(known)}"
     if kind in {"model_type", "model_attributes_type"}:
-        return f"this is a section of its own: [{path[-1]}], with its keys in the lines below"
+        header = f"[{path[-1]}]" if isinstance(path[-1], str) else f"[[{path[0]}]]"
+        return f"this is a section of its own: {header}, with its keys in the lines below"
     message = error["msg"].removeprefix("Value error, ")
-    usual = f"{message[0].lower()}{message[1:]}"
+    usual, limits = f"{message[0].lower()}{message[1:]}", error.get("ctx", {})
     return {
         "missing": "this key is needed",
         "union_tag_not_found": f"this needs a kind: {', '.join(PEOPLE)}",
-        "greater_than_equal": f"this is at least {error.get('ctx', {}).get('ge')}, got {given!r}",
+        "greater_than_equal": f"this is at least {limits.get('ge')}, got {shown(given)}",
+        "less_than_equal": f"this is at most {limits.get('le')}, got {shown(given)}",
+        "int_type": f"this is a whole number, without quotes or a point; got {shown(given)}",
+        "bool_type": f"this is true or false, got {shown(given)}",
     }.get(kind, usual)
 
 
@@ -65,30 +70,44 @@ def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
     if parents[:1] == ["people"]:
         model = PEOPLE[next(str(part) for part in loc if part in PEOPLE)]
     elif parents:
-        model = {"per_user": PerUser}[str(parents[0])]
+        model = {"per_user": PerUser, "signoff": SignoffSection}[str(parents[0])]
     return sorted(model.model_fields)
 
 
 def line_of(text: str, path: list[Any]) -> int:
     """The line of a key, or of the nearest thing around it that has one."""
+    wanted = [str(part) for part in path]
     table: list[str] = []
     counts: dict[str, int] = {}
     best, depth = 1, -1
     for number, line in enumerate(text.splitlines(), start=1):
-        header = re.match(r"\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$", line)
-        key = re.match(r"\s*([A-Za-z0-9_.\"'-]+)\s*=", line)
-        if header:
-            table = [part.strip(" \"'") for part in header[1].split(".")]
+        if header := _header(line):
+            table = header
             if line.lstrip().startswith("[["):  # one of several tables of this name
                 counts[table[0]] = counts.get(table[0], -1) + 1
             if table[0] in counts:
                 table.insert(1, str(counts[table[0]]))
             here = table
-        elif key:
-            here = table + [part.strip(" \"'") for part in key[1].split(".")]
+        elif key := _KEY.match(line):
+            here = table + _parts(key[1])
         else:
             continue
-        common = min(len(here), len(path))
-        if here[:common] == [str(part) for part in path[:common]] and common > depth:
+        common = min(len(here), len(wanted))
+        if here[:common] == wanted[:common] and common > depth:
             best, depth = number, common
     return best
+
+
+_KEY = re.compile(r"\s*([A-Za-z0-9_.\"'-]+)\s*=")
+
+
+def _header(line: str) -> list[str]:
+    """The keys of a line such as `[people]` or `[[beside]]`; none if it is no such line."""
+    inside = line.partition("#")[0].strip()
+    if not (inside.startswith("[") and inside.endswith("]")):
+        return []
+    return _parts(inside.strip("[] \t"))
+
+
+def _parts(key: str) -> list[str]:
+    return [part.strip(" \t\"'") for part in key.split(".")]

@@ -11,12 +11,24 @@ if TYPE_CHECKING:
 _SIGNED = "gap"
 """The one figure that may be below 0: what attackers claim less what came true."""
 
+_SHARES = ("limit", "claimed", "precision", "wanted", "edges", "shares")
+_CHANCES = ("level", "present", "guessing")
+_FREE = ("study", "seed")
+"""What was asked for, in whatever words; chance comes from seeds of any size."""
+
+_GIVEN = frozenset({"setting", "parameters"})
+"""Numbers by names that others give them."""
+
+_LARGEST = 2**63 - 1
+"""More than this, neither charts nor tables hold."""
+
 
 def unsound(result: "Result") -> str | None:
     """What stands first in a result that cannot be, and why; None if all can be.
 
     A share lies inside its interval, and both between 0 and 1; a level is a chance; nobody counts
-    less than nobody. No figure of an attack is missing, since what is missing cannot fail.
+    less than nobody, nor more than can be counted. No figure of an attack is missing, since what is
+    missing cannot fail.
     """
     return next(chain(_faults(result, ""), _lacking(result)), None)
 
@@ -27,6 +39,9 @@ def _lacking(result: "Result") -> Iterator[str]:
         yield f"slots: {list(result.slots)} is no ascending list"
     if result.users < 1:
         yield f"users: {result.users} is nobody"
+    for place, met in enumerate(result.strangers):
+        if not met.decisions:
+            yield f"strangers.{place}.decisions: there is none"
     there = {(risk.attack, risk.slots) for risk in result.risks if not risk.setting}
     for one in result.attackers:
         for slots in result.slots:
@@ -35,27 +50,40 @@ def _lacking(result: "Result") -> Iterator[str]:
 
 
 def _faults(thing: Any, path: str) -> Iterator[str]:
+    """Down to the last number; what a number is, its nearest name says."""
     if is_dataclass(thing):
         parts = {part.name: getattr(thing, part.name) for part in fields(thing)}
-        yield from _fault(parts, path)
-        for name, value in parts.items():
-            yield from _faults(value, f"{path}.{name}" if path else name)
+        if {"value", "low", "high"} <= parts.keys():
+            yield from _interval(parts, path)
+        for name in [name for name in parts if name not in _FREE]:
+            yield from _faults(parts[name], f"{path}.{name}".lstrip("."))
+    elif isinstance(thing, Mapping):
+        for name, value in thing.items():
+            yield from _faults(value, f"{path}.{name}")
     elif isinstance(thing, tuple):
         for place, value in enumerate(thing):
             yield from _faults(value, f"{path}.{place}")
+    elif isinstance(thing, int | float) and not isinstance(thing, bool):
+        yield from _number(thing, path)
 
 
-def _fault(parts: Mapping[str, Any], path: str) -> Iterator[str]:
-    if {"value", "low", "high"} <= parts.keys():
-        value, low, high = parts["value"], parts["low"], parts["high"]
-        least = -1 if path.endswith(f".{_SIGNED}") else 0
-        if not least <= low <= value <= high <= 1:
-            yield f"{path}: {value} between {low} and {high} is no share with its interval"
-    if not 0 <= (parts.get("limit") or 0) <= 1:
-        yield f"{path}.limit: {parts['limit']} is no share"
-    for name in ("level", "present", "guessing"):
-        if not 0 < parts.get(name, 1) <= 1:
-            yield f"{path}.{name}: {parts[name]} is no chance".lstrip(".")
-    for name in ("users", "targets", "trials", "slots", "not_assessed", "strangers"):
-        if isinstance(number := parts.get(name), int) and number < 0:
-            yield f"{path}.{name}: {number} is below 0".lstrip(".")
+def _interval(parts: Mapping[str, Any], path: str) -> Iterator[str]:
+    value, low, high = parts["value"], parts["low"], parts["high"]
+    least = -1 if path.endswith(f".{_SIGNED}") else 0
+    if not least <= low <= value <= high <= 1:
+        yield f"{path}: {value} between {low} and {high} is no share with its interval"
+
+
+def _number(number: float, path: str) -> Iterator[str]:
+    names = path.split(".")
+    name = next(one for one in reversed(names) if not one.isdecimal())
+    if isinstance(number, int) and abs(number) > _LARGEST:
+        yield f"{path}: {number} is more than can be counted"
+    if not _GIVEN.isdisjoint(names):
+        return
+    if isinstance(number, int) and number < 0:
+        yield f"{path}: {number} is below 0"
+    if name in _SHARES and not 0 <= number <= 1:
+        yield f"{path}: {number} is no share"
+    if name in _CHANCES and not 0 < number <= 1:
+        yield f"{path}: {number} is no chance"

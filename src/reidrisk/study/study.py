@@ -108,6 +108,7 @@ class Study:
         for name in _NUMBERS:
             for number in getattr(self, name) or ():
                 whole_number(name, number, least=1)
+        whole_number("seed", self.seed, least=0)
         if self.targets is not None:
             whole_number("targets", self.targets, least=1)
         if self.precision is not None:

@@ -8,14 +8,16 @@ from typing import Any
 from pydantic import ValidationError
 
 from reidrisk.attacks import attack_named
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.speech import speaking
 from reidrisk.study.defaults import usual_attacks
-from reidrisk.study.describe import hashes_of
+from reidrisk.study.input_files import hashed
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
+from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.slips import attack_about, explained, key_about, with_line
@@ -50,9 +52,9 @@ def read_study(path: str | Path) -> StudyFile:
 def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> StudyFile:
     """A study from the text of a file, with its source; paths in it are relative to the folder."""
     model = parse(text, name)
-    source = _source(model, folder, text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
-    inputs = hashes_of([folder / part for part in names if part])
+    with hashed([folder / part for part in names if part]) as inputs:
+        source = _source(model, folder, text, name)
     release: AnyRelease | None = None
     if model.release is None and not isinstance(source, Linked):
         release = make_release(release_kind("topics"), {}, source)
@@ -81,10 +83,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
 
 def parse(text: str, name: str = "study.toml") -> StudyModel:
     """The checked content of a study file."""
-    try:
-        body = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as wrong:
-        raise InvalidInput(f"{name} is not TOML: {wrong}") from wrong
+    body = _body(text, name)
     try:
         model = StudyModel.model_validate(body)
     except ValidationError as wrong:
@@ -98,6 +97,37 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
     if wrongs:
         raise InvalidInput("\n".join(wrongs))
     return model
+
+
+def _body(text: str, name: str) -> dict[str, Any]:
+    """What the text says, before anybody asks what it means.
+
+    TOML promises whole numbers of 64 bits and no more; what is larger, or nested beyond reason, is
+    refused here, so that nothing behind this has to think of it.
+    """
+    try:
+        body = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as wrong:
+        raise InvalidInput(f"{name} is not TOML: {wrong}") from wrong
+    except (RecursionError, ValueError) as wrong:  # Python reads no number of 5,000 digits
+        why = "a number is too long" if isinstance(wrong, ValueError) else "it is nested too deeply"
+        raise InvalidInput(f"{name} cannot be read: {why}; write it shorter") from None
+    left: list[tuple[list[Any], Any]] = [([], body)]
+    while left:
+        path, value = left.pop()
+        if isinstance(value, int) and not -MOST - 1 <= value <= MOST:
+            why = f"a whole number is at most {MOST:,} here, got {shown(value)}"
+            raise InvalidInput(with_line(text, name, path, why))
+        if isinstance(value, dict | list):
+            if len(path) == _DEEPEST:
+                why = f"nothing in a study file is nested more than {_DEEPEST} levels deep"
+                raise InvalidInput(with_line(text, name, path[:1], why))
+            inner = value.items() if isinstance(value, dict) else enumerate(value)
+            left += [([*path, key], one) for key, one in inner]
+    return body
+
+
+_DEEPEST = 16
 
 
 def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:

@@ -8,10 +8,11 @@ people and for any attacker who names a person by what one site is shown of them
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound
+from reidrisk.estimates.estimate import Side
 from reidrisk.plugins import is_path, modules_of, part_at
 from reidrisk.risk.bounds.setting import Setting
 
@@ -58,6 +59,16 @@ def _checked(name: str, found: Any) -> tuple[Bound, ...]:
             raise InvalidInput(
                 f"the bound {name!r} returned {one!r}; a bound returns a reidrisk.estimates.Bound, "
                 "a tuple of them, or None"
+            )
+        if one.side not in get_args(Side):
+            raise InvalidInput(
+                f"the bound {name!r} is of side {one.side!r}; there are {', '.join(get_args(Side))}"
+            )
+        figure = one.estimate
+        if not 0 <= figure.low <= figure.value <= figure.high <= 1:
+            raise InvalidInput(
+                f"the bound {name!r} is {figure.value} between {figure.low} and {figure.high}, "
+                "which is no share with its interval"
             )
     return several
 

@@ -1,0 +1,150 @@
+"""A folder in which one process works at a time.
+
+The system's own lock on the folder ends with the process that holds it, however it ends: nobody is
+kept out by a process that is gone. Beside it lies a note of who holds it, for messages. Where the
+system has no such lock, on Windows and on some network disks, the note itself is the lock: one
+process alone can make it. One that a process of this machine left behind is taken over; whether a
+process elsewhere is still there, nobody knows here, so the message says what to remove.
+"""
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reidrisk.errors import InvalidInput
+
+NOTE = ".reidrisk-lock"
+"""The name of the note in the folder."""
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A folder that is this process's own.
+
+    Attributes:
+        folder: Which.
+        state: What it was when it was locked, to know it again.
+        said: What the note says.
+    """
+
+    folder: Path
+    state: os.stat_result
+    said: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether the folder is still where it was, and still this process's own."""
+        try:
+            return (
+                os.path.samestat(self.folder.stat(), self.state)
+                and (self.folder / NOTE).read_text(encoding="utf-8") == self.said
+            )
+        except (OSError, ValueError):
+            return False
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[Lock]:
+    """Keep others out of a folder, which is there.
+
+    Raises:
+        InvalidInput: Somebody else is in it; says who, and since when. Or it cannot be written to.
+    """
+    try:
+        handle = _system_lock(folder)
+    except BlockingIOError:
+        raise _in_use(folder) from None
+    try:
+        lock = _noted(folder, alone=handle is not None)
+        try:
+            yield lock
+        finally:
+            if lock.holds:
+                (folder / NOTE).unlink(missing_ok=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _system_lock(folder: Path) -> int | None:
+    """A handle that locks the folder until it is closed; None where the system has no such lock.
+
+    Raises:
+        BlockingIOError: Somebody else has it.
+    """
+    try:
+        import fcntl  # noqa: PLC0415  Windows has none
+    except ImportError:
+        return None
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(handle)
+        raise
+    except OSError:  # a network disk
+        os.close(handle)
+        return None
+    return handle
+
+
+def _noted(folder: Path, *, alone: bool) -> Lock:
+    """Write down who is here; `alone` if the system says that nobody else is."""
+    note, state = folder / NOTE, folder.stat()
+    since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
+    said = json.dumps({"process": os.getpid(), "machine": platform.node(), "since": since})
+    try:
+        if alone or _left_behind(_read(note)):
+            note.unlink(missing_ok=True)
+        with note.open("x", encoding="utf-8") as file:
+            file.write(said)
+    except FileExistsError:
+        raise _in_use(folder, f"; if it is gone, remove {note}") from None
+    except OSError as wrong:
+        raise InvalidInput(
+            f"{folder}: cannot be written ({wrong.strerror}); choose a folder that may be written "
+            "to"
+        ) from wrong
+    return Lock(folder, state, said)
+
+
+def _in_use(folder: Path, more: str = "") -> InvalidInput:
+    holder = _read(folder / NOTE)
+    who = "another process"
+    if holder:
+        who = (
+            f"process {holder.get('process')} on {holder.get('machine')}, since "
+            f"{holder.get('since')} UTC,"
+        )
+    return InvalidInput(
+        f"{folder} is in use: {who} works there. Wait until it ends, or use another folder{more}"
+    )
+
+
+def _read(note: Path) -> dict[str, object]:
+    """What a note says; nothing if there is none, or if it is just being written."""
+    with suppress(OSError, ValueError):
+        said = json.loads(note.read_text(encoding="utf-8"))
+        return said if isinstance(said, dict) else {}
+    return {}
+
+
+def _left_behind(holder: dict[str, object]) -> bool:
+    """Whether the holder was a process of this machine that is gone."""
+    process = holder.get("process")
+    if holder.get("machine") != platform.node() or not isinstance(process, int):
+        return False
+    if os.name == "nt":  # where asking would end it
+        return False
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:  # somebody else's
+        return False
+    return False

@@ -1,0 +1,104 @@
+"""What each step of a run gave, in a file of its own, and found again."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from reidrisk.files import written_whole
+from reidrisk.study.analyses.analysis import Part
+from reidrisk.study.result import SCHEMA, Result, plain, typed
+from reidrisk.study.stored import checksum_of
+from reidrisk.study.strict_json import found_json
+from reidrisk.study.words import versions
+
+STEPS = "steps"
+"""The folder of checkpoints in that of a run."""
+
+
+@dataclass(frozen=True)
+class Checkpoints:
+    """One file per step, good for one step of one study only, and only if unharmed.
+
+    Attributes:
+        folder: Of the checkpoints.
+        study: The fingerprint of what is run.
+        ran_with: The versions with which the steps ran that were found or kept; several of one
+            library if a run went on with another.
+    """
+
+    folder: Path
+    study: str
+    ran_with: dict[str, str] = field(default_factory=dict)
+
+    def find(self, step: str) -> Part | None:
+        """What a step gave before; None if it was not run, or its file is damaged."""
+        body = found_json(self._file(step))
+        if not self._fits(body) or body["step"] != step:
+            return None
+        hints = get_type_hints(Result)
+        try:
+            found = {name: typed(hints[name], values) for name, values in body["records"].items()}
+        except (KeyError, ValueError):  # written by another state of this very step
+            return None
+        self._note(body["versions"])
+        return found
+
+    def store(self, step: str, part: Part) -> Part:
+        """Keep what a step gave."""
+        body = {
+            "schema": SCHEMA,
+            "study": self.study,
+            "step": step,
+            "versions": versions(),
+            "checksum": "",
+            "records": {name: plain(values) for name, values in part.items()},
+        }
+        body["checksum"] = checksum_of(body)
+        self.folder.mkdir(exist_ok=True)  # and not what it is in, which may have been moved away
+        with written_whole(self._file(step)) as (file,):
+            file.write_text(json.dumps(body) + "\n", encoding="utf-8")
+        self._note(versions())
+        return part
+
+    @property
+    def fit(self) -> bool:
+        """Whether there are checkpoints, all of them of this study."""
+        found = [body for _, body in checkpoints_in(self.folder)]
+        return bool(found) and all(self._fits(body) for body in found)
+
+    def _fits(self, body: Any) -> bool:
+        """Whether this is a checkpoint of the study, by this version, as it was written."""
+        return (
+            is_checkpoint(body)
+            and body.get("schema") == SCHEMA
+            and body["study"] == self.study
+            and isinstance(body.get("step"), str)
+            and isinstance(body["records"], dict)
+            and body["checksum"] == checksum_of(body)
+            and body["versions"]["reidrisk"] == versions()["reidrisk"]
+        )
+
+    def _note(self, these: dict[str, str]) -> None:
+        for name, version in these.items():
+            known = self.ran_with.get(name, version).split(", ")
+            self.ran_with[name] = ", ".join(dict.fromkeys([*known, version]))
+
+    def _file(self, step: str) -> Path:
+        short = hashlib.sha256(step.encode()).hexdigest()[:8]
+        safe = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in step)
+        return self.folder / f"{safe[:80]}-{short}.json"
+
+
+def checkpoints_in(folder: Path) -> Iterator[tuple[Path, Any]]:
+    """All checkpoints in a folder, of whatever study and version."""
+    for file in sorted(folder.glob("*.json")):
+        if is_checkpoint(body := found_json(file)):
+            yield file, body
+
+
+def is_checkpoint(body: Any) -> bool:
+    """Whether this is one of ours; those of earlier versions did not name their step."""
+    return isinstance(body, dict) and {"study", "checksum", "records"} <= body.keys()

@@ -1,0 +1,101 @@
+"""Files that are read: their names, their hashes, and whether they stayed as they were."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from reidrisk.errors import InvalidInput
+from reidrisk.study.input_files import hashed, hashes_of
+from reidrisk.study.toml import read_study
+
+ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def written(file, content=b"abc", *, age=60.0):
+    """A file that was written some time ago."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(content)
+    moment = time.time() - age
+    os.utime(file, (moment, moment))
+    return file
+
+
+def test_hash_of_a_file(tmp_path):
+    file, other = written(tmp_path / "file"), written(tmp_path / "other" / "file", b"")
+    assert hashes_of([file]) == hashes_of([file, file]) == {"file": ABC}
+    assert list(hashes_of([file, other])) == [f"{tmp_path.name}/file", "other/file"]
+
+
+def test_files_whose_folders_have_one_name_too_are_told_apart(tmp_path):
+    """One of them was not hashed at all: the names were one key."""
+    one, two = written(tmp_path / "a/logs/k.csv"), written(tmp_path / "b/logs/k.csv", b"x")
+    found = hashes_of([one, two])
+    assert list(found) == ["a/logs/k.csv", "b/logs/k.csv"]
+    assert found["a/logs/k.csv"] == ABC != found["b/logs/k.csv"]
+
+
+def test_every_file_of_a_folder_is_hashed(tmp_path):
+    for name in ("part-0.csv", "part-1.csv", "_SUCCESS", ".part-0.csv.crc", "inner/part-2.csv"):
+        written(tmp_path / "people" / name)
+    assert hashes_of([tmp_path / "people"]) == {"part-0.csv": ABC, "part-1.csv": ABC}
+
+
+@pytest.mark.parametrize("age", [60.0, 0.0])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, age):
+    file = written(tmp_path / "file", age=age)
+    with (
+        pytest.raises(InvalidInput, match="file: the file changed while it was read"),
+        hashed([file]),
+    ):
+        file.write_bytes(b"abd")
+
+
+def test_a_change_within_a_tick_of_the_clock_is_seen(tmp_path, monkeypatch):
+    """The times of a file are only so fine."""
+    file = written(tmp_path / "file", age=0.0)
+    state = file.stat()
+
+    def change():
+        file.write_bytes(b"abd")
+        monkeypatch.setattr(Path, "stat", lambda *_, **__: state)
+
+    with (
+        pytest.raises(InvalidInput, match="file: the file changed while it was read"),
+        hashed([file]),
+    ):
+        change()
+
+
+def test_a_file_that_comes_to_a_folder_or_leaves_it_is_seen(tmp_path):
+    folder = written(tmp_path / "people" / "part-0.csv").parent
+    for change in (lambda: written(folder / "part-1.csv"), (folder / "part-0.csv").unlink):
+        with pytest.raises(InvalidInput, match="changed while it was read"), hashed([folder]):
+            change()
+
+
+def test_a_study_knows_the_files_that_it_read(tmp_path, monkeypatch):
+    """What is hashed is what is read: they were hashed after they had been read."""
+    rows = [f"u{user},{epoch},{user * epoch % 7}" for user in range(40) for epoch in (1, 2)]
+    for name, part in (("part-0.csv", rows[:40]), ("part-1.csv", rows[40:])):
+        written(tmp_path / "people" / name, "\n".join(["user,epoch,token", *part]).encode())
+    study = written(
+        tmp_path / "study.toml",
+        b'[people]\nkind = "table"\npath = "people"\n[release]\ntop = 1\n',
+    )
+    read = read_study(study)
+    assert read.source.users == 40
+    assert read.inputs == hashes_of([tmp_path / "people"])
+    from reidrisk import data
+
+    reads = data.read_profiles
+
+    def then_changes(path, **how):
+        people = reads(path, **how)
+        written(tmp_path / "people" / "part-1.csv", b"user,epoch,token\nu0,1,6\n")
+        return people
+
+    monkeypatch.setattr(data, "read_profiles", then_changes)
+    with pytest.raises(InvalidInput, match=r"part-1\.csv: the file changed while it was read"):
+        read_study(study)
