@@ -2,7 +2,6 @@
 
 import threading
 
-import numba
 import pytest
 
 from reidrisk import parallel
@@ -24,19 +23,6 @@ def test_blocks_run_at_the_same_time(monkeypatch):
 def test_an_error_in_a_block_is_not_lost():
     with pytest.raises(ZeroDivisionError):
         parallel.over_blocks(lambda start, _: 1 // (start - 3), 5, 1)
-
-
-def test_a_kernel_is_compiled_even_where_nothing_can_be_written(monkeypatch):
-    compile_for_real = numba.njit
-
-    def no_cache(function, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return compile_for_real(function, **options)
-
-    monkeypatch.setattr(numba, "njit", no_cache)
-    double = parallel.kernel(lambda number: 2 * number)
-    assert double(21) == 42
 
 
 def test_there_is_at_least_one_core():

@@ -11,9 +11,17 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+
+try:
+    from reidrisk.kernel_cache import keep
+except ImportError:  # a numba that has other insides: compile anew in each process
+
+    def keep(compiled: Any) -> None:
+        """Keep nothing."""
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -22,10 +30,9 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers on its first call, and keep it on disk."""
-    try:
-        return numba.njit(function, nogil=True, cache=True)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder can be written to: compile anew in each process
-        return numba.njit(function, nogil=True)  # type: ignore[no-any-return]
+    compiled: Function = numba.njit(function, nogil=True)
+    keep(compiled)
+    return compiled
 
 
 def cores() -> int:
