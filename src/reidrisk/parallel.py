@@ -5,15 +5,17 @@ into the same blocks, whatever the number of threads, and results come back in b
 answer depends on the machine.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import islice
 from typing import Any, TypeVar
 
 import numba
+
+from reidrisk.machine import cores
 
 try:
     from reidrisk.kernel_cache import keep
@@ -35,13 +37,6 @@ def kernel(function: Function) -> Function:
     return compiled
 
 
-def cores() -> int:
-    """Number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
 def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> list[Result]:
     """Call `work(start, stop)` for each block of `range(total)`, on all cores.
 
@@ -56,7 +51,7 @@ def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> l
     starts = range(0, total, block)
     if len(starts) <= 1:
         return [work(start, total) for start in starts]
-    with ThreadPoolExecutor(min(cores(), len(starts))) as threads:
+    with _threads(min(cores(), len(starts))) as threads:
         return list(threads.map(lambda start: work(start, min(start + block, total)), starts))
 
 
@@ -67,7 +62,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
     def following() -> list[Item]:
         return context.run(lambda: list(islice(items, 1)))
 
-    with ThreadPoolExecutor(1) as thread:
+    with _threads(1) as thread:
         coming = thread.submit(following)
         while made := coming.result():
             coming = thread.submit(following)
@@ -92,11 +87,23 @@ def over_queue(
                 item = queue.pop()
             yield item
 
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+    with _threads(min(threads, len(items))) as pool:
         workers = [pool.submit(work, take()) for _ in range(min(threads, len(items)))]
         try:
             return [worker.result() for worker in workers]
         except BaseException:
             with lock:
                 queue.clear()
+            raise
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads; where the system has no room for one more, that is a want of memory."""
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield pool
+        except RuntimeError as wrong:
+            if "start new thread" in str(wrong):
+                raise MemoryError(str(wrong)) from wrong
             raise

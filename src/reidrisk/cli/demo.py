@@ -12,6 +12,7 @@ from reidrisk.cli.studies import starter
 
 @click.command()
 @options.output("FOLDER", default="reidrisk-demo", show_default=True, help="Where it all goes.")
+@options.max_memory()
 @options.quiet()
 def demo(output: str, *, quiet: bool) -> None:
     """Tell the whole story, in under a minute.

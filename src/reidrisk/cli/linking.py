@@ -43,6 +43,7 @@ def _strangers(text: str) -> "Strangers | float":
 @options.strangers()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def attack(
@@ -96,6 +97,7 @@ def attack(
 @options.present()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def link(
@@ -147,6 +149,7 @@ def link(
 
 @click.command()
 @click.argument("seen", type=click.Path())
+@options.max_memory()
 @options.as_json()
 def information(seen: str, *, as_json: bool) -> None:
     """Show how many bits two sites share about a user.
