@@ -56,3 +56,28 @@ def test_items_come_in_order_and_errors_in_their_place():
 def test_who_speaks_is_known_ahead():
     with speaking("options"):
         assert list(parallel.ahead(setting("user") for _ in range(2))) == ["--user"] * 2
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda work: parallel.over_blocks(lambda *_: work(), 2, 1),
+        lambda work: parallel.over_queue(lambda _: work(), [1, 2], 2),
+        lambda work: list(parallel.ahead(work() for _ in range(1))),
+    ],
+)
+def test_a_want_of_memory_in_a_thread_is_heard_as_such(run):
+    def work():
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run(work)
+
+
+def test_a_thread_that_cannot_be_started_is_a_want_of_memory(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(MemoryError, match="start new thread"):
+        parallel.over_blocks(lambda *_: None, 2, 1)

@@ -108,6 +108,17 @@ def check_start() -> None:
             )
 
 
+def check_address_space(size: int, what: str) -> None:
+    """Refuse a library that would end the process where it cannot reserve this much."""
+    address_space, _, _ = _taken(_ROOT)
+    limit, _ = _limits()
+    if limit - address_space < size:
+        raise TooLarge(
+            f"{what} reserves {size / GIB:.3g} GiB of address space, though it takes little of it, "
+            f"and `ulimit -v` allows {limit / GIB:.3g} GiB; raise it"
+        )
+
+
 def _left(root: Path) -> dict[str, int]:
     """Bytes that can still be taken, by what would have to be raised for more."""
     address_space, memory, data = _taken(root)
