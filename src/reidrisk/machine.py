@@ -46,8 +46,9 @@ def free_memory(root: Path = _ROOT) -> int:
 
 def to_get_more() -> str:
     """What to do for more memory, by what is the limit now."""
-    left = _left(_ROOT)
-    return f"raise {min(left, key=left.__getitem__)}"
+    left, (_, memory, _) = _left(_ROOT), _taken(_ROOT)
+    name = min(left, key=left.__getitem__)
+    return f"raise {name} ({memory / GIB:.2g} GiB are taken already)"
 
 
 def usable_memory() -> int:

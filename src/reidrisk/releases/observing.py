@@ -36,6 +36,9 @@ CHUNK = 1024
 ANONYMOUS = 2
 """The site whose visitors are wanted."""
 
+# Ids and hashes of everybody, who is known, and where.
+_BYTES_PER_USER = 40
+
 Fill = Callable[[Some, NDArray[Any]], None]
 """Writes what is known of some people."""
 
@@ -164,6 +167,7 @@ class _Crowd(NamedTuple):
 
     @classmethod
     def of(cls, people: People, targets: int | None, strangers: float, seed: int) -> Self:
+        check_fits(_BYTES_PER_USER * people.users, f"{people.users:,} users", "use fewer users")
         ids = people.ids
         known = ~are_strangers(ids, strangers, seed)
         users = int(known.sum())
