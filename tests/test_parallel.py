@@ -2,7 +2,6 @@
 
 import threading
 
-import numba
 import pytest
 
 from reidrisk import parallel
@@ -24,19 +23,6 @@ def test_blocks_run_at_the_same_time(monkeypatch):
 def test_an_error_in_a_block_is_not_lost():
     with pytest.raises(ZeroDivisionError):
         parallel.over_blocks(lambda start, _: 1 // (start - 3), 5, 1)
-
-
-def test_a_kernel_is_compiled_even_where_nothing_can_be_written(monkeypatch):
-    compile_for_real = numba.njit
-
-    def no_cache(function, **options):
-        if options.get("cache"):
-            raise RuntimeError("cannot cache function: no locator available")
-        return compile_for_real(function, **options)
-
-    monkeypatch.setattr(numba, "njit", no_cache)
-    double = parallel.kernel(lambda number: 2 * number)
-    assert double(21) == 42
 
 
 def test_there_is_at_least_one_core():
@@ -70,3 +56,28 @@ def test_items_come_in_order_and_errors_in_their_place():
 def test_who_speaks_is_known_ahead():
     with speaking("options"):
         assert list(parallel.ahead(setting("user") for _ in range(2))) == ["--user"] * 2
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda work: parallel.over_blocks(lambda *_: work(), 2, 1),
+        lambda work: parallel.over_queue(lambda _: work(), [1, 2], 2),
+        lambda work: list(parallel.ahead(work() for _ in range(1))),
+    ],
+)
+def test_a_want_of_memory_in_a_thread_is_heard_as_such(run):
+    def work():
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        run(work)
+
+
+def test_a_thread_that_cannot_be_started_is_a_want_of_memory(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(MemoryError, match="start new thread"):
+        parallel.over_blocks(lambda *_: None, 2, 1)

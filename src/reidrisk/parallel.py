@@ -5,15 +5,25 @@ into the same blocks, whatever the number of threads, and results come back in b
 answer depends on the machine.
 """
 
-import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numba
+
+from reidrisk.machine import cores
+
+try:
+    from reidrisk.kernel_cache import keep
+except ImportError:  # a numba that has other insides: compile anew in each process
+
+    def keep(compiled: Any) -> None:
+        """Keep nothing."""
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -22,17 +32,9 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers on its first call, and keep it on disk."""
-    try:
-        return numba.njit(function, nogil=True, cache=True)  # type: ignore[no-any-return]
-    except RuntimeError:  # no folder can be written to: compile anew in each process
-        return numba.njit(function, nogil=True)  # type: ignore[no-any-return]
-
-
-def cores() -> int:
-    """Number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    compiled: Function = numba.njit(function, nogil=True)
+    keep(compiled)
+    return compiled
 
 
 def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> list[Result]:
@@ -49,7 +51,7 @@ def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> l
     starts = range(0, total, block)
     if len(starts) <= 1:
         return [work(start, total) for start in starts]
-    with ThreadPoolExecutor(min(cores(), len(starts))) as threads:
+    with _threads(min(cores(), len(starts))) as threads:
         return list(threads.map(lambda start: work(start, min(start + block, total)), starts))
 
 
@@ -60,7 +62,7 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
     def following() -> list[Item]:
         return context.run(lambda: list(islice(items, 1)))
 
-    with ThreadPoolExecutor(1) as thread:
+    with _threads(1) as thread:
         coming = thread.submit(following)
         while made := coming.result():
             coming = thread.submit(following)
@@ -85,11 +87,23 @@ def over_queue(
                 item = queue.pop()
             yield item
 
-    with ThreadPoolExecutor(min(threads, len(items))) as pool:
+    with _threads(min(threads, len(items))) as pool:
         workers = [pool.submit(work, take()) for _ in range(min(threads, len(items)))]
         try:
             return [worker.result() for worker in workers]
         except BaseException:
             with lock:
                 queue.clear()
+            raise
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Threads; where the system has no room for one more, that is a want of memory."""
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            yield pool
+        except RuntimeError as wrong:
+            if "start new thread" in str(wrong):
+                raise MemoryError(str(wrong)) from wrong
             raise

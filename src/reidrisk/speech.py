@@ -50,6 +50,18 @@ def setting(name: str, value: str | int | bool | None = None) -> str:
     return f"{name}={text}"
 
 
+def option(name: str) -> str:
+    """How something is written that study files never say, since it belongs to the machine.
+
+    >>> option("max_memory")
+    'max_memory='
+    >>> with speaking("keys"):
+    ...     option("max_memory")
+    '--max-memory'
+    """
+    return f"{name}=" if _place.get() == "arguments" else f"--{name.replace('_', '-')}"
+
+
 def _quoted(value: str | int) -> str:
     """As a shell takes it."""
     text = str(value)

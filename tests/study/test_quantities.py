@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk.errors import InvalidInput
-from reidrisk.study.quantities import share, size, sizes
+from reidrisk.study.quantities import memory, share, size, sizes
 
 
 @pytest.mark.parametrize(
@@ -87,3 +87,23 @@ def test_lists_of_sizes():
     assert sizes("1,2, 4,1k") == (1, 2, 4, 1000)
     with pytest.raises(InvalidInput, match="slots is a whole number"):
         sizes("1,x", "slots")
+
+
+@pytest.mark.parametrize(
+    ("text", "bytes_"),
+    [
+        ("2GiB", 2 << 30),
+        ("1.5 G", 3 << 29),
+        ("500MB", 500_000_000),
+        ("64kib", 1 << 16),
+        ("1t", 1 << 40),
+    ],
+)
+def test_memory_is_read_with_its_unit(text, bytes_):
+    assert memory(text) == bytes_
+
+
+@pytest.mark.parametrize("text", ["", "2", "0GiB", "-1G", "2GiX", "much", "1e3M"])
+def test_what_is_no_memory_is_refused(text):
+    with pytest.raises(InvalidInput, match="a size such as 2GiB"):
+        memory(text)

@@ -21,6 +21,7 @@ def synth() -> None:
 @click.option("--epochs", type=click.IntRange(min=1), default=8, show_default=True)
 @options.seed()
 @options.output("FILE", required=True, help="A .parquet or .csv file.")
+@options.max_memory()
 @options.quiet()
 def synth_topics(users: int, epochs: int, seed: int, output: str, *, quiet: bool) -> None:
     """Make people of the embedded population, with five topics of 349 in each epoch.

@@ -13,6 +13,7 @@ from reidrisk.cli.studies import starter
 @click.command()
 @options.output("FOLDER", default="reidrisk-demo", show_default=True, help="Where it all goes.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
+@options.max_memory()
 @options.quiet()
 def demo(output: str, *, fresh: bool, quiet: bool) -> None:
     """Tell the whole story, in under a minute.

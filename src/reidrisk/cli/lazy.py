@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from reidrisk.machine import check_start
+
 
 class LazyGroup(click.Group):
     """A group that knows where its commands are and what they do, and imports one to run it.
@@ -33,6 +35,15 @@ class LazyGroup(click.Group):
         module, _, name = self._places[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """See what is to be done, and whether there is room to begin."""
+        asks_for_help = not self._places.keys() & set(args[:1]) or {*ctx.help_option_names} & {
+            *args
+        }
+        if not (asks_for_help or ctx.resilient_parsing):
+            check_start()
+        return super().parse_args(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each does, importing none."""

@@ -45,6 +45,7 @@ def _strangers(text: str) -> "Strangers | float":
 @options.strangers()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def attack(
@@ -103,6 +104,7 @@ def attack(
 @options.present()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def link(
@@ -157,6 +159,7 @@ def link(
 
 @click.command()
 @click.argument("seen", type=click.Path())
+@options.max_memory()
 @options.as_json()
 def information(seen: str, *, as_json: bool) -> None:
     """Show how many bits two sites share about a user.

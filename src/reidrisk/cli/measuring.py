@@ -89,7 +89,7 @@ def as_typed() -> tuple[str, ...]:
         value = context.params.get(part.name or "")
         if isinstance(part, click.Argument):
             words.append(str(value))
-        elif context.get_parameter_source(part.name or "") is _TYPED:
+        elif part.expose_value and context.get_parameter_source(part.name or "") is _TYPED:
             words += _option(part, value)
     return tuple(words)
 

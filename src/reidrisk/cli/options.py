@@ -29,6 +29,7 @@ def _quantity(reader: str) -> "Callable[[str], Any]":
 
 
 SIZE, SHARE, SIZES = _quantity("size"), _quantity("share"), _quantity("sizes")
+MEMORY = _quantity("memory")
 
 
 def attack(text: str) -> str:
@@ -53,6 +54,21 @@ def as_json() -> "Callable[..., Any]":
 def quiet() -> "Callable[..., Any]":
     """For scripts."""
     return click.option("-q", "--quiet", is_flag=True, help="Print nothing except what goes wrong.")
+
+
+def max_memory() -> "Callable[..., Any]":
+    """What may be taken of the machine; nothing that a command has to know of."""
+
+    def limit(context: click.Context, _option: click.Parameter, most: int | None) -> None:
+        from reidrisk.machine import limited
+
+        context.with_resource(limited(most))
+
+    return click.option(
+        "--max-memory", type=MEMORY, metavar="SIZE", expose_value=False, callback=limit,
+        help="Take no more memory than this, 2GiB; if not given, four fifths of what is free. The "
+        "answer does not depend on it.",
+    )  # fmt: skip
 
 
 RUN = ("run.json", "result.json", "log.txt", "report.html", "users.parquet")

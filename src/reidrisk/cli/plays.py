@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 @options.seed()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def plays(

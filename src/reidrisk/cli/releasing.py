@@ -88,6 +88,7 @@ def _common(offered: dict[str, Any]) -> list[Any]:
         click.option("--taxonomy", "tokens", type=click.Path(), metavar="FILE",
                      help="All tokens there are, one a row; those that occur, if not given."),
         options.seed(),
+        options.max_memory(),
         options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it is not there."),
         options.quiet(),
     ]  # fmt: skip

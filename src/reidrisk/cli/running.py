@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidrisk.cli import show, stopping
-from reidrisk.errors import MissingExtra
+from reidrisk.errors import MissingExtra, TooLarge
 from reidrisk.files import append
 
 if TYPE_CHECKING:
@@ -88,13 +88,13 @@ def run_file(
 
 
 def written_page(result: "Result", folder: Path) -> Path | None:
-    """The report in the folder of a run; without the library that draws, a word in its place."""
+    """The report in the folder of a run; where it cannot be drawn, a word in its place."""
     import reidrisk as rr
 
     page = folder / "report.html"
     try:
         rr.report.html(result, page)
-    except MissingExtra as missing:
+    except (MissingExtra, TooLarge) as missing:
         click.echo(f"No page: {missing}", err=True)
         return None
     return page

@@ -46,6 +46,7 @@ _words.__name__, _numbers.__name__ = "words", "numbers"  # as --help shows them
 @click.option("--records", type=options.Written(), metavar="FILE",
               help="Write k of each record, in the order of FILE, as .parquet.")  # fmt: skip
 @options.output("FILE", help=_PAGE)
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def singling(
@@ -103,6 +104,7 @@ def singling(
               help="People whose points are known, at random; all, if fewer.")  # fmt: skip
 @options.seed()
 @options.output("FILE", help=_PAGE)
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def unicity(

@@ -73,6 +73,7 @@ def starter() -> str:
 @click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True,
               help="Where it runs; the result does not depend on it.")  # fmt: skip
 @options.with_users()
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def study_run(
@@ -112,6 +113,7 @@ def study_run(
               "parameters.")  # fmt: skip
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def sweep(

@@ -19,6 +19,7 @@ NOTHING_SUFFICES = 3
 
 @click.command()
 @click.argument("matrix", type=click.Path())
+@options.max_memory()
 @options.as_json()
 def bounds(matrix: str, *, as_json: bool) -> None:
     """Show what attackers can and cannot do with a release.

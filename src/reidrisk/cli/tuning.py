@@ -26,6 +26,7 @@ NOT_ENOUGH = 3
               help="The most that the upper end of the risk may be: 1%.")  # fmt: skip
 @click.option("--low", help="Start of the range; if not given, the release says.")
 @click.option("--high", help="End of the range.")
+@options.max_memory()
 @options.as_json()
 @options.quiet()
 def calibrate(

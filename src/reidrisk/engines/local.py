@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import reduce as fold
 
 from reidrisk.engines.engine import TOKEN_PAIRS, Blocks, Engine, Merge, Result, Work
-from reidrisk.engines.memory import Room, free_memory
+from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
 from reidrisk.errors import InvalidInput
-from reidrisk.parallel import cores, over_queue
+from reidrisk.machine import cores, usable_memory
+from reidrisk.parallel import over_queue
 from reidrisk.rows import Rows
 
 Progress = Callable[[int, int], None]
@@ -42,7 +43,7 @@ class LocalEngine(Searches):
     @property
     def room(self) -> Room:
         """What there is to work with."""
-        memory = self.max_memory or free_memory() * 4 // 5
+        memory = self.max_memory or usable_memory()
         return Room(threads=self.threads or cores(), rows=self.rows, memory=memory)
 
     def reduce(

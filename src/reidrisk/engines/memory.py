@@ -1,14 +1,12 @@
 """What an engine may take of the machine it runs on."""
 
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 from reidrisk.errors import TooLarge
+from reidrisk.machine import GIB, to_get_more
 
 FEWEST_ROWS = 1 << 12
-_GIB = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +43,6 @@ class Room:
         """Refuse what would take more memory than allowed."""
         if size > self.memory:
             raise TooLarge(
-                f"this needs {size / _GIB:.3g} GiB of memory and {self.memory / _GIB:.3g} GiB are "
-                "allowed; raise max_memory, use fewer threads or targets, or search the known rows "
-                "in shards and merge"
+                f"this needs {size / GIB:.3g} GiB of memory and {self.memory / GIB:.3g} GiB are "
+                f"allowed; {to_get_more()}, or use fewer targets, users or slots"
             )
-
-
-def free_memory() -> int:
-    """Bytes that can be taken without swapping; plenty where the system does not say."""
-    report = Path("/proc/meminfo")
-    if report.exists():
-        lines = (line.split() for line in report.read_text(encoding="ascii").splitlines())
-        return next(int(line[1]) * 1024 for line in lines if line[0] == "MemAvailable:")
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return 1 << 62

@@ -11,6 +11,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import numbers, one_of, table_of
 from reidrisk.inputs.labels import Coded, encode, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
+from reidrisk.machine import check_fits
 from reidrisk.parallel import over_blocks
 from reidrisk.people import cells
 from reidrisk.people.profiles import Absent, Counts, Profiles
@@ -165,7 +166,10 @@ def _cells(rows: LongRows) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any
     """Sort the rows into cells: where each begins, the tokens, the weights."""
     users, epochs, tokens = rows.users.codes, rows.epochs.codes, rows.tokens.codes
     length, kind = len(rows.epochs.labels), _token_type(len(rows.tokens.labels))
-    starts = np.zeros(len(rows.users.labels) * length + 1, dtype=np.int64)
+    some = len(rows.users.labels) * length
+    what = f"{len(rows.users.labels):,} users with {length:,} epochs"
+    check_fits(18 * some + 16 * len(rows), what, "use coarser epochs, or fewer users")
+    starts = np.zeros(some + 1, dtype=np.int64)
     cells.count_cells(users, epochs, length, starts)
     if cells.ascend(users, epochs, tokens):
         return starts, tokens.astype(kind), rows.weights.copy()

@@ -37,6 +37,7 @@ from reidrisk.inputs.tables import (
     files_of,
     refuse_mixed_cases,
 )
+from reidrisk.machine import within_memory
 from reidrisk.parallel import ahead
 from reidrisk.people.profiles import Profiles
 from reidrisk.speech import setting
@@ -165,7 +166,7 @@ def _stream(
     """Add the rows of a file to the columns; returns how many they are."""
     kinds = {name: pa.float64() if role == "count" else TEXT for role, name in taken.items()}
     rows = 0
-    for read in ahead(opened.batches(list(kinds), kinds, progress)):
+    for read in within_memory(ahead(opened.batches(list(kinds), kinds, progress)), str(source)):
         total = rows + read.num_rows
         here = Source(source.files, (total,), record=partial(operator.add, rows))
         batch, owner = _unpacked(read, taken["item"], here)

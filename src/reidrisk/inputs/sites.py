@@ -23,6 +23,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import of_role
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.machine import check_fits
 from reidrisk.observations import MISSING
 from reidrisk.rows import BagRows
 from reidrisk.speech import setting
@@ -107,6 +108,7 @@ class SiteRows:
 
     def spread(self, slots: NDArray[Any]) -> "SiteRows":
         """The same rows with these slots, among which theirs are; the others are empty."""
+        _check_slots(len(self.users.codes), len(slots), self.source)
         tokens = np.full((len(self.users.codes), len(slots)), MISSING, dtype=np.int32)
         tokens[:, find(self.slots, slots)] = self.in_slots()
         return SiteRows.slotted(
@@ -285,6 +287,7 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
         encode(table[name], name, source) for name in ("user", "epoch", "token")
     )
     slots = len(epochs.labels)
+    _check_slots(len(users.labels), slots, source)
     cell = users.codes.astype(np.int64) * slots + epochs.codes
     order = np.argsort(cell, kind="stable")
     if (again := np.diff(cell[order]) == 0).any():
@@ -301,6 +304,12 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
     return SiteRows.slotted(
         every, rows, tokens.labels, _at(source, first), slots=epochs.labels, form="epochs"
     )
+
+
+def _check_slots(rows: int, slots: int, source: Source) -> None:
+    """Refuse more slots than can be held; rows are kept twice while they are put in order."""
+    what = f"{source}: {rows:,} rows with {slots:,} slots"
+    check_fits(8 * rows * slots, what, "use coarser epochs, or fewer rows")
 
 
 def rows_of_site(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:

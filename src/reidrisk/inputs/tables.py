@@ -24,6 +24,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import nearest
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import unchanged
+from reidrisk.machine import within_memory
 from reidrisk.people.profiles import Profiles
 from reidrisk.speech import setting
 
@@ -197,7 +198,7 @@ def _read(
         }
         check_columns(file, opened.names, taken.values(), _advice(taken))
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
-        parts = list(opened.batches(list(taken.values()), kinds, None))
+        parts = list(within_memory(opened.batches(list(taken.values()), kinds, None), str(file)))
     return joined(parts, Source((str(file),), (0,))).rename_columns(list(taken))
 
 

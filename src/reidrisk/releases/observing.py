@@ -4,6 +4,7 @@ Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3,
 theirs and tell site 1. A further site changes nothing that the others saw.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Self
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
+from reidrisk.machine import check_fits
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
 from reidrisk.people.people import People
@@ -33,6 +35,9 @@ CHUNK = 1024
 
 ANONYMOUS = 2
 """The site whose visitors are wanted."""
+
+# Ids and hashes of everybody, who is known, and where.
+_BYTES_PER_USER = 40
 
 Fill = Callable[[Some, NDArray[Any]], None]
 """Writes what is known of some people."""
@@ -162,6 +167,7 @@ class _Crowd(NamedTuple):
 
     @classmethod
     def of(cls, people: People, targets: int | None, strangers: float, seed: int) -> Self:
+        check_fits(_BYTES_PER_USER * people.users, f"{people.users:,} users", "use fewer users")
         ids = people.ids
         known = ~are_strangers(ids, strangers, seed)
         users = int(known.sum())
@@ -199,6 +205,8 @@ def _observed(
     rows, kind = met[places], smallest_type(tokens)
     # How many before each row are known, and so which known row it is.
     before = np.concatenate([[0], np.cumsum(crowd.known)])
+    cells = slots * (int(before[-1]) * math.prod(places_of_slot) + len(met))
+    check_fits(cells * kind.itemsize, "what the sites see", "use fewer users, slots or sites")
     known = np.empty((before[-1], slots, *places_of_slot), kind)
     anonymous = np.empty((len(met), slots), kind)
 

@@ -7,11 +7,14 @@ from typing import Any
 
 from reidrisk.drawing import Look, config
 from reidrisk.guests import guest
+from reidrisk.machine import GIB, check_address_space
 from reidrisk.report.parts import Exhibit
 
 WIDTH = 720
 PANEL_WIDTH = 420
 _SCALE = 2
+# Address space that the renderer asks for: 64.3 GiB, measured.
+_RESERVED = 66 * GIB
 
 
 def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, Any]:
@@ -30,7 +33,7 @@ def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, A
 def svg(spec: dict[str, Any], width: int) -> str:
     """A still picture."""
     still = copy.deepcopy(spec) | {"width": width}
-    picture: str = guest("vl_convert").vegalite_to_svg(still, vl_version=_version())
+    picture: str = _renderer().vegalite_to_svg(still, vl_version=_version())
     return picture
 
 
@@ -43,14 +46,20 @@ def inline_svg(spec: dict[str, Any], width: int, name: str) -> str:
 def png(spec: dict[str, Any], width: int) -> bytes:
     """A still picture in pixels, fine enough for print."""
     still = copy.deepcopy(spec) | {"width": width}
-    picture: bytes = guest("vl_convert").vegalite_to_png(still, vl_version=_version(), scale=_SCALE)
+    picture: bytes = _renderer().vegalite_to_png(still, vl_version=_version(), scale=_SCALE)
     return picture
+
+
+def _renderer() -> Any:
+    """The library that draws; without room for it, it would end the process."""
+    check_address_space(_RESERVED, "the library that draws charts")
+    return guest("vl_convert")
 
 
 @functools.cache
 def library() -> str:
     """The scripts that draw charts in a browser, all in one."""
-    script: str = guest("vl_convert").javascript_bundle(vl_version=_version())
+    script: str = _renderer().javascript_bundle(vl_version=_version())
     return script
 
 

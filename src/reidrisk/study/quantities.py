@@ -15,6 +15,13 @@ _SIZE = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmbg]?)", re.IGNORECASE)
 _LONGEST = 40
 """Letters of a size; longer ones are beyond all bounds, and slow to read."""
 
+_MEMORY = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]i?b?)", re.IGNORECASE)
+_PREFIXES = {
+    f"{letter}{rest}": (1000 if rest == "b" else 1024) ** power
+    for power, letter in enumerate("kmgt", start=1)
+    for rest in ("", "b", "i", "ib")
+}
+
 
 def size(text: str | float, name: str = "a size") -> int:
     """A whole number, with k, M or B behind it: `10M`, `1.5k`, `10_000`."""
@@ -29,6 +36,15 @@ def size(text: str | float, name: str = "a size") -> int:
     if number > MOST:
         raise InvalidInput(f"{name} is at most {MOST:,}; got {shown(text)}")
     return int(number)
+
+
+def memory(text: str, name: str = "memory") -> int:
+    """Bytes, with their unit: `2GiB`, `500 MB`, `1.5G`; a thousand in kB is a 1024 in KiB."""
+    found = _MEMORY.fullmatch(text.strip())
+    size = Fraction(found[1]) * _PREFIXES[found[2].lower()] if found else Fraction(0)
+    if size < 1:
+        raise InvalidInput(f"{name} is a size such as 2GiB or 500MB; got {text!r}")
+    return int(size)
 
 
 def share(text: str | float, name: str = "a share") -> float:

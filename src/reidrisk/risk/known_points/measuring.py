@@ -19,6 +19,7 @@ from reidrisk.inputs.plays import plays_layout
 from reidrisk.inputs.roles import of_role
 from reidrisk.inputs.streams import Progress
 from reidrisk.inputs.tables import TYPES, column_names, files_of
+from reidrisk.machine import check_fits
 from reidrisk.randomness import uniforms
 from reidrisk.risk.known_points.parts import Coarsening, checked_span, checked_step, points_of
 from reidrisk.risk.known_points.points import Known, Points
@@ -27,6 +28,8 @@ from reidrisk.risk.known_points.result import KnownPoints, Unicity
 from reidrisk.speech import setting
 
 USER, ITEM = "user", "item"
+# A point as a number, by user and by point, and where each begins.
+_BYTES_PER_POINT = 48
 PARTS = ("item", "epoch", "count")
 
 
@@ -87,6 +90,8 @@ def unicity(
     names = {"user": layout.user or USER, **parts}
     rows, source = read_rows(table, names, layout, progress)
     users = rows.pop("user")
+    what = f"{source}: {len(users.codes):,} points"
+    check_fits(_BYTES_PER_POINT * len(users.codes), what, "use fewer rows")
     chosen = _targets(users.labels, targets, seed)
     figures = []
     for way in ways:

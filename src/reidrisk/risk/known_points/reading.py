@@ -18,6 +18,7 @@ from reidrisk.inputs.plays import Labels
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import Progress, unchanged
 from reidrisk.inputs.tables import TEXT, TYPES, check_columns, files_of, refuse_mixed_cases
+from reidrisk.machine import within_memory
 from reidrisk.speech import setting
 
 
@@ -64,7 +65,8 @@ def _batches(
             check_columns(file, opened.names, names.values(), advice)
             before = 0
             kinds = dict.fromkeys(names.values(), TEXT)
-            for batch in opened.batches(list(kinds), kinds, progress):
+            batches = opened.batches(list(kinds), kinds, progress)
+            for batch in within_memory(batches, str(file)):
                 yield str(file), batch, before
                 before += batch.num_rows
 

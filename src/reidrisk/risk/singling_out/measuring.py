@@ -10,6 +10,7 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
+from reidrisk.machine import check_fits
 from reidrisk.risk.given import given
 from reidrisk.risk.singling_out.contributions import contributions
 from reidrisk.risk.singling_out.groups import Codes, Whole, coded, keys, numbered
@@ -18,6 +19,9 @@ from reidrisk.risk.singling_out.result import Singling
 from reidrisk.risk.singling_out.sizes import by_size
 from reidrisk.risk.singling_out.values import LEAST, value_parts
 from reidrisk.speech import setting
+
+# Codes of cells, and again of those that are left; keys, groups and their sizes.
+_BYTES_PER_CELL, _BYTES_PER_ROW = 16, 64
 
 
 def singling(
@@ -56,6 +60,8 @@ def singling(
         )
     layout = Layout(user=user, columns=names, header=header, separator=separator)
     content, source = _content(table, (*names, *((user,) if user else ())), layout)
+    rows, per_row = content.num_rows, _BYTES_PER_CELL * len(names) + _BYTES_PER_ROW
+    check_fits(rows * per_row, f"{source}: {rows:,} rows", "use fewer rows or columns")
     known = [coded(content[name], name, source) for name in names]
     group, groups = numbered(keys(known))
     # Persons are rows, or the first rows of users.
