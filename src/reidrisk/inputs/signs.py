@@ -10,10 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.labels import not_utf8
+from reidrisk.inputs.labels import NOTHING, not_utf8
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import role_of
-from reidrisk.speech import setting
+from reidrisk.speech import offered, setting
 
 # Tab and bar hardly ever stand inside of an entry; the space often does, and comes last.
 SIGNS = ("\t", "|", "::", ",", ";")
@@ -22,6 +22,7 @@ OWN = {".csv": ",", ".tsv": "\t"}
 SAID = {"\t": "tab", " ": "space"}
 UTF_8_MARK, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
 LINES = 200
 
 
@@ -112,6 +113,11 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text.strip()) is not None
 
 
+def is_amount(text: str) -> bool:
+    """Whether a text is a number as people write them: 1,5 or 1.000 besides."""
+    return is_number(text) or AMOUNT.fullmatch(text.strip()) is not None
+
+
 def spoken(separator: str) -> str:
     """A separator as messages say it."""
     return SAID.get(separator, f'"{separator}"')
@@ -139,15 +145,14 @@ def _separator(file: object, suffix: str, lines: list[str]) -> str:
     if cuts and (len(cuts) == 1 or cuts[0] == "\t"):
         return cuts[0]
     if cuts:
-        choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in cuts)
         raise InvalidInput(
-            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; say which: "
-            f"{choices}"
+            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; "
+            f"{_which_separator(cuts)}"
         )
     if own and not any(own in line for line in lines) and _entries(lines, SPACE) > 1:
         raise InvalidInput(
-            f"{file}: columns may be separated by a space, or there may be one column; say which: "
-            f"{setting('separator', 'space')} or {setting('separator', SAID.get(own, own))}"
+            f"{file}: columns may be separated by a space, or there may be one column; "
+            f"{_which_separator([SPACE, own])}"
         )
     return own or _nearly(file, lines)
 
@@ -162,10 +167,20 @@ def _nearly(file: object, lines: list[str]) -> str:
             return sign
     if all(len(split(line, sign)) == 1 for sign in (*SIGNS, SPACE) for line in lines):
         return ","
+    say = f", say what separates them, as with {setting('separator', ';')}"
+    write = " write it with a comma between columns, and quotes around entries that hold one"
     raise InvalidInput(
         f"{file}: no separator cuts the first lines into equally many columns, so this may be no "
-        f"table; if it is one, say what separates them, as with {setting('separator', ';')}"
+        f"table; if it is one{say if offered('separator') else write}"
     )
+
+
+def _which_separator(signs: list[str]) -> str:
+    """How to settle a doubt about separators."""
+    if not offered("separator"):
+        return "write it again with a tab between columns, and none within an entry"
+    choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in signs)
+    return f"say which: {choices}"
 
 
 def _entries(lines: list[str], sign: str) -> int:
@@ -194,15 +209,19 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     elif any(map(is_number, first)):
         header, sure = False, "user" not in roles
     elif named or any(column and all(map(is_number, column)) for column in columns):
-        header, sure = True, not (named and again)
+        # A cell without content above numbers may be one of them.
+        header, sure = True, not (named and again) and (named or not {"", *NOTHING} & {*first})
     else:
         header = False
         sure = again or all(_alike(*pair) for pair in pairs)
     if sure:
         return header
+    choices = f"{setting('header', value=True)} or {setting('header', value=False)}"
+    known = f", such as {', '.join(sorted(wanted))}" if wanted else ""
+    write = f"give the file a first line with names that we know{known}"
     raise InvalidInput(
-        f"{file}: the first line may name the columns or be a row like the others; say which: "
-        f"{setting('header', value=True)} or {setting('header', value=False)}"
+        f"{file}: the first line may name the columns or be a row like the others; "
+        f"{f'say which: {choices}' if offered('header') else write}"
     )
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import holds_text
 from reidrisk.inputs.formats.format import Head
+from reidrisk.inputs.formats.weighing import rows_at_once
 from reidrisk.inputs.labels import is_utf8, not_utf8
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.streams import Progress
@@ -17,7 +18,6 @@ from reidrisk.inputs.streams import Progress
 MAGIC, SUFFIX = b"PAR1", ".parquet"
 # Names of columns that are not UTF-8 raise a ValueError.
 DAMAGED = (OSError, ValueError, pa.ArrowException)
-BATCH = 1 << 20
 
 
 def knows(head: Head) -> bool:
@@ -42,15 +42,8 @@ def parquet_file(file: Path) -> Any:
 
     try:
         return parquet.ParquetFile(file)
-    except DAMAGED as wrong:
-        raise InvalidInput(
-            f"{file}: this is no whole Parquet file; write it again: {first_line(wrong)}"
-        ) from wrong
-
-
-def first_line(wrong: BaseException) -> str:
-    """What Arrow says, without what it says about itself."""
-    return (str(wrong).splitlines() or [type(wrong).__name__])[0]
+    except DAMAGED:  # Arrow may quote what it found
+        raise InvalidInput(f"{file}: this is no whole Parquet file; write it again") from None
 
 
 @dataclass(frozen=True)
@@ -71,6 +64,12 @@ class ParquetTable:
         return tuple(one.name for one in schema if pa.types.is_nested(one.type))
 
     @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns that hold numbers."""
+        schema = parquet_file(self.file).schema_arrow
+        return tuple(one.name for one in schema if _is_amount(one.type))
+
+    @property
     def facts(self) -> dict[str, str]:
         """What to say of the file."""
         return {"format": "Parquet"}
@@ -78,24 +77,23 @@ class ParquetTable:
     def batches(
         self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
     ) -> Iterator[pa.Table]:
-        """About a million rows at a time."""
+        """About a million rows at a time, fewer if they are long."""
         del kinds
         opened = parquet_file(self.file)
         size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
         try:
-            for batch in opened.iter_batches(BATCH, columns=list(names)):
+            room = rows_at_once(self.file, opened, names)
+            for batch in opened.iter_batches(room, columns=list(names)):
                 table = pa.Table.from_batches([batch]).select(list(names))
                 self._refuse_no_text(table, rows)
                 rows += table.num_rows
                 yield table
                 if progress is not None:
                     progress(size * rows // total, size)
-        except DAMAGED as wrong:
-            if isinstance(wrong, InvalidInput):
-                raise
-            raise InvalidInput(
-                f"{self.file}: the file is damaged; write it again: {first_line(wrong)}"
-            ) from wrong
+        except (InvalidInput, MemoryError):
+            raise
+        except DAMAGED:  # Arrow may quote what it found
+            raise InvalidInput(f"{self.file}: the file is damaged; write it again") from None
         if not rows:
             yield opened.schema_arrow.empty_table().select(list(names))
 
@@ -113,3 +111,9 @@ class ParquetTable:
                 row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
                 place = f"{self.file}, row {before + row + 1}"
                 raise InvalidInput(not_utf8(place, name)) from None
+
+
+def _is_amount(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )
