@@ -202,8 +202,8 @@ def _in_epochs(
     missing = find(given, rows.epochs.labels) < 0
     if missing.any():
         raise InvalidInput(
-            f"{source}: no row has epoch {given[missing][0]}, and {len(rows.epochs.labels):,} other "
-            "epochs are there; name epochs as the file does"
+            f"{source}: no row has epoch {given[missing][0]}, and {len(rows.epochs.labels):,} "
+            "others are there; name epochs as the file does"
         )
     place = np.full(len(rows.epochs.labels), -1, dtype=np.int32)
     place[find(given[ordered.codes], rows.epochs.labels)] = np.arange(len(given))
@@ -233,8 +233,8 @@ def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
             raise InvalidInput(
-                f"{source.place(row)}: {name} is negative or no finite number; correct it or remove "
-                "the row"
+                f"{source.place(row)}: {name} is negative or no finite number; correct it or "
+                "remove the row"
             )
 
 

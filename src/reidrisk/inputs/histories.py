@@ -274,7 +274,7 @@ def _profiles(
 
 def _check_taxonomy(table: Domains, taxonomy: Any) -> None:
     labels = label_array("taxonomy", taxonomy)
-    if (strange := find(table.labels, labels) < 0).any():
+    if (find(table.labels, labels) < 0).any():
         raise InvalidInput(not_in_taxonomy("the domain table", "a token", labels))
 
 

@@ -29,12 +29,10 @@ DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
 # How programs write that there is nothing; databases, pandas, R and spreadsheets.
-NOTHING = sorted(
-    (
-        r"#N/A #NA #NULL! -NaN -nan <NA> N/A NA NAN NULL NaN NaT Null None \N n/a nan none null nil "
-        "undefined"
-    ).split()
-)
+NOTHING = (
+    "#N/A", "#NA", "#NULL!", "-NaN", "-nan", "<NA>", "N/A", "NA", "NAN", "NULL", "NaN", "NaT",
+    "None", "Null", "\\N", "n/a", "nan", "nil", "none", "null", "undefined",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -84,7 +84,7 @@ def _array(file: Path) -> Any:
             return np.load(stream, allow_pickle=False)
     except TooLarge:
         raise
-    except Exception as wrong:  # a damaged file may raise anything, and quote itself
+    except Exception as wrong:  # noqa: BLE001  a damaged file may raise anything, and quote itself
         raise InvalidInput(
             f"{file}: this is no whole {file.suffix} file of numbers ({type(wrong).__name__}); "
             "write it again"

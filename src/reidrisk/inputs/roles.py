@@ -107,7 +107,7 @@ def like(name: str, word: str) -> bool:
     if plain == word:
         return True
     other = plain in OTHERWISE or plain in _ROLES or len(word) < SHORTEST
-    return not other and _is_slip(plain, word)
+    return not other and any(_is_slip(one, word) for one in (plain, plain.removesuffix("s")))
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:

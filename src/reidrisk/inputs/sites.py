@@ -18,7 +18,15 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
-from reidrisk.inputs.labels import Coded, as_text, encode, encode_users, find, not_in_taxonomy, union
+from reidrisk.inputs.labels import (
+    Coded,
+    as_text,
+    encode,
+    encode_users,
+    find,
+    not_in_taxonomy,
+    union,
+)
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import like, listed, of_role
 from reidrisk.inputs.sources import Source

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.labels import text_of
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 from reidrisk.speech import offering
@@ -92,6 +93,7 @@ def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
         )
     columns = dict(zip(("first", "second"), names, strict=True))
     table, source = read_table(path, {"first": TEXT, "second": TEXT}, columns, layout=layout)
-    entries = (table[name].fill_null("").to_pylist() for name in ("first", "second"))
+    texts = (text_of(table[name], columns[name], source) for name in ("first", "second"))
+    entries = (text.fill_null("").to_pylist() for text in texts)
     for row, (first, second) in enumerate(zip(*entries, strict=True)):
         yield source.place(row), first.strip(), second.strip()
