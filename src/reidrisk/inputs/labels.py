@@ -165,16 +165,16 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
         row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
-        raise InvalidInput(not_utf8(source.place(row), name)) from None
+        raise InvalidInput(not_utf8(source.place(row), repr(name))) from None
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def not_utf8(place: str, name: str) -> str:
+def not_utf8(place: str, column: str) -> str:
     """The message for bytes that are no text."""
-    return f"{place}: {name!r} is not UTF-8; convert the whole file to UTF-8, from one encoding"
+    return f"{place}: {column} is not UTF-8; convert the whole file to UTF-8, from one encoding"
 
 
 def is_utf8(value: bytes) -> bool:

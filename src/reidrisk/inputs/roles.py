@@ -79,7 +79,7 @@ def nearest(name: str, names: Sequence[str]) -> list[str]:
     for there in names:
         folded.setdefault(there.casefold(), there)
     near = get_close_matches(name[:LONGEST].casefold(), list(folded), 3, 0.6)
-    sure = _are_names(names)
+    sure = are_names(names)
     # Where the first row of data may have been taken for names, user7 is no name.
     return [folded[one] for one in near if sure or not any(map(str.isdigit, one))]
 
@@ -112,16 +112,22 @@ def like(name: str, word: str) -> bool:
 
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Columns as messages list them: by their names, unless these may be the first row of data."""
-    if not _are_names(names):
+    if not are_names(names):
         return f"{len(names)} with other names, or without a header" if names else "none"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(_shown, names[:most])) + more
 
 
-def _are_names(names: Sequence[str]) -> bool:
+def are_names(names: Sequence[str]) -> bool:
     """Whether we know one of them, or have given them ourselves."""
-    by_place = list(names) == [str(place + 1) for place in range(len(names))]
-    return by_place or any(role_of(name) or _plain(name) in OURS for name in names)
+    return list(names) == numbered(len(names)) or any(
+        role_of(name) or _plain(name) in OURS for name in names
+    )
+
+
+def numbered(columns: int) -> list[str]:
+    """The names that columns without names have."""
+    return [str(place + 1) for place in range(columns)]
 
 
 def _shown(name: str) -> str:

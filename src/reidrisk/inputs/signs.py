@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.labels import NOTHING, not_utf8
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.roles import role_of
+from reidrisk.inputs.roles import are_names, numbered, role_of
 from reidrisk.speech import offered, setting
 
 # Tab and bar hardly ever stand inside of an entry; the space often does, and comes last.
@@ -24,6 +24,7 @@ UTF_8_MARK, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
 LINES = 200
+AS_MANY = "give each line as many, with nothing between two separators where nothing is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Cut:
         before: Lines before the first row.
         line_end: What ends a line, a line feed or a carriage return.
         sample: Some of the first rows.
+        sure: Whether the names are names for certain, and not the first row of data.
     """
 
     separator: str
@@ -47,6 +49,11 @@ class Cut:
     before: int
     line_end: bytes
     sample: tuple[tuple[str, ...], ...]
+    sure: bool
+
+    def called(self, place: int) -> str:
+        """A column as messages call it."""
+        return repr(self.names[place]) if self.sure else f"column {place + 1}"
 
 
 def find_cut(
@@ -79,11 +86,33 @@ def find_cut(
     header = layout.header
     if header is None:
         header = _has_header(file, rows, {*wanted, *layout.named})
-    names = map(str.strip, rows[0]) if header else map(str, range(1, len(rows[0]) + 1))
+    if header and any("\r" in name for name in rows[0]):
+        raise InvalidInput(mixed_ends(file))
+    names = [one.strip() for one in rows[0]] if header else numbered(len(rows[0]))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
     sample = tuple(rows[header:])
-    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample)
+    if header and not any(unclosed(line, separator) for line in lines):
+        number = next((at for at, line in enumerate(raw, 1) if at > blank + 1 and line.strip()), 0)
+        _refuse_short(file, number, sample, len(names), f"the header, line {blank + 1},")
+    # Where nobody looked whether there is a header, what is wanted may have been taken from it.
+    asked = {*layout.named, *(() if layout.header else wanted)}
+    sure = are_names(names) or bool(asked & {*names})
+    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample, sure)
+
+
+def ragged(place: str, found: int, model: str, width: int, advice: str = AS_MANY) -> str:
+    """The message for a line with other than as many entries as it should have."""
+    entries = "1 entry" if found == 1 else f"{found} entries"
+    return f"{place}: {entries}, and {model} has {width}; {advice}"
+
+
+def mixed_ends(file: object) -> str:
+    """The message for lines that end in several ways."""
+    return (
+        f"{file}: there is a carriage return within a line, or lines end in several ways; write "
+        "the file again with one kind of line ends"
+    )
 
 
 def split(line: str, separator: str) -> list[str]:
@@ -134,6 +163,14 @@ def _refuse_no_text(file: object, head: bytes) -> None:
         raise InvalidInput(
             f"{file}: this is no text, there are bytes of zero in it; export it as CSV"
         )
+
+
+def _refuse_short(
+    file: object, number: int, sample: tuple[tuple[str, ...], ...], width: int, model: str
+) -> None:
+    """Refuse a header that is longer than every row: it may hold the first of them."""
+    if sample and all(len(row) < width for row in sample):
+        raise InvalidInput(ragged(f"{file}, line {number}", len(sample[0]), model, width))
 
 
 def _separator(file: object, suffix: str, lines: list[str]) -> str:

@@ -25,6 +25,7 @@ from reidrisk.inputs.labels import (
     encode_users,
     find,
     not_in_taxonomy,
+    text_of,
     union,
 )
 from reidrisk.inputs.layouts import Layout
@@ -232,7 +233,7 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
     tokens = np.full((table.num_rows, len(names)), MISSING, dtype=np.int32)
     labels: list[NDArray[Any]] = []
     for slot, (column, name) in enumerate(names.items()):
-        values, rows = _filled(table[column])
+        values, rows = _filled(table[column], name, source)
         if len(rows):
             coded = encode(values, name, _at(source, rows))
             tokens[rows, slot] = coded.codes + sum(map(len, labels))
@@ -244,9 +245,14 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
     return SiteRows.slotted(users, place[tokens], every[order], source, slots=slots, form="columns")
 
 
-def _filled(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
+def _filled(
+    column: pa.ChunkedArray, name: str, source: Source
+) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
     """The entries of a column that are not empty, and their rows."""
-    if not pa.types.is_integer(column.type):
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        column = text_of(column, name, source)
+    elif not pa.types.is_integer(kind):
         column = column.cast(TEXT)
     values = pa.chunked_array([without_blanks(chunk) for chunk in column.chunks], column.type)
     rows = np.flatnonzero(values.is_valid().to_numpy())

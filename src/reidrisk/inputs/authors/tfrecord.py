@@ -107,7 +107,7 @@ class Shard:
             return raw.cast(pa.large_string())
         except pa.ArrowInvalid:
             bad = (row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
-            raise InvalidInput(not_utf8(self.place(next(bad)), name)) from None
+            raise InvalidInput(not_utf8(self.place(next(bad)), repr(name))) from None
 
     def _where(self, name: str) -> NDArray[np.int64]:
         if name not in self.names:

@@ -110,7 +110,7 @@ class ParquetTable:
                 texts = enumerate(raw)
                 row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
                 place = f"{self.file}, row {before + row + 1}"
-                raise InvalidInput(not_utf8(place, name)) from None
+                raise InvalidInput(not_utf8(place, repr(name))) from None
 
 
 def _is_amount(kind: pa.DataType) -> bool:
