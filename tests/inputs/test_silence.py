@@ -313,6 +313,18 @@ def test_notes_of_a_damaged_parquet_file_do_not_end_the_process(tmp_path):
             assert (wrong := refusal(read, path)) is None or str(path) in str(wrong)
 
 
+def test_damaged_rows_in_a_file_are_refused(tmp_path):
+    path = as_parquet(tmp_path / "t.parquet", tokens=pa.array([[1, 2], [3, 4]]))
+    whole, drawn = path.read_bytes(), random.Random(6)  # noqa: S311
+    for _ in range(100):
+        cut = bytearray(whole)
+        cut[drawn.randrange(len(cut))] ^= 1 << drawn.randrange(8)
+        saved(path, bytes(cut))
+        refusal(lambda: rr.ParquetRows(path, tokens=9).block(0, 2))
+    with pytest.raises(InvalidInput, match="there is no such file"):
+        rr.ParquetRows(tmp_path / "none.parquet", tokens=9)
+
+
 NUMBERS = {
     "people": "user,epoch,token,weight\nann,1,x,{}\n",
     "bounds": "user,representation,probability\nann,x,{}\n",

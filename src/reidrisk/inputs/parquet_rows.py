@@ -7,10 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import existing_file
+from reidrisk.inputs.formats.parquet import DAMAGED, parquet_file
+from reidrisk.inputs.roles import listed
 from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
 
 
@@ -112,7 +114,13 @@ class ParquetRows:
     def _read(self, groups: Sequence[int]) -> NDArray[np.int64]:
         """All tokens of some row groups, in the file's own order."""
         columns = [self.columns] if isinstance(self.columns, str) else list(self.columns or ())
-        table = self._open().read_row_groups(list(groups), columns=columns)
+        opened = self._open()
+        try:
+            table = opened.read_row_groups(list(groups), columns=columns)
+        except MemoryError:
+            raise
+        except DAMAGED:  # Arrow may quote what it found
+            raise InvalidInput(f"{self.path}: the file is damaged; write it again") from None
         if not isinstance(self.columns, str):
             return np.column_stack([self._numbers(column) for column in table.columns])
         lists = table.column(0).combine_chunks()
@@ -148,13 +156,13 @@ class ParquetRows:
         asked = [wanted] if isinstance(wanted, str) else list(wanted)
         for name in asked:
             if name not in names:
-                raise InvalidInput(f"{self.path} has no column {name}; it has {', '.join(names)}")
+                raise InvalidInput(f"{self.path} has no column {name}; it has {listed(names)}")
         if not asked:
-            raise InvalidInput(f"{self.path} has no column of tokens; it has {', '.join(names)}")
+            raise InvalidInput(f"{self.path} has no column of tokens; it has {listed(names)}")
         return wanted if isinstance(wanted, str) else tuple(wanted)
 
-    def _open(self) -> pq.ParquetFile:
-        return pq.ParquetFile(self.path, memory_map=True)
+    def _open(self) -> Any:
+        return parquet_file(existing_file(self.path), memory_map=True)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

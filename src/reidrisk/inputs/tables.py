@@ -22,7 +22,7 @@ from reidrisk.inputs.formats.format import TEXT, TableFile
 from reidrisk.inputs.formats.parquet import ParquetTable, parquet_file
 from reidrisk.inputs.labels import label_array
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.roles import like_count, listed, nearest
+from reidrisk.inputs.roles import are_names, like_count, listed, nearest
 from reidrisk.inputs.signs import is_amount
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import unchanged
@@ -268,7 +268,7 @@ def check_columns(
             near = nearest(name, names)
             known = (
                 f"the nearest is {' or '.join(map(repr, near))}" if near
-                else f"there is only {listed(names)}"
+                else f"there {'is only' if are_names(names) else 'are'} {listed(names)}"
             )  # fmt: skip
             raise InvalidInput(f"{place}: there is no column {name!r}, {known}; {advice}")
         if names.count(name) > 1:

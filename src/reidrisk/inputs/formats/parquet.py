@@ -36,12 +36,12 @@ def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":
     return ParquetTable(head.file)
 
 
-def parquet_file(file: Path) -> Any:
+def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
     """An open Parquet file."""
     from pyarrow import parquet
 
     try:
-        return parquet.ParquetFile(file)
+        return parquet.ParquetFile(file, memory_map=memory_map)
     except DAMAGED:  # Arrow may quote what it found
         raise InvalidInput(f"{file}: this is no whole Parquet file; write it again") from None
 
