@@ -1,28 +1,59 @@
 """The words of where the user is: options on a command line, keys in a study file, arguments.
 
-A message that advises a setting asks here how it is written. The command line and the reader of
-study files say once that it is they who speak; everybody else is in Python.
+A message that advises a setting asks here how it is written, and whether it can be said at all: not
+every command has every option. The command line and the reader of study files say once that it is
+they who speak; everybody else is in Python.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
 
 Place = Literal["options", "keys", "arguments"]
+Offers = Callable[[str], bool]
+"""Whether a setting of this name can be said."""
+
+
+def _anything(_: str) -> bool:
+    return True
+
 
 _place: ContextVar[Place] = ContextVar("place", default="arguments")
+_offers: ContextVar[Offers] = ContextVar("offers", default=_anything)
 
 
 @contextmanager
-def speaking(place: Place) -> Iterator[None]:
-    """Speak of settings as they are written there."""
-    before = _place.set(place)
+def speaking(place: Place, offers: Offers = _anything) -> Iterator[None]:
+    """Speak of settings as they are written there, and only of those that are offered there."""
+    before, offered_before = _place.set(place), _offers.set(offers)
     try:
         yield
     finally:
         _place.reset(before)
+        _offers.reset(offered_before)
+
+
+@contextmanager
+def offering(*names: str) -> Iterator[None]:
+    """Advise only these settings, as far as they are offered at all: a reader takes no others."""
+    outside = _offers.get()
+    before = _offers.set(lambda name: name in names and outside(name))
+    try:
+        yield
+    finally:
+        _offers.reset(before)
+
+
+def offered(*names: str) -> list[str]:
+    """Those of some settings that can be said here, each once.
+
+    >>> with speaking("keys", {"header", "user"}.__contains__), offering("user", "item"):
+    ...     offered("header", "user", "item", "user")
+    ['user']
+    """
+    return [name for name in dict.fromkeys(names) if _offers.get()(name)]
 
 
 def setting(name: str, value: str | int | bool | None = None) -> str:

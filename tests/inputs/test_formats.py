@@ -13,7 +13,7 @@ from tests.shared_data import DATA, needs_data
 
 from reidrisk import InvalidInput
 from reidrisk.inputs import signs
-from reidrisk.inputs.formats import delimited, open_table
+from reidrisk.inputs.formats import delimited, open_table, weighing
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.tables import TEXT, TYPES, column_names, files_of, read_table
 from reidrisk.speech import speaking
@@ -243,9 +243,7 @@ def test_the_web_data_has_the_counts_of_its_description(part, rows, users):
 
 
 def test_parquet_files_come_in_batches(tmp_path, monkeypatch):
-    from reidrisk.inputs.formats import parquet as format_
-
-    monkeypatch.setattr(format_, "BATCH", 2)
+    monkeypatch.setattr(weighing, "BATCH", 2)
     table = pa.table({name: EXPECTED[name] for name in WANTED})
     parquet.write_table(table, tmp_path / "t.parquet")
     done = []

@@ -24,7 +24,7 @@ LABELS = {
     ),
     "truth and words": (["true", "True", "TRUE"], ["TRUE", "True", "true"]),
     "fractions": (["1.0", "1", "1.00"], ["1", "1.0", "1.00"]),
-    "words for nothing": (["NA", "null", "NaN"], ["NA", "NaN", "null"]),
+    "nearly words for nothing": (["na", "nul", "Nan"], ["Nan", "na", "nul"]),
     "dates": (["2023-01-01", "2023-1-1", "20230101"], ["2023-01-01", "2023-1-1", "20230101"]),
     "plain numbers": (["10", "9", "-1"], [-1, 9, 10]),
 }  # fmt: skip

@@ -99,7 +99,7 @@ def test_without_counts_rows_are_counted_and_epochs_are_taken_if_asked_for(tmp_p
     assert people.weights.tolist() == [1, 2]
     with pytest.raises(InvalidInput, match=r"row 3: the same user, epoch and token.*row 2"):
         read_plays(path, layout=Layout(epoch="week"), duplicates="refuse")
-    with pytest.raises(InvalidInput, match="token x is not one of the 1"):
+    with pytest.raises(InvalidInput, match="the token is not one of the 1"):
         read_plays(path, taxonomy=["y"])
 
 
@@ -144,7 +144,7 @@ def test_what_is_not_plain_is_refused(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("ann,x,1\nbob,y,-1\n", "row 2: 'count' is -1"),
+        ("ann,x,1\nbob,y,-1\n", "row 2: 'count' is negative or no finite"),
         ("ann,x,1\nbob,y,\n", "row 2: 'count' is empty"),
         ("ann,x,1\nbob,,2\n", "row 2: 'item' is empty"),
         ("ann,x,1\n,y,2\n", "row 2: 'user' is empty"),
@@ -199,7 +199,7 @@ def test_lists_of_items_are_as_many_rows(tmp_path):
                    for item in items)  # fmt: skip
     saved(tmp_path / "long.csv", "user,item\n" + long)
     same_people(read_plays(tmp_path / "lists.parquet"), read_plays(tmp_path / "long.csv"))
-    with pytest.raises(InvalidInput, match=r"lists.parquet, row 3: token z is not one"):
+    with pytest.raises(InvalidInput, match=r"lists.parquet, row 3: the token is not one"):
         read_plays(tmp_path / "lists.parquet", taxonomy=["x", "y"])
 
 
@@ -212,8 +212,14 @@ def test_lists_without_items_are_refused_with_their_row(tmp_path, wrong):
 
 
 def test_a_column_of_words_is_no_count_unless_somebody_says_so(tmp_path):
-    path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;3,50\n2;café;2,00\n")
+    path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;cher\n2;café;peu\n")
     layout = plays_layout(path)
     assert (layout.user, layout.item, layout.count) == ("id_client", "produit", None)
     with pytest.raises(InvalidInput, match="'montant' must be a number"):
         read_plays(path, layout=Layout(count="montant"))
+
+
+def test_amounts_with_a_decimal_comma_are_no_words(tmp_path):
+    path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;3,50\n2;café;2,00\n")
+    with pytest.raises(InvalidInput, match=r"row 1: 'montant' must be a number.*not a comma"):
+        read_plays(path)

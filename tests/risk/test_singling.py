@@ -250,13 +250,17 @@ def test_equal_rows_of_a_user_are_one_person():
         ),
         ({"who": ["x", None], "a": [1, 2]}, {"user": "who"}, "row 2: 'who' is empty"),
         ({"a": []}, {}, "no rows"),
-        ({"b": [1]}, {}, "no column 'a', there is only b"),
+        ({"b": [1]}, {}, "no column 'a', there are 1 without a name that we know"),
         ({"a": [1]}, {"columns": ()}, "an attacker must know something"),
         ({"a": [1]}, {"columns": ("a", "a")}, "each once"),
         ({"a": [[1], [2]]}, {}, "'a' holds list"),
         ({"a": [1]}, {"least": 0}, "least is a whole number of at least 1"),
         ({"a": [1]}, {"register": {"a": []}}, "no rows"),
-        ({"a": [1]}, {"register": {"b": [1]}}, "no column 'a', there is only b"),
+        (
+            {"a": [1]},
+            {"register": {"b": [1]}},
+            "no column 'a', there are 1 without a name that we know",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(table, how, message):

@@ -111,7 +111,7 @@ def cli() -> None:
 def run() -> None:
     """Run the command line and turn failures into messages and exit codes."""
     try:
-        with speaking("options"), _warnings_in_a_line():
+        with speaking("options", offers=_is_option), _warnings_in_a_line():
             # Click gives the code of whoever left early, and None otherwise.
             sys.exit(cli(standalone_mode=False) or 0)
     except Exception as wrong:  # noqa: BLE001  the last line of defence: say whose fault it is
@@ -141,7 +141,7 @@ def _tell(wrong: Exception) -> int:
             "has room, and may be read or written"
         )
     else:
-        traceback.print_exception(wrong)
+        click.echo(_where(wrong), err=True)
         click.echo(_blame(whose(wrong)), err=True)
         return 1
     click.echo(said, err=True)
@@ -178,6 +178,23 @@ def _warnings_in_a_line() -> Iterator[None]:
 
         warnings.showwarning = say
         yield
+
+
+def _is_option(name: str) -> bool:
+    """Whether the command that runs has this option."""
+    context = click.get_current_context(silent=True)
+    return context is None or any(f"--{name}" in one.opts for one in context.command.params)
+
+
+def _where(wrong: BaseException) -> str:
+    """Where in the code something went wrong, without messages: these may quote people's data."""
+    told = traceback.TracebackException.from_exception(wrong)
+    kinds = [type(wrong).__name__]
+    lines = ["Traceback (most recent call last):\n", *told.stack.format()]
+    while (wrong := wrong.__cause__ or wrong.__context__) is not None:  # type: ignore[assignment]
+        kinds.append(type(wrong).__name__)
+    said = f"{', after '.join(kinds)} (what it says is left out: it may quote your data)"
+    return "".join((*lines, said))
 
 
 def _blame(module: str | None) -> str:

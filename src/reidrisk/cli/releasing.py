@@ -181,12 +181,13 @@ def _release(
 def _people(path: str, tokens: str | None, layout: "Layout", progress: show.Progress) -> "Profiles":
     """The people of a file: a table of epochs and tokens, or one of items."""
     from reidrisk import data
-    from reidrisk.inputs.layouts import Layout
+    from reidrisk.inputs.roles import like
     from reidrisk.inputs.tables import TYPES, column_names, files_of
 
     words = None if tokens is None else data.read_taxonomy(tokens)
-    if layout == Layout() and set(column_names(files_of(path, TYPES)[0])) >= LONG:
-        return data.read_profiles(path, taxonomy=words)
+    names = [] if layout.named else column_names(files_of(path, TYPES)[0], layout)
+    if all(any(like(name, one) for name in names) for one in LONG):
+        return data.read_profiles(path, layout=layout, taxonomy=words)
     return data.read_plays(path, layout=layout, taxonomy=words, progress=progress.read)
 
 

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import numbers, one_of, table_of
-from reidrisk.inputs.labels import Coded, encode, find, label_array, not_in_taxonomy
+from reidrisk.inputs.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
 from reidrisk.machine import check_fits
 from reidrisk.parallel import over_blocks
 from reidrisk.people import cells
 from reidrisk.people.profiles import Absent, Counts, Profiles
+from reidrisk.speech import offered, setting
 
 Duplicates = Literal["refuse", "add"]
 Labels = Any  # a list or array of whole numbers, or of text
@@ -81,9 +82,8 @@ def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
     """Profiles from a table with the columns user, epoch, token and perhaps weight."""
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    users, epochs, tokens = (
-        encode(table[name], name, source) for name in ("user", "epoch", "token")
-    )
+    users = encode_users(table["user"], "user", source)
+    epochs, tokens = (encode(table[name], name, source) for name in ("epoch", "token"))
     return assemble(LongRows(users, epochs, tokens, _weights(table, source)), source, choices)
 
 
@@ -144,7 +144,7 @@ def _finish(people: Profiles) -> Profiles:
         if not people.users:
             raise InvalidInput(
                 f"none of the {len(always)} users has rows in each of the {people.epochs} epochs, "
-                'so none is left; take fewer epochs, or absent="missing"'
+                f"so none is left; take fewer epochs, or {setting('absent', 'missing')}"
             )
     return replace(people, counts=replace(counts, absent=int((~people.present).sum())))
 
@@ -191,8 +191,7 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
     place = find(rows.tokens.labels, labels).astype(np.int32)
     if (place < 0).any():
         row = int(np.flatnonzero(place[rows.tokens.codes] < 0)[0])
-        token = rows.tokens.labels[rows.tokens.codes[row]]
-        raise InvalidInput(not_in_taxonomy(source.place(row), f"token {token}", labels))
+        raise InvalidInput(not_in_taxonomy(source.place(row), "the token", labels))
     return replace(rows, tokens=Coded(place[rows.tokens.codes], labels))
 
 
@@ -207,8 +206,8 @@ def _in_epochs(
     missing = find(given, rows.epochs.labels) < 0
     if missing.any():
         raise InvalidInput(
-            f"{source}: no row has epoch {given[missing][0]}; the epochs are "
-            f"{_some(rows.epochs.labels)}"
+            f"{source}: no row has epoch {given[missing][0]}, and {len(rows.epochs.labels):,} "
+            "others are there; name epochs as the file does"
         )
     place = np.full(len(rows.epochs.labels), -1, dtype=np.int32)
     place[find(given[ordered.codes], rows.epochs.labels)] = np.arange(len(given))
@@ -238,8 +237,8 @@ def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
             raise InvalidInput(
-                f"{source.place(row)}: {name} is {weights[row]}, but must be finite and not "
-                "negative; correct it or remove the row"
+                f"{source.place(row)}: {name} is negative or no finite number; correct it or "
+                "remove the row"
             )
 
 
@@ -261,15 +260,12 @@ def _repeated(
     )
     found = np.flatnonzero(same)[:2]
     first, second = found if which is None else np.flatnonzero(which)[found]
+    how = setting("duplicates", "add")
+    add = f", or add up their weights with {how}" if offered("duplicates") else ""
     return (
         f"{source.place(second)}: the same user, epoch and token as in {source.place(first)}; "
-        'remove one of the two, or add up their weights with duplicates="add"'
+        f"remove one of the two{add}"
     )
-
-
-def _some(labels: NDArray[Any], most: int = 12) -> str:
-    more = ", ..." if len(labels) > most else ""
-    return ", ".join(str(label) for label in labels[:most]) + more
 
 
 def _token_type(tokens: int) -> type[np.signedinteger[Any]]:

@@ -20,10 +20,11 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.assembly import Choices, LongRows, assemble
 from reidrisk.inputs.columns import holds_text, lists, one_piece, refuse_nulls, without_blanks
-from reidrisk.inputs.labels import Coded, encode, find, label_array, not_in_taxonomy
+from reidrisk.inputs.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, AnyPath, read_table
 from reidrisk.people.profiles import Counts, Profiles
+from reidrisk.speech import offering
 
 WEEK = timedelta(days=7)
 # As seconds this is the year 5138; whoever has more has milliseconds.
@@ -90,6 +91,7 @@ class Domains:
         return -1
 
 
+@offering("columns", "absent")
 def read_histories(
     path: AnyPath,
     domains: AnyPath | Mapping[str, Sequence[Any]],
@@ -120,7 +122,7 @@ def read_histories(
     visits, source = read_table(path, types, columns)
     if not visits.num_rows:
         raise InvalidInput(f"{source}: there are no visits; at least one is needed")
-    users = encode(visits["user"], "user", source)
+    users = encode_users(visits["user"], "user", source)
     seconds = _timestamps(visits["timestamp"], source)
     hosts = encode(visits["domain"], "domain", source)
     domain_of = np.array([table.find(str(host)) for host in hosts.labels])[hosts.codes]
@@ -198,12 +200,14 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> NDArray[np.int64]:
     refuse_nulls(column, "timestamp", source)
     kind = column.type
     if pa.types.is_integer(kind):
+        if kind == pa.uint64():
+            column = pc.min_element_wise(column, pa.scalar(2**63 - 1, kind))
         seconds = np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
         if (wrong := np.abs(seconds) > MOST_SECONDS).any():
             row = int(wrong.argmax())
             raise InvalidInput(
-                f"{source.place(row)}: timestamp {seconds[row]} is too large for seconds since "
-                "1970; if these are milliseconds, divide them by 1000"
+                f"{source.place(row)}: the timestamp is too large for seconds since 1970; if these "
+                "are milliseconds, divide them by 1000"
             )
         return seconds
     if pa.types.is_date(kind):
@@ -219,7 +223,7 @@ def _no_time(column: pa.ChunkedArray, source: Source) -> str:
     if holds_text(column.type):
         for row, value in enumerate(column):
             if not _is_time(value.as_py()):
-                return f"{source.place(row)}: timestamp {value.as_py()!r} is no time; {advice}"
+                return f"{source.place(row)}: the timestamp is no time; {advice}"
         return f"{source}: some timestamps name a time zone and some do not; {advice}"
     return f"{source}: column 'timestamp' holds {column.type}; {advice}"
 
@@ -270,9 +274,8 @@ def _profiles(
 
 def _check_taxonomy(table: Domains, taxonomy: Any) -> None:
     labels = label_array("taxonomy", taxonomy)
-    if (strange := find(table.labels, labels) < 0).any():
-        token = f"token {table.labels[strange][0]}"
-        raise InvalidInput(not_in_taxonomy("the domain table", token, labels))
+    if (find(table.labels, labels) < 0).any():
+        raise InvalidInput(not_in_taxonomy("the domain table", "a token", labels))
 
 
 def _seconds(span: timedelta) -> int:

@@ -28,6 +28,11 @@ ONE, TEN = np.uint64(1), np.uint64(10)
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
+# How programs write that there is nothing; databases, pandas, R and spreadsheets.
+NOTHING = (
+    "#N/A", "#NA", "#NULL!", "-NaN", "-nan", "<NA>", "N/A", "NA", "NAN", "NULL", "NaN", "NaT",
+    "None", "Null", "\\N", "n/a", "nan", "nil", "none", "null", "undefined",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -47,6 +52,30 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
     if pa.types.is_integer(kind) and (whole := _whole(column)) is not None:
         return encode_numbers(whole)
     return _encode_text(text_of(column, name, source), name, source)
+
+
+def encode_users(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    """Number the users of a column."""
+    users = encode(column, name, source)
+    refuse_nobody(users, name, source)
+    return users
+
+
+def refuse_nobody(users: Coded, name: str, source: Source) -> None:
+    """Name the first row whose user is a word for nothing: all such rows would be one person."""
+    if not is_text(users.labels):
+        return
+    places = find(np.array(NOTHING, object), users.labels)
+    if (places >= 0).any():
+        raise no_user(int(np.isin(users.codes, places[places >= 0]).argmax()), name, source)
+
+
+def no_user(row: int, name: str, source: Source) -> InvalidInput:
+    """What to say of a row without a user."""
+    return InvalidInput(
+        f"{source.place(row)}: {name!r} holds a word for nothing, such as NULL or NaN, and all "
+        "rows like it would be one person; fill in the user or remove the row"
+    )
 
 
 def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
@@ -85,8 +114,11 @@ def label_array(name: str, values: Any) -> NDArray[Any]:
     column = column_of(name, values)
     coded = encode(column, name, Source.memory(len(column)))
     if len(coded.labels) < len(column):
-        count = np.bincount(coded.codes)
-        raise InvalidInput(f"{name} names {coded.labels[count.argmax()]} twice; name each once")
+        twice = np.bincount(coded.codes).argmax()
+        first, second = np.flatnonzero(coded.codes == twice)[:2] + 1
+        raise InvalidInput(
+            f"{name} has the same label as entry {first} and as entry {second}; name each once"
+        )
     return coded.labels
 
 
@@ -133,16 +165,16 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
         row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
-        raise InvalidInput(not_utf8(source.place(row), name)) from None
+        raise InvalidInput(not_utf8(source.place(row), repr(name))) from None
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def not_utf8(place: str, name: str) -> str:
+def not_utf8(place: str, column: str) -> str:
     """The message for bytes that are no text."""
-    return f"{place}: {name!r} is not UTF-8; convert the whole file to UTF-8, from one encoding"
+    return f"{place}: {column} is not UTF-8; convert the whole file to UTF-8, from one encoding"
 
 
 def is_utf8(value: bytes) -> bool:

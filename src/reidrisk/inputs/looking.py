@@ -113,6 +113,7 @@ def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = 
         for name, one in zip(opened.names, seen, strict=True)
     )
     counts = None if user is None else seen[user].counts
+    counts = counts if counts is not None and len(counts) else None
     facts = dict(opened.facts) | ({"packed": head.packing.kind} if head.packing else {})
     step = advise(Looked(file, columns, rows, counts, layout))
     return Inspection(
@@ -206,8 +207,11 @@ def _count(
 
     names, rows = list(opened.names), 0
     if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InvalidInput(f"{file}: there are two columns {twice!r}; rename or remove one")
+        first = next(place for place, name in enumerate(names) if names.count(name) > 1)
+        second = names.index(names[first], first + 1)
+        raise InvalidInput(
+            f"{file}: columns {first + 1} and {second + 1} have the same name; rename or remove one"
+        )
     for batch in opened.batches(names, dict.fromkeys(names, TEXT), watch):
         source = Source((str(file),), (rows + batch.num_rows,))
         for name, values in zip(names, seen, strict=True):

@@ -1,6 +1,7 @@
 """Matrices of who shows what with which probability, read from files in plain parts."""
 
 import os
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,10 +12,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from reidrisk.errors import InvalidInput
+from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.inputs.columns import numbers, table_of
-from reidrisk.inputs.labels import Coded, encode
+from reidrisk.inputs.labels import Coded, encode, encode_users
 from reidrisk.inputs.sources import Source
+from reidrisk.inputs.streams import refuse_expansion
 from reidrisk.inputs.tables import (
     TEXT,
     TYPES,
@@ -23,6 +25,7 @@ from reidrisk.inputs.tables import (
     files_of,
     read_table,
 )
+from reidrisk.speech import offering
 
 COLUMNS = {"user": TEXT, "representation": TEXT, "probability": pa.float64()}
 ARRAYS = (".npy", ".npz")
@@ -38,6 +41,7 @@ class LongMatrix:
     source: Source
 
 
+@offering("columns")
 def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -> Any:
     """An array of `.npy`, a sparse array of `.npz`, or a `LongMatrix` of any table."""
     if not isinstance(path, str | os.PathLike):
@@ -54,9 +58,8 @@ def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
     """Number the users and representations of a table with the three columns."""
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    users, representations = (
-        encode(table[name], name, source) for name in ("user", "representation")
-    )
+    users = encode_users(table["user"], "user", source)
+    representations = encode(table["representation"], "representation", source)
     probabilities = numbers(table["probability"], "probability", source).astype(np.float64)
     return LongMatrix(users, representations, probabilities, source)
 
@@ -73,10 +76,16 @@ def _array(file: Path) -> Any:
     try:
         with file.open("rb") as stream:
             if file.suffix.lower() == ".npz":
+                with zipfile.ZipFile(stream) as archive:
+                    inside = sum(one.file_size for one in archive.infolist())
+                refuse_expansion(file, inside, file.stat().st_size)
+                stream.seek(0)
                 return sp.load_npz(stream)
             return np.load(stream, allow_pickle=False)
-    except Exception as wrong:  # a damaged file may raise anything
+    except TooLarge:
+        raise
+    except Exception as wrong:  # noqa: BLE001  a damaged file may raise anything, and quote itself
         raise InvalidInput(
             f"{file}: this is no whole {file.suffix} file of numbers ({type(wrong).__name__}); "
             "write it again"
-        ) from wrong
+        ) from None

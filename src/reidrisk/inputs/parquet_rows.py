@@ -10,7 +10,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import existing_file
 from reidrisk.inputs.formats.parquet import parquet_file, refusing_damage
+from reidrisk.inputs.roles import listed
 from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
 
 
@@ -150,13 +152,13 @@ class ParquetRows:
         asked = [wanted] if isinstance(wanted, str) else list(wanted)
         for name in asked:
             if name not in names:
-                raise InvalidInput(f"{self.path} has no column {name}; it has {', '.join(names)}")
+                raise InvalidInput(f"{self.path} has no column {name}; it has {listed(names)}")
         if not asked:
-            raise InvalidInput(f"{self.path} has no column of tokens; it has {', '.join(names)}")
+            raise InvalidInput(f"{self.path} has no column of tokens; it has {listed(names)}")
         return wanted if isinstance(wanted, str) else tuple(wanted)
 
     def _open(self) -> Any:
-        return parquet_file(Path(self.path), memory_map=True)
+        return parquet_file(existing_file(self.path), memory_map=True)
 
     def _set(self, **values: object) -> None:
         for name, value in values.items():

@@ -22,11 +22,11 @@ from reidrisk.inputs.formats import open_table
 from reidrisk.inputs.formats.delimited import DelimitedTable
 from reidrisk.inputs.formats.format import TEXT, TableFile
 from reidrisk.inputs.formats.parquet import ParquetTable
-from reidrisk.inputs.labels import Coded, encode_numbers, refuse_blanks, text_of
+from reidrisk.inputs.labels import Coded, encode_numbers, refuse_blanks, refuse_nobody, text_of
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.numbering import Numbering
-from reidrisk.inputs.roles import of_role
-from reidrisk.inputs.signs import is_number
+from reidrisk.inputs.roles import listed, of_role
+from reidrisk.inputs.signs import is_amount, is_number
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import Progress, unchanged
 from reidrisk.inputs.tables import (
@@ -34,13 +34,15 @@ from reidrisk.inputs.tables import (
     TYPES,
     AnyPath,
     check_columns,
+    doubtful_counts,
     files_of,
     refuse_mixed_cases,
+    unsure_of_count,
 )
 from reidrisk.machine import within_memory
 from reidrisk.parallel import ahead
 from reidrisk.people.profiles import Profiles
-from reidrisk.speech import setting
+from reidrisk.speech import offered, setting
 
 ROLES = ("user", "item", "count", "epoch")
 
@@ -97,18 +99,23 @@ def read_plays(
     return assemble(_long_rows(columns, source), source, choices)
 
 
-def plays_layout(path: AnyPath, layout: Layout = LAYOUT) -> Layout:
+def plays_layout(path: AnyPath, layout: Layout = LAYOUT, *, counts: bool = True) -> Layout:
     """The layout by which `read_plays` reads a file, with everything said that was left open.
 
     A column is the one that the layout names; else the one whose name says what it is, such as
     `household_id`, `track` or `plays`, or that holds lists of items; else, in a file of two or
     three columns without a header, the first is the user, the second the item, the third the
     count. A count holds numbers. Epochs are taken only where the layout names them. Whatever leaves
-    a doubt is refused.
+    a doubt is refused, also a column that is nearly called a count, such as `vists`.
+
+    Args:
+        path: The file, or a folder of files of which the first is looked at.
+        layout: What is known.
+        counts: Whether counts are looked for.
     """
     file = files_of(path, TYPES)[0]
     opened = open_table(file, layout)
-    taken = take_columns(file, opened, layout)
+    taken = take_columns(file, opened, layout, counts=counts)
     if isinstance(opened, DelimitedTable):
         layout = replace(layout, header=opened.cut.header, separator=opened.cut.separator)
     return replace(
@@ -206,6 +213,7 @@ def _unpacked(
 
 def _long_rows(columns: dict[str, Any], source: Source) -> LongRows:
     users = columns["user"].coded("user", source)
+    refuse_nobody(users, "user", source)
     items = columns["item"].coded("item", source)
     if columns["epoch"].parts:
         epochs = columns["epoch"].coded("epoch", source)
@@ -214,15 +222,17 @@ def _long_rows(columns: dict[str, Any], source: Source) -> LongRows:
     return LongRows(users, epochs, items, np.concatenate(columns["count"]))
 
 
-def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str]:
+def take_columns(
+    file: Path, opened: TableFile, layout: Layout, *, counts: bool = True
+) -> dict[str, str]:
     """Which column is what, by role."""
     names, said = list(opened.names), _said(layout)
-    check_columns(file, names, said.values(), f"name the right one with {_settings()}")
+    check_columns(file, names, said.values(), _advice())
     left = [name for name in names if name not in said.values()]
     if isinstance(opened, DelimitedTable) and not opened.cut.header:
         return said if {"user", "item"} <= said.keys() else said | _by_place(file, opened, said)
     found = dict(said)
-    for role in ("user", "item", "count"):
+    for role in ("user", "item", "count") if counts else ("user", "item"):
         fitting = [] if role in said else _fitting(role, left, opened)
         check_columns(file, names, fitting, "")
         if len(fitting) > 1 or (not fitting and role not in ("count", *said)):
@@ -230,6 +240,8 @@ def take_columns(file: Path, opened: TableFile, layout: Layout) -> dict[str, str
         if fitting:
             found[role] = fitting[0]
             left.remove(fitting[0])
+    if counts and "count" not in found and (doubtful := doubtful_counts(left, opened)):
+        raise InvalidInput(unsure_of_count(file, doubtful, "count"))
     return found
 
 
@@ -242,7 +254,7 @@ def _fitting(role: str, left: list[str], opened: TableFile) -> list[str]:
         found = [
             name for name in found
             if not sample
-            or any(is_number(row[places(name)]) for row in sample if places(name) < len(row))
+            or any(is_amount(row[places(name)]) for row in sample if places(name) < len(row))
         ]  # fmt: skip
     return found or [name for name in left if role == "item" and name in lists]
 
@@ -257,20 +269,23 @@ def _by_place(file: Path, opened: DelimitedTable, said: dict[str, str]) -> dict[
 
 
 def _unclear(file: Path, names: list[str], role: str, fitting: list[str]) -> str:
-    some = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")  # noqa: PLR2004
     what = (
         f"{' and '.join(map(repr, fitting))} may each be the {role}"
         if fitting
         else f"no column is plainly the {role}"
     )
     return (
-        f"{file}: {what} (the columns are {some}); name it with {setting(role)}, or look at the "
-        f"file with `reidrisk inspect {shlex.quote(str(file))}`"
+        f"{file}: {what} (the columns are {listed(names)}); {_naming(role)}look at the file with "
+        f"`reidrisk inspect {shlex.quote(str(file))}`"
     )
 
 
-def _settings() -> str:
-    return ", ".join(setting(role) for role in ROLES)
+def _naming(role: str) -> str:
+    return f"name it with {setting(role)}, or " if offered(role) else ""
+
+
+def _advice() -> str:
+    return f"name the right one with {', '.join(map(setting, offered(*ROLES)))}"
 
 
 def _said(layout: Layout) -> dict[str, str]:

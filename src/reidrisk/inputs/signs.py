@@ -10,10 +10,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.labels import not_utf8
+from reidrisk.inputs.labels import NOTHING, not_utf8
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.roles import role_of
-from reidrisk.speech import setting
+from reidrisk.inputs.roles import are_names, numbered, role_of
+from reidrisk.speech import offered, setting
 
 # Tab and bar hardly ever stand inside of an entry; the space often does, and comes last.
 SIGNS = ("\t", "|", "::", ",", ";")
@@ -22,7 +22,9 @@ OWN = {".csv": ",", ".tsv": "\t"}
 SAID = {"\t": "tab", " ": "space"}
 UTF_8_MARK, UTF_16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
 NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+AMOUNT = re.compile(r"[+-]?[.,']?\d[\d.,' ]*")
 LINES = 200
+AS_MANY = "give each line as many, with nothing between two separators where nothing is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,7 @@ class Cut:
         before: Lines before the first row.
         line_end: What ends a line, a line feed or a carriage return.
         sample: Some of the first rows.
+        sure: Whether the names are names for certain, and not the first row of data.
     """
 
     separator: str
@@ -46,6 +49,11 @@ class Cut:
     before: int
     line_end: bytes
     sample: tuple[tuple[str, ...], ...]
+    sure: bool
+
+    def called(self, place: int) -> str:
+        """A column as messages call it."""
+        return repr(self.names[place]) if self.sure else f"column {place + 1}"
 
 
 def find_cut(
@@ -78,11 +86,33 @@ def find_cut(
     header = layout.header
     if header is None:
         header = _has_header(file, rows, {*wanted, *layout.named})
-    names = map(str.strip, rows[0]) if header else map(str, range(1, len(rows[0]) + 1))
+    if header and any("\r" in name for name in rows[0]):
+        raise InvalidInput(mixed_ends(file))
+    names = [one.strip() for one in rows[0]] if header else numbered(len(rows[0]))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
     sample = tuple(rows[header:])
-    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample)
+    if header and not any(unclosed(line, separator) for line in lines):
+        number = next((at for at, line in enumerate(raw, 1) if at > blank + 1 and line.strip()), 0)
+        _refuse_short(file, number, sample, len(names), f"the header, line {blank + 1},")
+    # Where nobody looked whether there is a header, what is wanted may have been taken from it.
+    asked = {*layout.named, *(() if layout.header else wanted)}
+    sure = are_names(names) or bool(asked & {*names})
+    return Cut(separator, header, tuple(names), skip, len(skipped), line_end, sample, sure)
+
+
+def ragged(place: str, found: int, model: str, width: int, advice: str = AS_MANY) -> str:
+    """The message for a line with other than as many entries as it should have."""
+    entries = "1 entry" if found == 1 else f"{found} entries"
+    return f"{place}: {entries}, and {model} has {width}; {advice}"
+
+
+def mixed_ends(file: object) -> str:
+    """The message for lines that end in several ways."""
+    return (
+        f"{file}: there is a carriage return within a line, or lines end in several ways; write "
+        "the file again with one kind of line ends"
+    )
 
 
 def split(line: str, separator: str) -> list[str]:
@@ -112,6 +142,11 @@ def is_number(text: str) -> bool:
     return NUMBER.fullmatch(text.strip()) is not None
 
 
+def is_amount(text: str) -> bool:
+    """Whether a text is a number as people write them: 1,5 or 1.000 besides."""
+    return is_number(text) or AMOUNT.fullmatch(text.strip()) is not None
+
+
 def spoken(separator: str) -> str:
     """A separator as messages say it."""
     return SAID.get(separator, f'"{separator}"')
@@ -130,6 +165,14 @@ def _refuse_no_text(file: object, head: bytes) -> None:
         )
 
 
+def _refuse_short(
+    file: object, number: int, sample: tuple[tuple[str, ...], ...], width: int, model: str
+) -> None:
+    """Refuse a header that is longer than every row: it may hold the first of them."""
+    if sample and all(len(row) < width for row in sample):
+        raise InvalidInput(ragged(f"{file}, line {number}", len(sample[0]), model, width))
+
+
 def _separator(file: object, suffix: str, lines: list[str]) -> str:
     """What cuts every line into equally many entries."""
     own = OWN.get(suffix)
@@ -139,15 +182,14 @@ def _separator(file: object, suffix: str, lines: list[str]) -> str:
     if cuts and (len(cuts) == 1 or cuts[0] == "\t"):
         return cuts[0]
     if cuts:
-        choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in cuts)
         raise InvalidInput(
-            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; say which: "
-            f"{choices}"
+            f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; "
+            f"{_which_separator(cuts)}"
         )
     if own and not any(own in line for line in lines) and _entries(lines, SPACE) > 1:
         raise InvalidInput(
-            f"{file}: columns may be separated by a space, or there may be one column; say which: "
-            f"{setting('separator', 'space')} or {setting('separator', SAID.get(own, own))}"
+            f"{file}: columns may be separated by a space, or there may be one column; "
+            f"{_which_separator([SPACE, own])}"
         )
     return own or _nearly(file, lines)
 
@@ -162,10 +204,20 @@ def _nearly(file: object, lines: list[str]) -> str:
             return sign
     if all(len(split(line, sign)) == 1 for sign in (*SIGNS, SPACE) for line in lines):
         return ","
+    say = f", say what separates them, as with {setting('separator', ';')}"
+    write = " write it with a comma between columns, and quotes around entries that hold one"
     raise InvalidInput(
         f"{file}: no separator cuts the first lines into equally many columns, so this may be no "
-        f"table; if it is one, say what separates them, as with {setting('separator', ';')}"
+        f"table; if it is one{say if offered('separator') else write}"
     )
+
+
+def _which_separator(signs: list[str]) -> str:
+    """How to settle a doubt about separators."""
+    if not offered("separator"):
+        return "write it again with a tab between columns, and none within an entry"
+    choices = " or ".join(setting("separator", SAID.get(sign, sign)) for sign in signs)
+    return f"say which: {choices}"
 
 
 def _entries(lines: list[str], sign: str) -> int:
@@ -194,15 +246,19 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     elif any(map(is_number, first)):
         header, sure = False, "user" not in roles
     elif named or any(column and all(map(is_number, column)) for column in columns):
-        header, sure = True, not (named and again)
+        # A cell without content above numbers may be one of them.
+        header, sure = True, not (named and again) and (named or not {"", *NOTHING} & {*first})
     else:
         header = False
         sure = again or all(_alike(*pair) for pair in pairs)
     if sure:
         return header
+    choices = f"{setting('header', value=True)} or {setting('header', value=False)}"
+    known = f", such as {', '.join(sorted(wanted))}" if wanted else ""
+    write = f"give the file a first line with names that we know{known}"
     raise InvalidInput(
-        f"{file}: the first line may name the columns or be a row like the others; say which: "
-        f"{setting('header', value=True)} or {setting('header', value=False)}"
+        f"{file}: the first line may name the columns or be a row like the others; "
+        f"{f'say which: {choices}' if offered('header') else write}"
     )
 
 

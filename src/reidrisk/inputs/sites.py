@@ -18,9 +18,18 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
-from reidrisk.inputs.labels import Coded, as_text, encode, find, not_in_taxonomy, union
+from reidrisk.inputs.labels import (
+    Coded,
+    as_text,
+    encode,
+    encode_users,
+    find,
+    not_in_taxonomy,
+    text_of,
+    union,
+)
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.roles import of_role
+from reidrisk.inputs.roles import like, listed, of_role
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
 from reidrisk.machine import check_fits
@@ -102,8 +111,7 @@ class SiteRows:
         if (place[:-1] < 0).any():
             at = int(np.flatnonzero((self.tokens >= 0) & (place[self.tokens] < 0))[0])
             row = int(np.searchsorted(self.starts, at, side="right")) - 1
-            token = f"token {self.labels[self.tokens[at]]}"
-            raise InvalidInput(not_in_taxonomy(self.source.place(row), token, labels))
+            raise InvalidInput(not_in_taxonomy(self.source.place(row), "a token", labels))
         return replace(self, tokens=place[self.tokens], labels=labels)
 
     def spread(self, slots: NDArray[Any]) -> "SiteRows":
@@ -199,9 +207,15 @@ def _names(
         what = "users" if "user" not in names else "items"
         user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
         raise InvalidInput(
-            f"{path}: nobody says which column holds the {what}; there are {', '.join(there)}. "
+            f"{path}: nobody says which column holds the {what}; there are {listed(there)}. "
             f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
             f"describe a person with {setting('columns')}"
+        )
+    left = [one for one in there if one not in names.values()]
+    if "epoch" not in names and (slips := [one for one in left if like(one, "epoch")]):
+        raise InvalidInput(
+            f"{path}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
+            f"{setting('epoch', slips[0])}, or give it another name if it is something else"
         )
     return names
 
@@ -217,11 +231,11 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
     """A slot for each named column; a cell without content is an empty slot."""
     names = {f"column {place}": name for place, name in enumerate(layout.columns)}
     table, source = _table(path, {"user": layout.user or "user", **names}, layout)
-    users = encode(table["user"], "user", source)
+    users = encode_users(table["user"], "user", source)
     tokens = np.full((table.num_rows, len(names)), MISSING, dtype=np.int32)
     labels: list[NDArray[Any]] = []
     for slot, (column, name) in enumerate(names.items()):
-        values, rows = _filled(table[column])
+        values, rows = _filled(table[column], name, source)
         if len(rows):
             coded = encode(values, name, _at(source, rows))
             tokens[rows, slot] = coded.codes + sum(map(len, labels))
@@ -233,9 +247,14 @@ def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
     return SiteRows.slotted(users, place[tokens], every[order], source, slots=slots, form="columns")
 
 
-def _filled(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
+def _filled(
+    column: pa.ChunkedArray, name: str, source: Source
+) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
     """The entries of a column that are not empty, and their rows."""
-    if not pa.types.is_integer(column.type):
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        column = text_of(column, name, source)
+    elif not pa.types.is_integer(kind):
         column = column.cast(TEXT)
     values = pa.chunked_array([without_blanks(chunk) for chunk in column.chunks], column.type)
     rows = np.flatnonzero(values.is_valid().to_numpy())
@@ -248,7 +267,7 @@ def _at(source: Source, rows: NDArray[np.int64]) -> Source:
 
 
 def _in_lists(table: pa.Table, source: Source) -> SiteRows:
-    users = encode(table["user"], "user", source)
+    users = encode_users(table["user"], "user", source)
     column = table["tokens"]
     refuse_nulls(column, "tokens", source)
     rows = lists(column, "tokens", source)
@@ -271,7 +290,8 @@ def _in_lists(table: pa.Table, source: Source) -> SiteRows:
 
 
 def _in_items(table: pa.Table, source: Source) -> SiteRows:
-    users, tokens = (encode(table[name], name, source) for name in ("user", "token"))
+    users = encode_users(table["user"], "user", source)
+    tokens = encode(table["token"], "token", source)
     order = np.argsort(users.codes, kind="stable")
     starts = np.searchsorted(users.codes[order], np.arange(len(users.labels) + 1))
     every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
@@ -283,9 +303,8 @@ def _in_items(table: pa.Table, source: Source) -> SiteRows:
 
 
 def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
-    users, epochs, tokens = (
-        encode(table[name], name, source) for name in ("user", "epoch", "token")
-    )
+    users = encode_users(table["user"], "user", source)
+    epochs, tokens = (encode(table[name], name, source) for name in ("epoch", "token"))
     slots = len(epochs.labels)
     _check_slots(len(users.labels), slots, source)
     cell = users.codes.astype(np.int64) * slots + epochs.codes

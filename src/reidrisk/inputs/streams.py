@@ -80,7 +80,7 @@ class Stream:
             count += got
             taken = min(self._raw.tell(), self.size)
             if self.packing is not None:
-                self._limit(taken)
+                refuse_expansion(self.file, self._given, taken)
             if self._progress is not None:
                 self._progress(taken if got else self.size, self.size)
             if not got:
@@ -121,16 +121,21 @@ class Stream:
             "and give the file you want"
         )
 
-    def _limit(self, taken: int) -> None:
-        most = _most_times()
-        if self._given > ANY_TIMES_UNTIL and self._given > most * max(taken, 1):
-            times = self._given // max(taken, 1)
-            raise TooLarge(
-                f"{self.file}: {_amount(self._given)} came out of {_amount(taken)}, {times:,} "
-                f"times as much, and there is more; tables seldom shrink so far. If it is one, "
-                f"unpack it, or allow more than {most} times with {ALLOWED}={2 * times} in the "
-                "environment"
-            )
+
+def refuse_expansion(file: Path, given: int, taken: int) -> None:
+    """Refuse what is far larger than it looks: so many bytes come out of so many."""
+    if given > most_from(taken):
+        times = given // max(taken, 1)
+        raise TooLarge(
+            f"{file}: {_amount(given)} and more come out of {_amount(taken)}, {times:,} times as "
+            "much; tables seldom shrink so far. If it is one, unpack it or write it otherwise, or "
+            f"allow more than {_most_times()} times with {ALLOWED}={2 * times} in the environment"
+        )
+
+
+def most_from(taken: int) -> int:
+    """How many bytes may come out of so many."""
+    return max(ANY_TIMES_UNTIL, _most_times() * max(taken, 1))
 
 
 @contextmanager

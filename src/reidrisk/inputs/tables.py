@@ -17,16 +17,18 @@ from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
 from reidrisk.inputs.formats import open_table
 from reidrisk.inputs.formats.cases import CasesTable
+from reidrisk.inputs.formats.delimited import DelimitedTable
 from reidrisk.inputs.formats.format import TEXT, TableFile
-from reidrisk.inputs.formats.parquet import parquet_file
+from reidrisk.inputs.formats.parquet import ParquetTable, parquet_file
 from reidrisk.inputs.labels import label_array
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.roles import nearest
+from reidrisk.inputs.roles import are_names, like_count, listed, nearest
+from reidrisk.inputs.signs import is_amount
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import unchanged
 from reidrisk.machine import within_memory
 from reidrisk.people.profiles import Profiles
-from reidrisk.speech import setting
+from reidrisk.speech import offered, offering, setting
 
 __all__ = [
     "TEXT",
@@ -34,6 +36,7 @@ __all__ = [
     "AnyPath",
     "check_columns",
     "column_names",
+    "doubtful_counts",
     "files_of",
     "joined",
     "parquet_file",
@@ -74,7 +77,8 @@ def read_profiles(
             count="items", epoch="week")`, and how the file is cut.
         choices: `taxonomy`, `epochs`, `absent` and `duplicates`, as explained at `Choices`.
 
-    Without a column of weights every row weighs 1. Other columns are not read.
+    Without a column of weights every row weighs 1; a column that seems to hold weights is refused
+    unless it is named. Other columns are not read.
     """
     chosen = Choices(**choices)
     types = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
@@ -90,6 +94,7 @@ def _named(layout: Layout) -> dict[str, str]:
     return {name: column for name, column in said.items() if column is not None}
 
 
+@offering("column")
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
     """Labels of all tokens from a column of a table with a header, by default its first."""
     layout = Layout(header=True)
@@ -196,7 +201,9 @@ def _read(
             for name in types
             if name not in optional or name in columns or names[name] in opened.names
         }
-        check_columns(file, opened.names, taken.values(), _advice(taken))
+        check_columns(file, opened.names, taken.values(), _advice(types))
+        if "weight" in optional and "weight" not in taken:
+            _refuse_weights(file, opened, list(taken.values()))
         kinds = {taken[name]: kind for name, kind in types.items() if kind and name in taken}
         parts = list(within_memory(opened.batches(list(taken.values()), kinds, None), str(file)))
     return joined(parts, Source((str(file),), (0,))).rename_columns(list(taken))
@@ -211,11 +218,45 @@ def refuse_mixed_cases(opened: TableFile, files: int) -> None:
         )
 
 
-def _advice(taken: Mapping[str, str]) -> str:
+def _refuse_weights(file: Path, opened: TableFile, taken: Sequence[str]) -> None:
+    """Where nobody names weights, refuse a column that seems to hold them."""
+    left = [name for name in opened.names if name not in taken]
+    if doubtful := doubtful_counts(left, opened):
+        raise InvalidInput(unsure_of_count(file, doubtful, "weight"))
+
+
+def doubtful_counts(names: Sequence[str], opened: TableFile) -> list[str]:
+    """The columns that seem to hold counts or weights, by their names and by what they hold."""
+    found = like_count(names)
+    if isinstance(opened, ParquetTable):
+        found = [name for name in found if name in opened.amounts]
+    if isinstance(opened, DelimitedTable):
+        place, sample = opened.names.index, opened.cut.sample
+        found = [
+            name for name in found
+            if not sample
+            or any(is_amount(row[place(name)]) for row in sample if place(name) < len(row))
+        ]  # fmt: skip
+    return found
+
+
+def unsure_of_count(file: Path, doubtful: Sequence[str], word: str) -> str:
+    """The message for columns that would be ignored, and perhaps should not."""
+    names = " and ".join(map(repr, doubtful))
+    said = f"name it with {setting('count', doubtful[0])}"
+    say = said if offered("count") else f"call it {word!r} in the file"
+    return (
+        f"{file}: {names} may be the {word}, and would be ignored, so that each row counts once; "
+        f"{say}, or give it another name if it is something else"
+    )
+
+
+def _advice(names: Collection[str]) -> str:
     """How to name a column where the user is."""
-    settings = ", ".join(setting(SETTINGS[name]) for name in taken if name in SETTINGS)
-    other = f", or say what it is called there with {settings}" if settings else ""
-    return f"name it so in the file{other}"
+    settings = offered(*(SETTINGS[name] for name in names if name in SETTINGS))
+    settings = settings or offered("columns", "column")
+    other = f", or say what it is called there with {', '.join(map(setting, settings))}"
+    return f"name it so in the file{other if settings else ''}"
 
 
 def check_columns(
@@ -226,18 +267,13 @@ def check_columns(
     for name in wanted:
         if name not in names:
             near = nearest(name, names)
-            known = f"the nearest is {' or '.join(map(repr, near))}" if near else "there is only"
-            all_names = "" if near else f" {_some(names)}"
-            raise InvalidInput(
-                f"{place}: there is no column {name!r}, {known}{all_names}; {advice}"
-            )
+            known = (
+                f"the nearest is {' or '.join(map(repr, near))}" if near
+                else f"there {'is only' if are_names(names) else 'are'} {listed(names)}"
+            )  # fmt: skip
+            raise InvalidInput(f"{place}: there is no column {name!r}, {known}; {advice}")
         if names.count(name) > 1:
             raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
-
-
-def _some(names: Sequence[str], most: int = 12) -> str:
-    more = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(names[:most]) + more if names else "none"
 
 
 def column_names(file: Path, layout: Layout = LAYOUT) -> list[str]:

@@ -4,10 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.labels import text_of
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.speech import offering
 
 UTILITIES = {"Standard": 0, "High": 1}
+DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,7 @@ class TopicTree:
         return len(self.ids)
 
 
+@offering()
 def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
     """Read a taxonomy and, if given, the utility buckets of its roots.
 
@@ -40,11 +44,12 @@ def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
     """
     topics: dict[int, str] = {}
     for place, number, name in _pairs(path):
-        new = number.isdecimal() and int(number) not in topics and name not in topics.values()
+        fits = number.isdecimal() and len(number) <= DIGITS
+        new = fits and int(number) not in topics and name not in topics.values()
         if not new or not name.startswith("/"):
             raise InvalidInput(
-                f"{place}: {number!r}, {name!r} is no new topic; give each row another whole "
-                "number and another path such as /Arts/Music"
+                f"{place}: this is no new topic; give each row another whole number and another "
+                "path such as /Arts/Music"
             )
         topics[int(number)] = name
     if not topics:
@@ -68,7 +73,7 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
     found: dict[str, int] = {}
     for place, root, bucket in _pairs(path):
         if bucket not in UTILITIES:
-            raise InvalidInput(f"{place}: {bucket!r} is no utility bucket; write High or Standard")
+            raise InvalidInput(f"{place}: this is no utility bucket; write High or Standard")
         found[root] = UTILITIES[bucket]
     roots = ["/" + name.split("/")[1] for name in names]
     for root in roots:
@@ -88,6 +93,7 @@ def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
         )
     columns = dict(zip(("first", "second"), names, strict=True))
     table, source = read_table(path, {"first": TEXT, "second": TEXT}, columns, layout=layout)
-    entries = (table[name].fill_null("").to_pylist() for name in ("first", "second"))
+    texts = (text_of(table[name], columns[name], source) for name in ("first", "second"))
+    entries = (text.fill_null("").to_pylist() for text in texts)
     for row, (first, second) in enumerate(zip(*entries, strict=True)):
         yield source.place(row), first.strip(), second.strip()

@@ -139,7 +139,7 @@ def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:
 def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
     """Read the people or tables; what is wrong with a file is said beside the key that names it."""
     try:
-        with speaking("keys"):
+        with speaking("keys", offers=type(model.people).model_fields.__contains__):
             return model.people.read(folder)
     except InvalidInput as wrong:
         for part in PATHS:

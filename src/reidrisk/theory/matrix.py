@@ -23,6 +23,9 @@ from reidrisk.rows import read_only
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
 
+MOST_QUOTED = 10
+"""Sums up to this are quoted from tables."""
+
 Floats = NDArray[np.float64]
 Entries = Any  # Floats, or scipy's csc_array, which has no types
 NUMBERS = "fiub"  # numpy's letters for floats, whole numbers and truth values
@@ -31,10 +34,11 @@ MatrixLike = Any  # a RepresentationMatrix, or what its constructor takes: numpy
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """How messages call a row and a column."""
+    """How messages call a row, a column and a probability; of tables they quote nothing."""
 
     row: Callable[[int], str] = "row {}".format
     column: Callable[[int], str] = "representation {}".format
+    number: Callable[[float], str] = "{:.9g}".format
 
 
 class RepresentationMatrix:
@@ -101,12 +105,13 @@ class RepresentationMatrix:
 
     @classmethod
     def _from_long(cls, rows: LongMatrix) -> Self:
-        users, shown = rows.users, rows.representations
+        users, shown, place = rows.users, rows.representations, rows.source.place
         names = _Names(
-            row=lambda row: (
-                f"{rows.source.place(int((users.codes == row).argmax()))}: the user of this row"
+            row=lambda row: f"{place(int((users.codes == row).argmax()))}: the user of this row",
+            column=lambda column: (
+                f"the representation of {place(int((shown.codes == column).argmax()))}"
             ),
-            column=lambda column: f"representation {shown.labels[[column]].tolist()[0]!r}",
+            number=_kind_of,
         )
         entries = sp.coo_array(
             (rows.probabilities, (users.codes, shown.codes)),
@@ -293,8 +298,9 @@ def _bad_entry(entries: Entries, values: Floats, names: _Names) -> str:
     bad = int(np.count_nonzero(~(values >= 0)))
     others = f" (the worst of {bad:,} such entries)" if bad > 1 else ""
     return (
-        f"{names.row(row)}, {names.column(column)} has probability {values.flat[place]:g}{others}; "
-        "probabilities are numbers of at least 0"
+        f"{names.row(row)}, {names.column(column)} has probability "
+        f"{names.number(float(values.flat[place]))}{others}; probabilities are numbers of at least "
+        "0"
     )
 
 
@@ -303,10 +309,21 @@ def _bad_row(entries: Entries, row: int, total: float, names: _Names) -> str:
     dense = entries[[row]].toarray()[0] if isinstance(entries, sp.csc_array) else entries[row]
     largest = int(np.argmax(dense))
     if dense[largest] > 0:
-        worst = f"its largest entry is {dense[largest]:g} at {names.column(largest)}"
+        largest_entry = names.number(float(dense[largest]))
+        worst = f"its largest entry is {largest_entry} at {names.column(largest)}"
     else:
         worst = "all its entries are 0"
-    return f"{names.row(row)} sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g}); {worst}"
+    return (
+        f"{names.row(row)} sums to {names.number(total)}, not to 1 (tolerance {TOLERANCE:g}); "
+        f"{worst}"
+    )
+
+
+def _kind_of(number: float) -> str:
+    """A number that may be a probability; of others, which may be users, only the kind."""
+    if 0 <= number <= MOST_QUOTED:
+        return f"{number:.9g}"
+    return "far above 1" if number > 0 else "below 0" if number < 0 else "that is no number"
 
 
 def _column_of(columns: sp.csc_array, place: int) -> int:

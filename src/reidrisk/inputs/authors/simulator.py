@@ -14,8 +14,8 @@ from reidrisk.inputs.assembly import Choices, LongRows, assemble
 from reidrisk.inputs.authors.tfrecord import Shard, read_shards
 from reidrisk.inputs.labels import (
     Coded,
-    encode,
     encode_numbers,
+    encode_users,
     find,
     not_in_taxonomy,
     refuse_twins,
@@ -118,7 +118,7 @@ def _users(shard: Shard) -> pa.Array:
 
 def _distinct_users(users: list[pa.Array], source: Source) -> Coded:
     """Number the users, each of whom has one record."""
-    coded = encode(pa.chunked_array(users, pa.large_string()), "user_id", source)
+    coded = encode_users(pa.chunked_array(users, pa.large_string()), "user_id", source)
     refuse_twins(coded, source)
     return coded
 

@@ -5,9 +5,7 @@ Its input, and the synthetic Topics data published in 2025, has `user_id`, `epoc
 No TensorFlow is needed; files are mapped or unpacked, every checksum is verified.
 """
 
-import gzip
 import re
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +19,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file
 from reidrisk.inputs.authors import wire
 from reidrisk.inputs.labels import is_utf8, not_utf8, text_buffers
+from reidrisk.inputs.streams import PORTION, Stream
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.parallel import over_blocks
 
@@ -108,7 +107,7 @@ class Shard:
             return raw.cast(pa.large_string())
         except pa.ArrowInvalid:
             bad = (row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
-            raise InvalidInput(not_utf8(self.place(next(bad)), name)) from None
+            raise InvalidInput(not_utf8(self.place(next(bad)), repr(name))) from None
 
     def _where(self, name: str) -> NDArray[np.int64]:
         if name not in self.names:
@@ -156,12 +155,9 @@ def _bytes(file: Path) -> NDArray[np.uint8]:
     # Frames start with the length, lowest byte first: a record of 35,615 bytes looks packed too.
     if not packed or not file.name.lower().endswith(".gz"):
         return np.memmap(file, dtype=np.uint8, mode="r").view(np.ndarray)
-    try:
-        return np.frombuffer(gzip.decompress(file.read_bytes()), dtype=np.uint8)
-    except (OSError, EOFError, zlib.error) as wrong:
-        raise InvalidInput(
-            f"{file}: the file cannot be unpacked; copy it again: {wrong}"
-        ) from wrong
+    with Stream(file) as unpacked:
+        parts = iter(lambda: unpacked.read(PORTION), b"")
+        return np.frombuffer(b"".join(parts), dtype=np.uint8)
 
 
 def _read_shard(file: Path) -> Shard:

@@ -9,6 +9,7 @@ import json
 import math
 from dataclasses import dataclass
 from itertools import pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from reidrisk.files import existing_file, written_whole
 from reidrisk.inputs.tables import AnyPath
 
 FIELDS = ("token_id", "match_weight", "mismatch_weight")
+BITS = 64
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -39,14 +41,18 @@ def read_token_weights(path: AnyPath) -> TokenDistances:
     """Read a weight file, sorted by token."""
     file = existing_file(path)
     lines = file.read_bytes().splitlines()
-    rows = [_row(line, f"{file}, line {at}") for at, line in enumerate(lines, 1) if line.strip()]
+    rows = [
+        (*_row(line, f"{file}, line {at}"), at) for at, line in enumerate(lines, 1) if line.strip()
+    ]
     if not rows:
         raise InvalidInput(f"{file}: there are no lines; write one per token")
-    rows.sort()
+    rows.sort(key=itemgetter(0))
     for one, other in pairwise(rows):
         if one[0] == other[0]:
-            raise InvalidInput(f"{file}: token {one[0]} has two lines; remove one")
-    labels, match, mismatch = zip(*rows, strict=True)
+            raise InvalidInput(
+                f"{file}, line {other[-1]}: the same token as in line {one[-1]}; remove one"
+            )
+    labels, match, mismatch, _ = zip(*rows, strict=True)
     return TokenDistances(np.array(labels), np.array(match), np.array(mismatch))
 
 
@@ -63,17 +69,21 @@ def write_token_weights(
 def _row(line: bytes, place: str) -> tuple[int, float, float]:
     try:
         entry = json.loads(line)
-    except ValueError as wrong:  # no JSON, or no UTF-8
-        raise InvalidInput(f"{place}: this is no JSON object; write one per line") from wrong
+    except (ValueError, RecursionError):  # no JSON, no UTF-8, or thousands of brackets
+        raise InvalidInput(f"{place}: this is no JSON object; write one per line") from None
     if not isinstance(entry, dict) or not set(FIELDS) <= set(entry):
         raise InvalidInput(f"{place}: the line must have {', '.join(FIELDS)}; add what is missing")
     token, *weights = (entry[name] for name in FIELDS)
-    if not isinstance(token, int) or isinstance(token, bool):
-        raise InvalidInput(f"{place}: token_id must be a whole number, got {token!r}; correct it")
+    if not isinstance(token, int) or isinstance(token, bool) or token.bit_length() >= BITS:
+        raise InvalidInput(f"{place}: token_id must be a whole number of 64 bits; correct it")
     return token, _number(weights[0], place), _number(weights[1], place)
 
 
 def _number(value: Any, place: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInput(f"{place}: weights must be finite numbers, got {value!r}; correct it")
-    return float(value)
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if isinstance(value, str) or not math.isfinite(number):
+        raise InvalidInput(f"{place}: weights must be finite numbers; correct it")
+    return number

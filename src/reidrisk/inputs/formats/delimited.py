@@ -14,7 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.formats.format import LONGEST, TEXT, Head, too_long
 from reidrisk.inputs.labels import not_utf8, padded, text_buffers
 from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.signs import Cut, find_cut, split, spoken, unclosed
+from reidrisk.inputs.signs import Cut, find_cut, mixed_ends, ragged, split, spoken, unclosed
 from reidrisk.inputs.streams import Progress, Stream
 
 # Read at once; Arrow cuts it into parts for its threads, each of at least one line.
@@ -143,10 +143,7 @@ class DelimitedTable:
             raise InvalidInput(self._explain(str(wrong), block)) from None
         if table.num_rows == self._rows_in(block, table.num_rows):
             return table
-        raise InvalidInput(
-            f"{self.file}: there is a carriage return within a line, or lines end in several ways; "
-            "write the file again with one kind of line ends"
-        )
+        raise InvalidInput(mixed_ends(self.file))
 
     def _rows_in(self, block: _Block, expected: int) -> int:
         """Lines that are not empty; empty ones are looked for only if lines are not as expected."""
@@ -211,18 +208,13 @@ class DelimitedTable:
     def _ragged(self, number: int, found: int, *, unclosed: bool) -> str:
         before = self.cut.before
         model = f"the header, line {before}," if self.cut.header else f"line {before + 1}"
-        advice = (
-            "a quote is not closed: an entry must end in the line in which it began"
-            if unclosed
-            else "give each line as many, with nothing between two separators where nothing is"
-        )
-        if unclosed and found == len(self.cut.names):
-            return f"{self.file}, line {number}: {advice}"
-        entries = "1 entry" if found == 1 else f"{found} entries"
-        return (
-            f"{self.file}, line {number}: {entries}, and {model} has "
-            f"{len(self.cut.names)}; {advice}"
-        )
+        place, width = f"{self.file}, line {number}", len(self.cut.names)
+        if not unclosed:
+            return ragged(place, found, model, width)
+        advice = "a quote is not closed: an entry must end in the line in which it began"
+        if found == width:
+            return f"{place}: {advice}"
+        return ragged(place, found, model, width, advice)
 
     def _explain(self, wrong: str, block: _Block) -> str:
         """Arrow's complaint about an entry, in our words; it counts rows from 1."""
@@ -235,12 +227,12 @@ class DelimitedTable:
         if not found:
             return f"{self.file}: the file cannot be read as a table; write it again"
         column, row, reason = found.groups()
-        name = self.cut.names[int(column) // len(self.cut.separator)]
+        called = self.cut.called(int(column) // len(self.cut.separator))
         place = f"{self.file}, row {block.rows + int(row)}" if row else str(self.file)
         if "UTF8" in reason:
-            return not_utf8(place, name)
+            return not_utf8(place, called)
         # The entry is not quoted: whoever names the wrong column would see a user.
         return (
-            f"{place}: {name!r} must be a number; correct the entry or remove the row (decimals "
+            f"{place}: {called} must be a number; correct the entry or remove the row (decimals "
             "come after a point, not a comma)"
         )

@@ -12,6 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs import seals
 from reidrisk.inputs.columns import holds_text
 from reidrisk.inputs.formats.format import Head
+from reidrisk.inputs.formats.weighing import rows_at_once
 from reidrisk.inputs.labels import is_utf8, not_utf8
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.streams import Progress
@@ -19,7 +20,6 @@ from reidrisk.inputs.streams import Progress
 MAGIC, SUFFIX = b"PAR1", ".parquet"
 # Names of columns that are not UTF-8 raise a ValueError.
 DAMAGED = (OSError, ValueError, pa.ArrowException)
-BATCH = 1 << 20
 
 
 def knows(head: Head) -> bool:
@@ -46,32 +46,23 @@ def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
     try:
         opened = parquet.ParquetFile(file, memory_map=memory_map, page_checksum_verification=True)
         notes = opened.schema_arrow.metadata or {}
-    except DAMAGED as wrong:
-        if isinstance(wrong, MemoryError):
-            raise
-        raise InvalidInput(
-            f"{file}: this is no whole Parquet file; write it again: {first_line(wrong)}"
-        ) from wrong
+    except MemoryError:
+        raise
+    except DAMAGED:  # Arrow may quote what it found
+        raise InvalidInput(f"{file}: this is no whole Parquet file; write it again") from None
     seals.check_origin(file, notes)
     return opened
 
 
 @contextmanager
 def refusing_damage(file: Path) -> Iterator[None]:
-    """What Arrow says of a file that it cannot read, in our words."""
+    """What Arrow says of a file that it cannot read, in our words: it may quote what it found."""
     try:
         yield
-    except DAMAGED as wrong:
-        if isinstance(wrong, InvalidInput | MemoryError):
-            raise
-        raise InvalidInput(
-            f"{file}: the file is damaged; write it again: {first_line(wrong)}"
-        ) from wrong
-
-
-def first_line(wrong: BaseException) -> str:
-    """What Arrow says, without what it says about itself."""
-    return (str(wrong).splitlines() or [type(wrong).__name__])[0]
+    except (InvalidInput, MemoryError):
+        raise
+    except DAMAGED:
+        raise InvalidInput(f"{file}: the file is damaged; write it again") from None
 
 
 @dataclass(frozen=True)
@@ -92,6 +83,12 @@ class ParquetTable:
         return tuple(one.name for one in schema if pa.types.is_nested(one.type))
 
     @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns that hold numbers."""
+        schema = parquet_file(self.file).schema_arrow
+        return tuple(one.name for one in schema if _is_amount(one.type))
+
+    @property
     def facts(self) -> dict[str, str]:
         """What to say of the file."""
         return {"format": "Parquet"}
@@ -99,12 +96,13 @@ class ParquetTable:
     def batches(
         self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
     ) -> Iterator[pa.Table]:
-        """About a million rows at a time."""
+        """About a million rows at a time, fewer if they are long."""
         del kinds
         opened = parquet_file(self.file)
         size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)
         with refusing_damage(self.file):
-            for batch in opened.iter_batches(BATCH, columns=list(names)):
+            room = rows_at_once(self.file, opened, names)
+            for batch in opened.iter_batches(room, columns=list(names)):
                 table = pa.Table.from_batches([batch]).select(list(names))
                 self._refuse_no_text(table, rows)
                 rows += table.num_rows
@@ -127,4 +125,10 @@ class ParquetTable:
                 texts = enumerate(raw)
                 row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
                 place = f"{self.file}, row {before + row + 1}"
-                raise InvalidInput(not_utf8(place, name)) from None
+                raise InvalidInput(not_utf8(place, repr(name))) from None
+
+
+def _is_amount(kind: pa.DataType) -> bool:
+    return bool(
+        pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    )

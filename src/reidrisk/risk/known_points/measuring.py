@@ -113,7 +113,7 @@ def _layout(table: Any, layout: Layout) -> Layout:
     if not isinstance(table, str | os.PathLike):
         return layout if said else replace(layout, item=ITEM)
     if not said:
-        found = plays_layout(table, layout)
+        found = plays_layout(table, layout, counts=False)
         # A count is known to an attacker only if somebody says so.
         return replace(found, count=None, epoch=None)
     if layout.user is None:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import refuse_nulls, table_of
 from reidrisk.inputs.formats import open_table
-from reidrisk.inputs.labels import Coded
+from reidrisk.inputs.labels import Coded, refuse_nobody
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.plays import Labels
 from reidrisk.inputs.sources import Source
@@ -45,7 +45,9 @@ def read_rows(
     source = Source(tuple(sizes), tuple(sizes.values()))
     if not sum(sizes.values()):
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    return {role: columns[role].coded(name, source) for role, name in names.items()}, source
+    coded = {role: columns[role].coded(name, source) for role, name in names.items()}
+    refuse_nobody(coded["user"], names["user"], source)
+    return coded, source
 
 
 def _batches(

@@ -5,9 +5,12 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.formats.format import TEXT
+from reidrisk.inputs.labels import NOTHING, no_user
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.machine import check_fits
@@ -108,6 +111,9 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source)
         raise InvalidInput(
             f"{source.place(int(empty.argmax()))}: {name!r} is empty; fill it or remove the row"
         )
+    nothing = pc.is_in(user.values.cast(TEXT), value_set=pa.array(NOTHING, TEXT))
+    if (nobody := nothing.to_numpy(zero_copy_only=False)[user.codes]).any():
+        raise no_user(int(nobody.argmax()), name, source)
     _, first = np.unique(user.codes, return_index=True)
     if (strange := group[first][user.codes] != group).any():
         row = int(strange.argmax())
