@@ -25,6 +25,10 @@ Strangers = Literal["keep", "refuse"]
 TAXONOMY, FORM = b"reidrisk:taxonomy", b"reidrisk:form"
 """Notes in Parquet files: all tokens there are, and what rows are if they are bags."""
 BAGS = b"bags"
+_ONE_ROW = (
+    "keep one of each user, drawn at random, or write all of a user as one basket; rows of one "
+    "person are not independent, and intervals would take them for several people"
+)
 RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
@@ -36,7 +40,7 @@ class Linked:
 
     Args:
         known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
-        anonymous: One row per target, alike.
+        anonymous: One row per target, alike; each target is another user.
         truth: The row of `known` of each target.
         ids: The user of each row of `known`.
         labels: `labels[token]` is the name of a token in the files.
@@ -111,7 +115,8 @@ def read_linked(
 
     Args:
         known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder.
-        anonymous: Rows whose user the attacker wants; the column `user` holds the truth.
+        anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
+            truth.
         layout: Which column is what in both files, and how they are cut.
         columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
             shorter to say only that.
@@ -146,6 +151,7 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
     known, anonymous = (rows_of_site(rows.numbered(labels), len(labels)) for rows in (here, there))
     refuse_twins(here.users, here.source)
+    refuse_twins(there.users, there.source, _ONE_ROW)
     truth = _truth(here, there)
     found = truth != MISSING
     if not found.any():

@@ -18,11 +18,13 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
+from reidrisk.inputs.epochs import order_of
 from reidrisk.inputs.labels import Coded, as_text, encode, find, not_in_taxonomy, union
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import of_role
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.inputs.times import days_as_text
 from reidrisk.observations import MISSING
 from reidrisk.rows import BagRows
 from reidrisk.speech import setting
@@ -105,12 +107,17 @@ class SiteRows:
             raise InvalidInput(not_in_taxonomy(self.source.place(row), token, labels))
         return replace(self, tokens=place[self.tokens], labels=labels)
 
-    def spread(self, slots: NDArray[Any]) -> "SiteRows":
-        """The same rows with these slots, among which theirs are; the others are empty."""
+    def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
+        """The same rows with these slots, among which theirs are; the others are empty.
+
+        Args:
+            slots: Names, sorted.
+            order: Which of them is the first slot, the second, and so on.
+        """
         tokens = np.full((len(self.users.codes), len(slots)), MISSING, dtype=np.int32)
-        tokens[:, find(self.slots, slots)] = self.in_slots()
+        tokens[:, np.argsort(order)[find(self.slots, slots)]] = self.in_slots()
         return SiteRows.slotted(
-            self.users, tokens, self.labels, self.source, slots=slots, form=self.form
+            self.users, tokens, self.labels, self.source, slots=slots[order], form=self.form
         )
 
 
@@ -150,11 +157,14 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
             f"{both}: one has {_FORMS[here.form]} and the other {_FORMS[there.form]}, so slots "
             "cannot be compared; write both in the same form"
         )
-    if len(here.slots):
-        if here.slots.tolist() == there.slots.tolist():
-            return here, there
+    if here.form == "columns":  # named once, for both
+        return here, there
+    if here.form == "epochs":
         slots = union(here.slots, there.slots)
-        return here.spread(slots), there.spread(slots)
+        order = order_of(slots, both).places
+        if len(slots) == len(here.slots) == len(there.slots) and (np.diff(order) > 0).all():
+            return here, there
+        return here.spread(slots, order), there.spread(slots, order)
     if here.width is not None and there.width is not None and not bags:
         if here.width != there.width:
             raise InvalidInput(
@@ -281,9 +291,8 @@ def _in_items(table: pa.Table, source: Source) -> SiteRows:
 
 
 def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
-    users, epochs, tokens = (
-        encode(table[name], name, source) for name in ("user", "epoch", "token")
-    )
+    users, tokens = (encode(table[name], name, source) for name in ("user", "token"))
+    epochs = encode(days_as_text(table["epoch"]), "epoch", source)
     slots = len(epochs.labels)
     cell = users.codes.astype(np.int64) * slots + epochs.codes
     order = np.argsort(cell, kind="stable")
