@@ -5,7 +5,8 @@ study files say once that it is they who speak; everybody else is in Python.
 """
 
 import json
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
@@ -48,6 +49,13 @@ def setting(name: str, value: str | int | bool | None = None) -> str:
         return f"{name} = {json.dumps(value, ensure_ascii=False)}"
     text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
     return f"{name}={text}"
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Warn who is in Python; whoever else speaks shows the warnings of what was read."""
+    if _place.get() == "arguments":
+        for sentence in sentences:
+            warnings.warn(sentence, stacklevel=3)
 
 
 def _quoted(value: str | int) -> str:

@@ -31,6 +31,9 @@ LOOKED_AT = 100_000
 
 Counts = NDArray[np.int64]
 
+TABLES = ("the known table", "the anonymous table")
+"""What sentences call the two sides."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Sides:
@@ -40,15 +43,18 @@ class Sides:
         what: One of them, in words: "token".
         labels: All of them.
         counts: Entries of each label, in the known table and in the anonymous one.
-        names: What messages call the two tables.
         holders: How many people of a side have a label; None if none may be quoted.
     """
 
     what: str
     labels: NDArray[Any]
     counts: tuple[Counts, Counts]
-    names: tuple[str, str]
     holders: Callable[[int, int], int] | None = None
+
+    @property
+    def one(self) -> str:
+        """One of them, with its article."""
+        return f"{'an' if self.what[0] in 'ei' else 'a'} {self.what}"
 
     @property
     def shared(self) -> NDArray[np.bool_]:
@@ -65,49 +71,45 @@ class Sides:
         return np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
 
 
-def refuse_apart(sides: Sides) -> None:
+def refuse_apart(sides: Sides, where: str, advice: str) -> None:
     """Refuse two sides that have nothing in common, if both have anything."""
     if all(counts.any() for counts in sides.counts) and not sides.shared.any():
-        here, there = sides.names
         raise InvalidInput(
-            f"{there}: no {sides.what} is also in {here}, so that nobody can be found by it; "
-            f"{_difference(sides)}. Write it alike in both, such as 7 in both, not 7 and 7.0 or 007"
+            f"{where}: no {sides.what} is in both tables, so that nobody can be found by it: "
+            f"{difference(sides)}; {advice}"
         )
 
 
 def doubts(sides: Sides) -> Iterator[str]:
-    """Sentences on what two sides hardly share, or seem to write in two ways."""
-    here, there = sides.names
-    if spelt := _spelt(sides):
-        yield spelt
+    """A sentence if two sides write something in two ways, or else if they share little."""
+    if found := list(spelt_apart(sides)):
+        yield from found
         return
     parts = [sides.part(side, sides.shared) for side in (0, 1)]
     if max(parts) < LITTLE and min(counts.sum() for counts in sides.counts) >= ENOUGH:
         yield (
-            f"Little is shared: {_percent(parts[1])} of the entries of {there} have a "
-            f"{sides.what} that is also in {here}, and {_percent(parts[0])} the other way round; "
-            f"{_difference(sides)}. If both mean the same, write it alike: the risk may be far "
-            "higher than these figures say."
+            f"Little is shared: {_percent(parts[1])} of the entries of {TABLES[1]} have "
+            f"{sides.one} that is also in {TABLES[0]}, and {_percent(parts[0])} the other way "
+            f"round: {difference(sides)}. If they mean the same, write it alike: the risk may be "
+            "far higher than these figures say."
         )
 
 
-def _spelt(sides: Sides) -> str:
+def spelt_apart(sides: Sides) -> Iterator[str]:
     """A sentence if a side has labels that the other has too, but in another form."""
     if not is_text(sides.labels):
-        return ""
+        return
     texts = as_text(sides.labels)
     twins = [_twins(sides, texts, side) for side in (0, 1)]
     parts = [sides.part(side, mine[:, 0]) for side, mine in enumerate(twins)]
     worst = int(np.argmax(parts))
     if parts[worst] < SPELT:
-        return ""
+        return
     mine, other = twins[worst].T
-    named = (sides.names[worst], sides.names[1 - worst])
-    return (
-        f"{_percent(parts[worst])} of the entries of {named[0]} have a {sides.what} that "
-        f"{named[1]} seems to write otherwise: "
-        f"{_example(sides, worst, mine, other) or _against(texts[mine], texts[other], named)}. "
-        "They count as different, so the risk may be far higher than these figures say; write "
+    yield (
+        f"{_percent(parts[worst])} of the entries of {TABLES[worst]} have {sides.one} that "
+        f"{TABLES[1 - worst]} seems to write otherwise: {_told(sides, worst, mine, other)}. They "
+        "count as different, so that the risk may be far higher than these figures say; write "
         "them alike in both."
     )
 
@@ -123,38 +125,24 @@ def _twins(sides: Sides, texts: NDArray[Any], side: int) -> Counts:
     return np.array([pair for pair in pairs if pair[1] is not None], np.int64).reshape(-1, 2)
 
 
-def _difference(sides: Sides) -> str:
-    """What the labels of each side alone are: an example that many people have, else forms."""
+def difference(sides: Sides) -> str:
+    """What each side alone has: an example that many people have, else the forms, in words."""
+    return _told(sides, 1, sides.only(1), sides.only(0))
+
+
+def _told(sides: Sides, side: int, mine: Counts, other: Counts) -> str:
+    names = (TABLES[side], TABLES[1 - side])
+    for one, two in zip(mine[:MANY].tolist(), other[:MANY].tolist(), strict=False):
+        if sides.holders and sides.holders(side, one) >= MANY <= sides.holders(1 - side, two):
+            quoted = (_quoted(sides.labels[label]) for label in (one, two))
+            return " and ".join(map("{} in {}".format, quoted, names))
     texts = as_text(sides.labels)
-    here, there = sides.only(0), sides.only(1)
-    quoted = _example(sides, 1, there[:MANY], here[:MANY])
-    return quoted or _against(
-        texts[there[:LOOKED_AT]], texts[here[:LOOKED_AT]], (sides.names[1], sides.names[0])
+    told = [forms(texts[some[:LOOKED_AT]]) for some in (mine, other)]
+    if told[0] == told[1]:
+        return f"both write {told[0]}"
+    return " against ".join(
+        f"{form or 'nothing else'} in {name}" for form, name in zip(told, names, strict=True)
     )
-
-
-def _example(sides: Sides, side: int, mine: Counts, other: Counts) -> str:
-    """A label of each side that many people have; nothing if there is none, or none may be told."""
-    if sides.holders is None:
-        return ""
-    pairs = zip(mine[: 10 * MANY].tolist(), other[: 10 * MANY].tolist(), strict=False)
-    for one, two in pairs:
-        if sides.holders(side, one) >= MANY and sides.holders(1 - side, two) >= MANY:
-            names = (sides.names[side], sides.names[1 - side])
-            return (
-                f"such as {_quoted(sides.labels[one])} in {names[0]} and "
-                f"{_quoted(sides.labels[two])} in {names[1]}"
-            )
-    return ""
-
-
-def _against(mine: NDArray[Any], other: NDArray[Any], names: tuple[str, str]) -> str:
-    """The forms of two sides, in words."""
-    one, two = forms(mine), forms(other)
-    if one == two:
-        return f"both write {one}" if one else "one of them has nothing else"
-    told = [(words, name) for words, name in zip((one, two), names, strict=True) if words]
-    return " against ".join(f"{words} in {name}" for words, name in told)
 
 
 def _quoted(label: object) -> str:

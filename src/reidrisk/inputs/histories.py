@@ -254,8 +254,8 @@ def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
     found, there = days(numbers)
     if not there.all():
         raise InvalidInput(
-            f"{source.place(int((~there).argmax()))}: the timestamp is not in the calendar, and all "
-            f"look like days written as 20230517; {_ADVICE}"
+            f"{source.place(int((~there).argmax()))}: the timestamp is not in the calendar, while "
+            f"all look like days such as 20230517; {_ADVICE}"
         )
     return np.asarray(found.astype("datetime64[s]").astype(np.int64))
 
@@ -270,9 +270,7 @@ def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
         )
     known = [time for time in times if time is not None]
     if len({time.tzinfo is None for time in known}) > 1:
-        raise InvalidInput(
-            f"{source}: some timestamps name a time zone and some do not; {_ADVICE}"
-        )
+        raise InvalidInput(f"{source}: some timestamps name a time zone and some do not; {_ADVICE}")
     return np.array([_moment(time) for time in known], np.int64)[codes]
 
 

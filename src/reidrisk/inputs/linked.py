@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.alike import difference, spelt_apart
 from reidrisk.inputs.columns import one_of
 from reidrisk.inputs.labels import find, label_array, refuse_twins, union
 from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.meeting import epochs_apart, tokens_apart, users_of
 from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
-from reidrisk.speech import setting
+from reidrisk.speech import setting, warn
 
 Strangers = Literal["keep", "refuse"]
 
@@ -49,6 +51,7 @@ class Linked:
         slot_names: What the slots are called, if they have names: epochs, columns.
         by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
+        warnings: What the two hardly share, or seem to write in two ways, a sentence each.
     """
 
     known: Rows
@@ -60,6 +63,7 @@ class Linked:
     slot_names: tuple[str, ...] = ()
     by_column: bool = False
     top_sets: NDArray[np.int32] | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
@@ -126,7 +130,11 @@ def read_linked(
 
     Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
     Lists of different lengths are bags, without an order. In long form a slot is an epoch of either
-    file, and one without a row was not seen; items without epochs are bags.
+    file, in the order of what their names mean, and one without a row was not seen; items without
+    epochs are bags.
+
+    Tables that have no token, no epoch or no user in common are refused; what they hardly share, or
+    seem to write in two ways, is in `warnings` of what is returned.
     """
     one_of("strangers", strangers, get_args(Strangers))
     if unknown := set(columns or {}) - set(RENAMED):
@@ -139,7 +147,9 @@ def read_linked(
     if taxonomy is None:
         taxonomy = _noted_taxonomy(known, notes)
     here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
-    return link(here, there, taxonomy=taxonomy, strangers=strangers)
+    linked = link(here, there, taxonomy=taxonomy, strangers=strangers)
+    warn(linked.warnings)
+    return linked
 
 
 read_observations = read_linked
@@ -149,16 +159,18 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     """Bring the tokens and users of two files together."""
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
-    known, anonymous = (rows_of_site(rows.numbered(labels), len(labels)) for rows in (here, there))
+    here, there = here.numbered(labels), there.numbered(labels)
+    known, anonymous = (rows_of_site(rows, len(labels)) for rows in (here, there))
     refuse_twins(here.users, here.source)
     refuse_twins(there.users, there.source, _ONE_ROW)
+    users = users_of(here, there)
     truth = _truth(here, there)
     found = truth != MISSING
     if not found.any():
         raise InvalidInput(
             f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
-            "so nobody can be found; check that both name users alike: the same column, no blanks, "
-            "7 or 007 in both"
+            f"so nobody can be found: {difference(users)}; check that both name users alike: the "
+            "same column, 7 or 007 in both"
         )
     if strangers == "refuse" and not found.all():
         first, *others = np.flatnonzero(~found).tolist()
@@ -168,11 +180,14 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
             f"users there, take such rows out, or keep them apart with "
             f"{setting('strangers', 'keep')}"
         )
+    # Tokens of a taxonomy are written alike, or have been refused.
+    apart = () if taxonomy is not None else tokens_apart(here, there)
     return Linked(
         known, anonymous[found], truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
         stranger_rows=None if found.all() else anonymous[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
+        warnings=(*spelt_apart(users), *epochs_apart(here, there), *apart),
     )  # fmt: skip
 
 

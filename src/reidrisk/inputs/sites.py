@@ -17,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
+from reidrisk.inputs.columns import lists, refuse_nulls, trimmed, without_blanks
 from reidrisk.inputs.epochs import order_of
 from reidrisk.inputs.labels import Coded, as_text, encode, find, not_in_taxonomy, union
 from reidrisk.inputs.layouts import Layout
@@ -218,7 +218,8 @@ def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.
     table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    return table, source
+    columns = {name: trimmed(table[name]) for name in table.column_names}
+    return pa.table(columns), source
 
 
 def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
