@@ -55,7 +55,7 @@ def warn(sentences: Iterable[str]) -> None:
     """Warn who is in Python; whoever else speaks shows the warnings of what was read."""
     if _place.get() == "arguments":
         for sentence in sentences:
-            warnings.warn(sentence, stacklevel=3)
+            warnings.warn(sentence, stacklevel=4)  # where a reader was called
 
 
 def _quoted(value: str | int) -> str:

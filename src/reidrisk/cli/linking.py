@@ -265,10 +265,10 @@ def _kept_apart(linked: "Linked") -> str:
 
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
     epochs = told(linked.slot_names) if linked.slot_names and not linked.by_column else ""
-    text = (
-        f"Rows are {rows}. {epochs}{' ' if epochs else ''}{linked.known_only:,} of {linked.users:,} known users have no anonymous "
-        "row"
-    )
+    text = " ".join(filter(None, (
+        f"Rows are {rows}.", epochs,
+        f"{linked.known_only:,} of {linked.users:,} known users have no anonymous row",
+    )))  # fmt: skip
     if not linked.strangers:
         return f"{text}."
     return f"{text}; {linked.strangers:,} anonymous rows are of users who are not known: strangers."

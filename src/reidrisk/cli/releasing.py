@@ -173,6 +173,7 @@ def _release(
         note = json.dumps({"release": name, "seed": seed, **_note(release)}, indent=1)
         part.write_text(note + "\n", encoding="utf-8")
     if not quiet:
+        show.order(crowd)
         click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
             f"{seen.tokens:,} tokens: {output}"

@@ -34,6 +34,15 @@ def warn(source: "Source") -> None:
         click.echo(f"warning: {sentence}", err=True)
 
 
+def order(source: "Source") -> None:
+    """Say in which order the epochs of people from a table were taken."""
+    from reidrisk.inputs.epochs import told
+    from reidrisk.people.profiles import Profiles
+
+    if isinstance(source, Profiles) and source.epochs > 1:
+        say(told(source.epoch_labels.tolist(), "Epochs of people"))
+
+
 def table(
     headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, whole: tuple[str, ...] = ()
 ) -> None:

@@ -271,7 +271,7 @@ def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
     known = [time for time in times if time is not None]
     if len({time.tzinfo is None for time in known}) > 1:
         raise InvalidInput(f"{source}: some timestamps name a time zone and some do not; {_ADVICE}")
-    return np.array([_moment(time) for time in known], np.int64)[codes]
+    return np.asarray(np.array([_moment(time) for time in known], np.int64)[codes])
 
 
 def _profiles(

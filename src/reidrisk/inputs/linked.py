@@ -147,9 +147,7 @@ def read_linked(
     if taxonomy is None:
         taxonomy = _noted_taxonomy(known, notes)
     here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
-    linked = link(here, there, taxonomy=taxonomy, strangers=strangers)
-    warn(linked.warnings)
-    return linked
+    return link(here, there, taxonomy=taxonomy, strangers=strangers)
 
 
 read_observations = read_linked
@@ -182,12 +180,14 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
         )
     # Tokens of a taxonomy are written alike, or have been refused.
     apart = () if taxonomy is not None else tokens_apart(here, there)
+    warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
+    warn(warnings)
     return Linked(
         known, anonymous[found], truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
         stranger_rows=None if found.all() else anonymous[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
-        warnings=(*spelt_apart(users), *epochs_apart(here, there), *apart),
+        warnings=warnings,
     )  # fmt: skip
 
 
