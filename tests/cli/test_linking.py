@@ -238,6 +238,19 @@ def test_a_warning_is_on_the_screen_in_the_result_in_the_report_and_at_the_gate(
     assert Result.load(tmp_path / "again").warnings == (warning,)
 
 
+def test_a_study_of_tables_that_never_meet_is_refused_beside_the_key_that_names_them(tmp_path):
+    (tmp_path / "k.csv").write_text("user,epoch,token\na,1,5\nb,1,6\n")
+    (tmp_path / "a.csv").write_text("user,epoch,token\na,1,5.0\nb,1,6.0\n")
+    (tmp_path / "s.toml").write_text(
+        '[people]\nkind = "linked"\nknown = "k.csv"\nanonymous = "a.csv"\n'
+    )
+    done = call("study", tmp_path / "s.toml", "-o", tmp_path / "run")
+    assert done.returncode == 2
+    assert "line 3" in done.stderr
+    assert "no token is in both tables" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
 def test_the_order_of_slots_is_said_on_the_screen_and_in_the_result(tmp_path):
     table = tmp_path / "weeks.csv"
     rows = [f"c{n},week {week},{week % 5 + n}" for n in range(3) for week in range(12, 0, -1)]

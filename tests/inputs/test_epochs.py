@@ -86,6 +86,11 @@ def test_any_names_have_an_order_or_a_reason(names):
     assert all(form_of(name) and meant(name) is not None for name in names)
 
 
+def test_long_numbers_that_differ_in_their_last_digit_do_not_mean_the_same():
+    assert meant("1" * 29 + "1") != meant("1" * 29 + "2")
+    assert meant("18446744073709551614") != meant("18446744073709551615")
+
+
 def test_the_order_is_told():
     weeks = [f"week {n}" for n in range(1, 13)]
     assert told(weeks) == (

@@ -160,6 +160,7 @@ def information(seen: str, *, as_json: bool) -> None:
 
     folder = _folder(seen)
     linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
+    show.warn(linked)
     found = pair_information(linked.observations)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))

@@ -20,7 +20,8 @@ _FORMS = (
     ("numbers with an exponent", re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)[eE][+-]?\d+")),
     ("numbers with a plus before them", re.compile(r"\+\d+")),
 )
-_NUMBER = re.compile(r"[+-]?(\d{1,30}([.,]\d{0,30})?|[.,]\d{1,30})(e[+-]?\d{1,3})?")
+# No more digits than decimals keep.
+_NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?")
 
 
 def form_of(text: str) -> str:
