@@ -41,13 +41,15 @@ class Observations:
             disk and is read in blocks; a view that already has that type is not copied.
         anonymous: One row per target, targets x slots; a bag of tokens for each if known are bags,
             held as `BagRows`, since a few may be far larger than the others.
-        truth: For each target the row of `known` that is the same person.
+        truth: For each target the row of `known` that is the same person. A row may come again
+            where rows are only searched; whatever gives an interval refuses two of one person.
         tokens: Size of the alphabet.
         first: Only for a shard: the row that `known[0]` is among all known rows.
         users: Only for a shard: the number of all known rows. `truth` counts among all of them, so
             a shard need not hold any true row.
         strangers: Anonymous rows of people who are not known, in the form of `anonymous`; None if
-            there are none. They are no targets: nothing that is said of targets depends on them.
+            there are none; one of each. They are no targets: nothing that is said of targets
+            depends on them.
             `of_strangers` makes them so.
     """
 

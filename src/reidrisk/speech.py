@@ -6,7 +6,8 @@ they who speak; everybody else is in Python.
 """
 
 import json
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Literal
@@ -91,6 +92,13 @@ def option(name: str) -> str:
     '--max-memory'
     """
     return f"{name}=" if _place.get() == "arguments" else f"--{name.replace('_', '-')}"
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Warn who is in Python; whoever else speaks shows the warnings of what was read."""
+    if _place.get() == "arguments":
+        for sentence in sentences:
+            warnings.warn(sentence, stacklevel=4)  # where a reader was called
 
 
 def _quoted(value: str | int) -> str:

@@ -191,18 +191,89 @@ def test_link_compares_columns(tmp_path):
     assert Result.load(tmp_path / "again").risks == (first, second)
 
 
-def test_columns_that_two_tables_write_differently_are_said(tmp_path):
+def test_columns_that_two_tables_write_differently_are_refused(tmp_path):
     """Numbers become 34.0 where a program has met an empty cell; nobody is then found by them."""
     known, shown = tmp_path / "known.csv", tmp_path / "shown.csv"
     known.write_text("user,age,sex\na,34,f\nb,35,m\n")
     shown.write_text("user,age,sex\na,34.0,f\nb,35.0,\n")
     done = call("link", known, shown, "--columns", "age,sex", "-q")
-    assert (done.returncode, done.stdout) == (0, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert "no value of column age is in both tables" in done.stderr
     assert "sex" not in done.stderr
     assert call("link", known, known, "--columns", "age,sex", "-q").stderr == ""
     done = call("link", known, shown, "--user", "user", "--item", "age", "-q")
+    assert done.returncode == 2
     assert "no item is in both tables" in done.stderr
+
+
+@pytest.fixture
+def spoilt(tmp_path):
+    """Products of the first shop lost their zeros on the way."""
+    chance = np.random.default_rng(1)
+    for name in ("first", "second"):
+        rows = [f"c{n},{chance.integers(1, 15):02}" for n in range(60) for _ in range(4)]
+        text = "\n".join(("user,item", *rows))
+        (tmp_path / f"{name}.csv").write_text(text.replace(",0", ",") if name == "first" else text)
+    return tmp_path / "first.csv", tmp_path / "second.csv"
+
+
+def test_a_warning_is_on_the_screen_in_the_result_in_the_report_and_at_the_gate(spoilt, tmp_path):
+    run = tmp_path / "run"
+    done = call("link", *spoilt, "-o", run, "-q")
+    assert (done.returncode, done.stdout) == (0, "")
+    (warning,) = Result.load(run).warnings
+    assert done.stderr == f"warning: {warning}\n"
+    assert "an item that the known table seems to write otherwise: '06' in" in warning
+    assert "seems to write otherwise" in (run / "report.html").read_text(encoding="utf-8")
+    call("report", run, "--edition", "signoff", "-o", tmp_path / "sign.html")
+    assert "seems to write otherwise" in (tmp_path / "sign.html").read_text(encoding="utf-8")
+    judged = call("gate", run, "--max-risk", "100%")
+    assert judged.returncode == 0
+    assert "doubt: " in judged.stderr
+    assert "seems to write otherwise" in judged.stderr
+    assert call("gate", run, "--max-risk", "100%", "--strict").returncode == 3
+    again = call("study", run / "study.toml", "-o", tmp_path / "again")
+    assert again.stderr.startswith(f"warning: {warning}")
+    assert "seems to write otherwise" in again.stdout
+    assert Result.load(tmp_path / "again").warnings == (warning,)
+
+
+def test_a_study_of_tables_that_never_meet_is_refused_beside_the_key_that_names_them(tmp_path):
+    (tmp_path / "k.csv").write_text("user,epoch,token\na,1,5\nb,1,6\n")
+    (tmp_path / "a.csv").write_text("user,epoch,token\na,1,5.0\nb,1,6.0\n")
+    (tmp_path / "s.toml").write_text(
+        '[people]\nkind = "linked"\nknown = "k.csv"\nanonymous = "a.csv"\n'
+    )
+    done = call("study", tmp_path / "s.toml", "-o", tmp_path / "run")
+    assert done.returncode == 2
+    assert "line 3" in done.stderr
+    assert "no token is in both tables" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_order_of_slots_is_said_on_the_screen_and_in_the_result(tmp_path):
+    table = tmp_path / "weeks.csv"
+    rows = [f"c{n},week {week},{week % 5 + n}" for n in range(3) for week in range(12, 0, -1)]
+    table.write_text("\n".join(("user,epoch,token", *rows)))
+    done = call("link", table, table, "--attack", "hamming", "-o", tmp_path / "r.json")
+    order = "week 1, week 2, ..., week 12; 12 in all, in the order of the numbers in their names."
+    assert order in " ".join(done.stdout.split())
+    assert f"A slot is one epoch: {order}" in Result.load(tmp_path / "r.json").assumptions
+
+
+def test_the_order_of_epochs_of_people_is_said_too(tmp_path):
+    rows = [f"c{n},week {week},{week % 5 + n}" for n in range(9) for week in range(12, 0, -1)]
+    (tmp_path / "p.csv").write_text("\n".join(("user,epoch,token", *rows)))
+    (tmp_path / "s.toml").write_text(
+        'attacks = ["hamming"]\n[people]\nkind = "table"\npath = "p.csv"\n[release]\ntop = 1\n'
+    )
+    order = "Epochs of people: week 1, week 2, ..., week 12; 12 in all, in the order of the numbers"
+    done = call("study", tmp_path / "s.toml", "-o", tmp_path / "run")
+    assert done.returncode == 0, done.stderr
+    assert order in " ".join(done.stdout.split())
+    assert any(order in sentence for sentence in Result.load(tmp_path / "run").assumptions)
+    done = call("release", "topics", tmp_path / "p.csv", "--top", "1", "-o", tmp_path / "seen")
+    assert order in " ".join(done.stdout.split())
 
 
 def test_the_default_attacks_do_not_flatter(own, tmp_path):

@@ -167,3 +167,68 @@ def test_impossible_epochs_are_refused():
         Epochs(length=timedelta(0))
     with pytest.raises(InvalidInput, match="at least 1"):
         Epochs(count=0)
+
+
+DAYS = {
+    "days without hyphens": ["20230501", "20230515"],
+    "days": ["2023-05-01", "2023-05-15"],
+    "weeks": ["2023-W18", "2023-W20"],
+    "zones": ["2023-05-01T02:00:00+02:00", "2023-05-15T00:00:00Z"],
+    "seconds": ["1682899200", "1684108800"],
+}
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize("times", DAYS.values(), ids=DAYS)
+def test_days_and_weeks_are_recognised_and_epochs_say_how_they_were_read(tmp_path, times, suffix):
+    path = tmp_path / f"v{suffix}"
+    if suffix == ".csv":
+        rows = "".join(f"1,{time},bbc.co.uk\n" for time in times)
+        path.write_text(f"user,timestamp,domain\n{rows}")
+    else:
+        values = list(map(int, times)) if times[0].isdecimal() else times
+        table = {"user": [1, 1], "timestamp": values, "domain": ["bbc.co.uk"] * 2}
+        parquet.write_table(pa.table(table), path)
+    people = read_histories(path, DOMAINS)
+    assert people.present.tolist() == [[True, False, True]]
+    assert people.epoch_labels.tolist() == ["2023-05-01", "2023-05-08", "2023-05-15"]
+
+
+def test_epochs_that_begin_within_a_day_say_when(tmp_path):
+    epochs = Epochs(start=datetime(2023, 5, 1, 12, tzinfo=UTC), count=2)
+    people = read(tmp_path, epochs=epochs)
+    assert people.epoch_labels.tolist() == ["2023-05-01T12:00:00Z", "2023-05-08T12:00:00Z"]
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        (["2023-05-01", "9999-12-31"], "row 2: the timestamp is no time of a visit.* never"),
+        (["2023-05-01T00:00:00", "9999-12-31T23:59:59"], "row 2: the timestamp is no time of a"),
+        (["20230501", "20230532"], "row 2: the timestamp is not in the calendar"),
+        (["20230501083000", "20230501083100"], "row 1: the timestamp is no time of a visit"),
+        (["18446744073709551615", "18446744073709551614"], "timestamp"),
+    ],
+)
+def test_times_that_no_visit_has_are_refused_without_a_traceback(tmp_path, times, message):
+    rows = "".join(f"ann,{time},bbc.co.uk\n" for time in times)
+    with pytest.raises(InvalidInput, match=message) as wrong:
+        read(tmp_path, f"user,timestamp,domain\n{rows}")
+    assert not any(time in str(wrong.value) for time in times)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.timestamp("us"), pa.timestamp("ms", "UTC"), pa.date32(), pa.uint64()]
+)
+def test_the_end_of_time_is_refused_in_parquet_too(tmp_path, kind):
+    moments = [datetime(2023, 5, 1, tzinfo=UTC), datetime(9999, 12, 31, tzinfo=UTC)]
+    if kind == pa.uint64():
+        times = pa.array([2**64 - 1, 1], kind)
+    elif pa.types.is_date(kind):
+        times = pa.array([moment.date() for moment in moments], kind)
+    else:
+        times = pa.array(moments, pa.timestamp("us", "UTC")).cast(kind)
+    table = pa.table({"user": [1, 1], "timestamp": times, "domain": ["bbc.co.uk"] * 2})
+    parquet.write_table(table, tmp_path / "v.parquet")
+    with pytest.raises(InvalidInput, match="timestamp"):
+        read_histories(tmp_path / "v.parquet", DOMAINS)

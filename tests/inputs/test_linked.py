@@ -16,6 +16,7 @@ from reidrisk.data import (
 )
 from reidrisk.inputs.layouts import Layout
 from reidrisk.observations import Observations
+from reidrisk.speech import speaking
 
 
 def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
@@ -112,18 +113,19 @@ def test_two_tables_are_a_source_that_says_its_sizes(tmp_path):
 def test_users_that_are_written_differently_are_different_users(tmp_path, users):
     (tmp_path / "k.csv").write_text("user,tokens\n" + "".join(f"{user},3\n" for user in users))
     (tmp_path / "a.csv").write_text(f"user,tokens\n{users[1]},3\n")
-    linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
+    with speaking("options"):  # who says it itself if this looks like a slip
+        linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.truth.tolist() == [1]
 
 
 def test_lists_in_csv_have_semicolons(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\nann,3;;7\nbob,;3;4\n")
-    (tmp_path / "a.csv").write_text("user,tokens\nbob,7; 3 ;\nbob, ;; 4\n")
+    (tmp_path / "a.csv").write_text("user,tokens\nbob,7; 3 ;\nann, ;; 4\n")
     linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.labels.tolist() == [3, 4, 7]
     assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
     assert linked.anonymous.tolist() == [[2, 0, -1], [-1, -1, 1]]
-    assert linked.truth.tolist() == [1, 1]
+    assert linked.truth.tolist() == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -279,3 +281,24 @@ def test_the_authors_layout_comes_back(tmp_path):
     inferred = read_tfrecord_observations(path)
     assert set(inferred.labels) <= set(np.arange(30) * 2 + 1)
     np.testing.assert_array_equal(inferred.labels[inferred.top_sets], sets * 2 + 1)
+
+
+@pytest.mark.parametrize(
+    ("known", "rows"),
+    [
+        ("user,tokens\nann,3\nbob,4\n", "user,tokens\nbob,3\nann,3\nbob,4\n"),
+        ("user,tokens\nann,3\nbob,4\n", "user,tokens\nzoe,3\nann,3\nzoe,4\n"),
+        ("user,age,zip\nann,3,1\nbob,4,1\n", "user,age,zip\nbob,3,1\nann,3,1\nbob,4,1\n"),
+    ],
+    ids=["targets", "strangers", "columns"],
+)
+def test_two_anonymous_rows_of_one_user_are_refused_with_the_reason(tmp_path, known, rows):
+    (tmp_path / "k.csv").write_text(known)
+    (tmp_path / "a.csv").write_text(rows)
+    layout = Layout(columns=("age", "zip")) if "age" in known else None
+    with pytest.raises(
+        InvalidInput, match=r"a\.csv, row 3: the same user as in .*a\.csv, row 1; .*independent"
+    ) as wrong:
+        read_linked(tmp_path / "k.csv", tmp_path / "a.csv", layout=layout)
+    assert "bob" not in str(wrong.value)
+    assert "zoe" not in str(wrong.value)

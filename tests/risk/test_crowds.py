@@ -38,8 +38,8 @@ def small_worlds(draw, most=6):
     users, slots, tokens = draw(st.integers(1, most)), draw(st.integers(1, 3)), 3
     row = st.lists(st.integers(0, tokens - 1), min_size=slots, max_size=slots)
     known = draw(st.lists(row, min_size=users, max_size=users))
-    shown = draw(st.lists(row, min_size=1, max_size=4))
-    truth = draw(st.lists(st.integers(0, users - 1), min_size=len(shown), max_size=len(shown)))
+    shown = draw(st.lists(row, min_size=1, max_size=min(4, users)))
+    truth = draw(st.permutations(range(users)))[: len(shown)]
     return Observations(known, shown, truth, tokens=tokens)
 
 

@@ -10,6 +10,7 @@ from reidrisk import LocalEngine, Observations, TokenWeights
 from reidrisk.attacks.attack import View
 from reidrisk.risk import Fitted, fitted, measure, measure_sizes, optimum, per_user, posterior
 from reidrisk.risk.measuring import measured
+from reidrisk.risk.posteriors import beliefs
 
 RNG = np.random.default_rng(3)
 KNOWN = RNG.integers(0, 5, (700, 4))
@@ -137,5 +138,7 @@ def test_claims_and_optimum_describe_one_model():
     model = Uneven().fit(seen).normalised()
     chances = np.exp([model.of(known, row) / 2**40 for row in outcomes]).T
     np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-9)
-    claimed = posterior(seen, Uneven()).claimed
-    assert chances.mean(axis=0) @ claimed == pytest.approx(optimum(seen, Uneven()).value, rel=1e-9)
+    claimed, _ = beliefs(seen, model, LocalEngine())
+    everyone = Observations(known, known, np.arange(4), tokens=5)
+    best = optimum(everyone, Uneven()).value
+    assert chances.mean(axis=0) @ claimed == pytest.approx(best, rel=1e-9)

@@ -234,7 +234,7 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     """Written by version 0.1.0 before bounds and estimates became one record."""
     text = OLD.read_text(encoding="utf-8")
     result = Result.load(OLD)
-    later = ("releases", "attackers", "guesses", "strangers", "credits")
+    later = ("releases", "attackers", "guesses", "strangers", "credits", "warnings")
     added = {**{name: [] for name in later}, "signoff": None}
     body = {**json.loads(text), **added}
     assert json.loads(result.to_json()) == {**body, "checksum": checksum_of(body)}

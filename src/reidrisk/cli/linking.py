@@ -15,8 +15,6 @@ from reidrisk.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from reidrisk.data import Linked
     from reidrisk.inputs.layouts import Layout
     from reidrisk.inputs.linked import Strangers
@@ -150,8 +148,6 @@ def link(
     keys = {**said(layout), "strangers": kept}
     question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,
                          strangers=hidden, present=present)  # fmt: skip
-    if nothing := _nothing_in_common(linked):
-        click.echo(nothing, err=True)
     if not (quiet or as_json):
         show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
@@ -177,6 +173,7 @@ def information(seen: str, *, as_json: bool) -> None:
 
     folder = _folder(seen)
     linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
+    show.warn(linked)
     found = pair_information(linked.observations)
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
@@ -266,42 +263,17 @@ def _taken(path: Path, layout: "Layout") -> str:
 
 def _kept_apart(linked: "Linked") -> str:
     """Who is in one table only, and what rows are taken for."""
+    from reidrisk.inputs.epochs import told
+
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
-    text = (
-        f"Rows are {rows}. {linked.known_only:,} of {linked.users:,} known users have no anonymous "
-        "row"
-    )
+    epochs = told(linked.slot_names) if linked.slot_names and not linked.by_column else ""
+    text = " ".join(filter(None, (
+        f"Rows are {rows}.", epochs,
+        f"{linked.known_only:,} of {linked.users:,} known users have no anonymous row",
+    )))  # fmt: skip
     if not linked.strangers:
         return f"{text}."
     return f"{text}; {linked.strangers:,} anonymous rows are of users who are not known: strangers."
-
-
-def _nothing_in_common(linked: "Linked") -> str:
-    """A warning if two tables do not write a column, or items, alike; else nothing."""
-    import numpy as np
-
-    if linked.by_column:
-        sides = (linked.known.block(0, linked.users).T, np.asarray(linked.anonymous).T)
-        slots = zip(linked.slot_names, *sides, strict=True)
-        apart = [name for name, one, other in slots if not _common(one, other)]
-        what = " and no ".join(f"value of column {name}" for name in apart)
-    else:
-        known, shown = (
-            rows.values if isinstance(rows, rr.BagRows) else np.asarray(rows).ravel()
-            for rows in (linked.known, linked.anonymous)
-        )
-        what = "" if _common(known, shown) else "item"
-    return what and (
-        f"reidrisk: no {what} is in both tables, so that nobody is found by it; check that both "
-        "write it alike, 34 or 34.0 in both"
-    )
-
-
-def _common(one: "NDArray[Any]", other: "NDArray[Any]") -> bool:
-    """Whether two sides have a token in common; gaps are below 0."""
-    import numpy as np
-
-    return bool((np.intersect1d(one, other) >= 0).any())
 
 
 def _release(shown: dict[str, Any], linked: "Linked") -> Any:

@@ -75,6 +75,7 @@ def answer(question: Question, wishes: Wishes) -> None:
         if wishes.with_users:
             write_users(question.study, question.source, Path(output) / USERS)
     else:
+        show.warn(question.source)
         with show.Progress(quiet=wishes.quiet) as progress:
             engine = rr.LocalEngine(progress=progress.pairs)
             result = replace(question.study.run(question.source, engine=engine), inputs=inputs)

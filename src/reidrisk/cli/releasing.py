@@ -172,6 +172,7 @@ def _release(
     labels = labels_of(shows, crowd)
     data.write_observations(seen, output, ids=crowd.ids, labels=labels, note=note)
     if not quiet:
+        show.order(crowd)
         click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
             f"{seen.tokens:,} tokens: {output}"

@@ -105,9 +105,10 @@ def gate(
     being vague. Sweeps do not count. Write limits as 1% or 0.01; a bare 1 is refused.
 
     Doubts are told on stderr, and fail with --strict: a result that is not that of the run in its
-    folder, more than 10% of targets who could not be assessed, only attacks that know too little,
-    figures that hold with less than 90% or than was asked for; and with --compare another number
-    of users, another unit, and slots and attacks that the other run has not.
+    folder, two tables that share little or write the same in two ways, more than 10% of targets who
+    could not be assessed, only attacks that know too little, figures that hold with less than 90%
+    or than was asked for; and with --compare another number of users, another unit, and slots and
+    attacks that the other run has not.
 
     The exit code is 0 if passed, 3 if not, and 2 if something asked for cannot be judged.
 

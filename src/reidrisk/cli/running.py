@@ -60,6 +60,7 @@ def run_file(
     from reidrisk.engines import LocalEngine
     from reidrisk.study import run_in
 
+    show.warn(file.source)
     study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
     if changes:
         study, text = replace(study, **changes), f"# as run: {again}\n{text}"

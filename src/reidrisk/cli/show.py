@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
     from reidrisk.people.people import People
     from reidrisk.study.result import Decision, OpenSet, Risk
+    from reidrisk.study.setup import Source
 
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -25,6 +26,21 @@ _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 def say(text: str) -> None:
     """Print paragraphs that fit the terminal."""
     click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
+
+
+def warn(source: "Source") -> None:
+    """Say on stderr why what was read may be spoilt, also if nothing else is to be printed."""
+    for sentence in getattr(source, "warnings", ()):
+        click.echo(f"warning: {sentence}", err=True)
+
+
+def order(source: "Source") -> None:
+    """Say in which order the epochs of people from a table were taken."""
+    from reidrisk.inputs.epochs import told
+    from reidrisk.people.profiles import Profiles
+
+    if isinstance(source, Profiles) and source.epochs > 1:
+        say(told(source.epoch_labels.tolist(), "Epochs of people"))
 
 
 def table(

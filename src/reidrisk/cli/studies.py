@@ -13,6 +13,7 @@ from reidrisk.errors import InvalidInput
 if TYPE_CHECKING:
     from reidrisk.releases import AnyRelease
     from reidrisk.study import Result, Study
+    from reidrisk.study.setup import Source
     from reidrisk.study.toml import StudyFile
 
 
@@ -101,7 +102,7 @@ def study_run(
     result, ran = run_file(read, output, command=command, fresh=fresh, quiet=quiet)
     if with_users:
         write_users(read.study, read.source, Path(output) / USERS)
-    _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
+    _tell(result, read.source, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
 @click.command()
@@ -159,7 +160,7 @@ def sweep(
         quiet=quiet,
         changes=changes,
     )
-    _tell(result, output, ran=ran, as_json=as_json, quiet=quiet)
+    _tell(result, read.source, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
 def _release(text: str, read: "StudyFile") -> "AnyRelease":
@@ -193,13 +194,16 @@ def _tell_replaced(folder: str) -> None:
         click.echo(f"--fresh: replaces {cleaned(held)} in {folder}", err=True)
 
 
-def _tell(result: "Result", folder: str, *, ran: bool, as_json: bool, quiet: bool) -> None:
+def _tell(
+    result: "Result", source: "Source", folder: str, *, ran: bool, as_json: bool, quiet: bool
+) -> None:
     if as_json:
         click.echo(result.to_json(), nl=False)
     elif not quiet:
         from reidrisk import report
 
         show.say(report.text(result))
+        show.order(source)
         if swept := [risk for risk in result.risks if risk.setting]:
             show.risks(swept, result.unit)
         if result.releases:

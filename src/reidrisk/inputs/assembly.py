@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.columns import numbers, one_of, table_of
+from reidrisk.inputs.epochs import order_of
 from reidrisk.inputs.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
+from reidrisk.inputs.times import days_as_text
 from reidrisk.machine import check_fits
 from reidrisk.parallel import over_blocks
 from reidrisk.people import cells
@@ -30,7 +32,8 @@ class Choices:
 
     Args:
         taxonomy: All tokens there are. By default those of the rows, of all epochs.
-        epochs: The epochs to take, in this order. By default all, sorted.
+        epochs: The epochs to take, in this order. By default all, in the order of what their names
+            mean: numbers, days, weeks.
         absent: What to do about users without rows in some of the epochs. "missing", the default:
             nothing is seen of them there. "pad": they get random sets. "drop": leave them out.
         duplicates: Whether several rows of one user, epoch and token are refused, the default, or
@@ -83,7 +86,8 @@ def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
     users = encode_users(table["user"], "user", source)
-    epochs, tokens = (encode(table[name], name, source) for name in ("epoch", "token"))
+    epochs = encode(days_as_text(table["epoch"]), "epoch", source)
+    tokens = encode(table["token"], "token", source)
     return assemble(LongRows(users, epochs, tokens, _weights(table, source)), source, choices)
 
 
@@ -200,9 +204,14 @@ def _in_epochs(
 ) -> tuple[LongRows, NDArray[np.bool_] | None]:
     """The rows of the chosen epochs, and which of all rows these are."""
     if epochs is None:
-        return rows, None
+        order = order_of(rows.epochs.labels, source).places
+        if (np.diff(order) > 0).all():
+            return rows, None
+        place = np.argsort(order).astype(np.int32)
+        ordered = Coded(place[rows.epochs.codes], rows.epochs.labels[order])
+        return replace(rows, epochs=ordered), None
     given = label_array("epochs", epochs)
-    ordered = encode(pa.chunked_array([pa.array(epochs)]), "epochs", Source.memory(len(given)))
+    asked = encode(pa.chunked_array([pa.array(epochs)]), "epochs", Source.memory(len(given)))
     missing = find(given, rows.epochs.labels) < 0
     if missing.any():
         raise InvalidInput(
@@ -210,13 +219,13 @@ def _in_epochs(
             "others are there; name epochs as the file does"
         )
     place = np.full(len(rows.epochs.labels), -1, dtype=np.int32)
-    place[find(given[ordered.codes], rows.epochs.labels)] = np.arange(len(given))
+    place[find(given[asked.codes], rows.epochs.labels)] = np.arange(len(given))
     codes = place[rows.epochs.codes]
     kept = codes >= 0
     return (
         LongRows(
             Coded(rows.users.codes[kept], rows.users.labels),
-            Coded(codes[kept], given[ordered.codes]),
+            Coded(codes[kept], given[asked.codes]),
             Coded(rows.tokens.codes[kept], rows.tokens.labels),
             rows.weights[kept],
         ),

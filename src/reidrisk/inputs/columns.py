@@ -91,11 +91,19 @@ def lists(column: pa.ChunkedArray, name: str, source: Source) -> pa.Array:
 
 
 def without_blanks(values: pa.Array) -> pa.Array:
-    """Null instead of empty text."""
+    """Text without blanks around it, and null instead of empty text."""
     if not holds_text(values.type):
         return values
-    values = values.cast(pa.large_string())
+    values = trimmed(values)
     return pc.if_else(pc.equal(values, ""), None, values)
+
+
+def trimmed(column: pa.ChunkedArray | pa.Array) -> pa.ChunkedArray | pa.Array:
+    """Text without blanks around it, as files of text are read; other columns as they are."""
+    kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    if not holds_text(kind):
+        return column
+    return pc.ascii_trim(column.cast(kind).cast(pa.large_string()), characters=" \t")
 
 
 def holds_text(kind: pa.DataType) -> bool:

@@ -6,6 +6,7 @@ names decides, even if it names it without any token. A single word such as `com
 itself.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -23,12 +24,21 @@ from reidrisk.inputs.columns import holds_text, lists, one_piece, refuse_nulls, 
 from reidrisk.inputs.labels import Coded, encode, encode_users, find, label_array, not_in_taxonomy
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, AnyPath, read_table
+from reidrisk.inputs.times import days, may_be_days, moments
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.speech import offering
 
+Seconds = NDArray[np.int64]
+
 WEEK = timedelta(days=7)
-# As seconds this is the year 5138; whoever has more has milliseconds.
+# As seconds this is the year 5138; whoever has more has milliseconds, or means never.
 MOST_SECONDS = 10**11
+DAY = 86_400
+_PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+_ADVICE = (
+    "write all as 2023-05-17T08:30:00, as days such as 2023-05-17 or 20230517, or as whole seconds "
+    "since 1970"
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,10 +65,10 @@ class Epochs:
             if span is not None and span < timedelta(seconds=1):
                 raise InvalidInput(f"{name} of an epoch is at least a second, got {span}")
 
-    def of(self, seconds: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], int]:
-        """Pairs of a visit and an epoch it falls into, and the number of epochs."""
+    def of(self, seconds: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], Seconds]:
+        """Pairs of a visit and an epoch it falls into, and when epochs begin."""
         length, step = _seconds(self.length), _seconds(self.every or self.length)
-        begin = _moment(self.start) if self.start else int(seconds.min()) // 86_400 * 86_400
+        begin = _moment(self.start) if self.start else int(seconds.min()) // DAY * DAY
         last = (seconds - begin) // step
         count = self.count or max(1, int(last.max()) + 1)
         visits, epochs = [], []
@@ -67,7 +77,7 @@ class Epochs:
             inside = (epoch >= 0) & (epoch < count) & (seconds - begin - epoch * step < length)
             visits.append(np.flatnonzero(inside))
             epochs.append(epoch[inside].astype(np.int32))
-        return np.concatenate(visits), np.concatenate(epochs), count
+        return np.concatenate(visits), np.concatenate(epochs), begin + step * np.arange(count)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -105,7 +115,9 @@ def read_histories(
 
     Args:
         path: CSV or Parquet, a file or a folder. Timestamps are dates with or without time, UTC
-            unless they say otherwise, or whole seconds since 1970.
+            unless they say otherwise, days such as 20230517, or whole seconds since 1970. An
+            epoch is called by the day on which it begins, so that `epoch_labels` show how they
+            were read.
         domains: A table of `domain` and `token`, one row per pair, or `domain` and `tokens`; or a
             mapping from domains to lists of tokens.
         epochs: How visits are grouped; by default by weeks from the first visit on.
@@ -126,12 +138,13 @@ def read_histories(
     seconds = _timestamps(visits["timestamp"], source)
     hosts = encode(visits["domain"], "domain", source)
     domain_of = np.array([table.find(str(host)) for host in hosts.labels])[hosts.codes]
-    which, when, count = (epochs or Epochs()).of(seconds)
+    which, when, begins = (epochs or Epochs()).of(seconds)
     if not len(which):
         raise InvalidInput(
             f"{source}: no visit falls into the epochs; check their start and length"
         )
-    return _profiles(users, domain_of, which, Coded(when, np.arange(count)), table, source, choices)
+    named = Coded(when, _names(begins))
+    return _profiles(users, domain_of, which, named, table, source, choices)
 
 
 def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
@@ -195,45 +208,72 @@ def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
     return names.take(rows), without_blanks(tokens), origin
 
 
-def _timestamps(column: pa.ChunkedArray, source: Source) -> NDArray[np.int64]:
+def _names(begins: Seconds) -> NDArray[Any]:
+    """What epochs are called: the day on which they begin, with the time if one begins later."""
+    late = bool((begins % DAY).any())
+    texts = np.datetime_as_string(begins.astype("datetime64[s]"), unit="s" if late else "D")
+    return np.array([f"{text}Z" if late else str(text) for text in texts], object)
+
+
+def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
     """Seconds since 1970."""
     refuse_nulls(column, "timestamp", source)
+    seconds = _seconds_of(column, source)
+    if (wrong := np.abs(seconds) > MOST_SECONDS).any():
+        raise InvalidInput(
+            f"{source.place(int(wrong.argmax()))}: the timestamp is no time of a visit, it lies "
+            "beyond the year 5000; if these are milliseconds, divide them by 1000, and if it "
+            "stands for never, remove the row"
+        )
+    return seconds
+
+
+def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
     kind = column.type
     if pa.types.is_integer(kind):
-        if kind == pa.uint64():
-            column = pc.min_element_wise(column, pa.scalar(2**63 - 1, kind))
-        seconds = np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
-        if (wrong := np.abs(seconds) > MOST_SECONDS).any():
-            row = int(wrong.argmax())
-            raise InvalidInput(
-                f"{source.place(row)}: the timestamp is too large for seconds since 1970; if these "
-                "are milliseconds, divide them by 1000"
-            )
-        return seconds
+        return _of_numbers(_whole(column, source), source)
     if pa.types.is_date(kind):
         column = column.cast(pa.timestamp("s"))
     if pa.types.is_timestamp(column.type):
-        exact = one_piece(column).cast(pa.timestamp("ns", tz=column.type.tz), safe=True)
-        return np.asarray(exact.cast(pa.int64()).to_numpy()) // 10**9
-    raise InvalidInput(_no_time(column, source))
+        counted = one_piece(column).cast(pa.int64()).to_numpy()
+        return np.asarray(counted // _PER_SECOND[column.type.unit])
+    if holds_text(kind):
+        return _of_texts(column, source)
+    raise InvalidInput(f"{source}: column 'timestamp' holds {kind}; {_ADVICE}")
 
 
-def _no_time(column: pa.ChunkedArray, source: Source) -> str:
-    advice = "write all as 2023-05-17T08:30:00, or all as whole seconds since 1970"
-    if holds_text(column.type):
-        for row, value in enumerate(column):
-            if not _is_time(value.as_py()):
-                return f"{source.place(row)}: the timestamp is no time; {advice}"
-        return f"{source}: some timestamps name a time zone and some do not; {advice}"
-    return f"{source}: column 'timestamp' holds {column.type}; {advice}"
-
-
-def _is_time(text: str) -> bool:
+def _whole(column: pa.ChunkedArray, source: Source) -> Seconds:
     try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+        return np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
+    except pa.ArrowInvalid:
+        raise InvalidInput(f"{source}: a timestamp has more than 64 bits; {_ADVICE}") from None
+
+
+def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
+    """Whole seconds, unless they are days such as 20230517, which as seconds would be in 1970."""
+    if not may_be_days(numbers):
+        return numbers
+    found, there = days(numbers)
+    if not there.all():
+        raise InvalidInput(
+            f"{source.place(int((~there).argmax()))}: the timestamp is not in the calendar, while "
+            f"all look like days such as 20230517; {_ADVICE}"
+        )
+    return np.asarray(found.astype("datetime64[s]").astype(np.int64))
+
+
+def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
+    coded = one_piece(column).dictionary_encode()
+    codes, times = coded.indices.to_numpy(), list(moments(coded.dictionary.to_pylist()))
+    strange = np.array([time is None for time in times])[codes]
+    if strange.any():
+        raise InvalidInput(
+            f"{source.place(int(strange.argmax()))}: the timestamp is no time; {_ADVICE}"
+        )
+    known = [time for time in times if time is not None]
+    if len({time.tzinfo is None for time in known}) > 1:
+        raise InvalidInput(f"{source}: some timestamps name a time zone and some do not; {_ADVICE}")
+    return np.asarray(np.array([_moment(time) for time in known], np.int64)[codes])
 
 
 def _profiles(
@@ -283,5 +323,5 @@ def _seconds(span: timedelta) -> int:
 
 
 def _moment(time: datetime) -> int:
-    """Seconds since 1970; UTC unless it says otherwise."""
-    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
+    """Whole seconds since 1970; UTC unless it says otherwise."""
+    return math.floor((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())

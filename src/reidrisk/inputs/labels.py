@@ -130,7 +130,7 @@ def not_in_taxonomy(place: str, what: str, labels: NDArray[Any]) -> str:
     )
 
 
-def refuse_twins(users: Coded, source: Source) -> None:
+def refuse_twins(users: Coded, source: Source, advice: str = "remove one of the two") -> None:
     """Name the first row whose user has another row before it."""
     if len(users.labels) == len(users.codes):
         return
@@ -138,7 +138,7 @@ def refuse_twins(users: Coded, source: Source) -> None:
     at = int((np.diff(users.codes[order]) == 0).argmax())
     raise InvalidInput(
         f"{source.place(int(order[at + 1]))}: the same user as in {source.place(int(order[at]))}; "
-        f"a user has one {source.unit} here: remove one of the two"
+        f"a user has one {source.unit} here: {advice}"
     )
 
 

@@ -12,14 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, Unverified
+from reidrisk.inputs.alike import difference, spelt_apart
 from reidrisk.inputs.columns import one_of
 from reidrisk.inputs.labels import find, label_array, refuse_twins, union
 from reidrisk.inputs.layouts import Layout
+from reidrisk.inputs.meeting import epochs_apart, tokens_apart, users_of
 from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file, read_taxonomy
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
-from reidrisk.speech import setting
+from reidrisk.speech import setting, warn
 
 Strangers = Literal["keep", "refuse"]
 
@@ -28,6 +30,10 @@ TAXONOMY, LABELS, FORM = b"reidrisk:taxonomy", b"reidrisk:labels", b"reidrisk:fo
 the file beside them that holds them; and what rows are if they are bags."""
 BAGS = b"bags"
 LABELS_FILE = "labels.parquet"
+_ONE_ROW = (
+    "keep one of each user, drawn at random, or write all of a user as one basket; rows of one "
+    "person are not independent, and intervals would take them for several people"
+)
 RENAMED = ("user", "tokens", "epoch", "token", "item")
 
 
@@ -39,7 +45,7 @@ class Linked:
 
     Args:
         known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
-        anonymous: One row per target, alike.
+        anonymous: One row per target, alike; each target is another user.
         truth: The row of `known` of each target.
         ids: The user of each row of `known`.
         labels: `labels[token]` is the name of a token in the files.
@@ -48,6 +54,7 @@ class Linked:
         slot_names: What the slots are called, if they have names: epochs, columns.
         by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
+        warnings: What the two hardly share, or seem to write in two ways, a sentence each.
     """
 
     known: Rows
@@ -59,6 +66,7 @@ class Linked:
     slot_names: tuple[str, ...] = ()
     by_column: bool = False
     top_sets: NDArray[np.int32] | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
@@ -114,7 +122,8 @@ def read_linked(
 
     Args:
         known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder.
-        anonymous: Rows whose user the attacker wants; the column `user` holds the truth.
+        anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
+            truth.
         layout: Which column is what in both files, and how they are cut.
         columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
             shorter to say only that.
@@ -124,7 +133,11 @@ def read_linked(
 
     Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
     Lists of different lengths are bags, without an order. In long form a slot is an epoch of either
-    file, and one without a row was not seen; items without epochs are bags.
+    file, in the order of what their names mean, and one without a row was not seen; items without
+    epochs are bags.
+
+    Tables that have no token, no epoch or no user in common are refused; what they hardly share, or
+    seem to write in two ways, is in `warnings` of what is returned.
     """
     one_of("strangers", strangers, get_args(Strangers))
     if unknown := set(columns or {}) - set(RENAMED):
@@ -148,15 +161,18 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     """Bring the tokens and users of two files together."""
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
-    known, anonymous = (rows_of_site(rows.numbered(labels), len(labels)) for rows in (here, there))
+    here, there = here.numbered(labels), there.numbered(labels)
+    known, anonymous = (rows_of_site(rows, len(labels)) for rows in (here, there))
     refuse_twins(here.users, here.source)
+    refuse_twins(there.users, there.source, _ONE_ROW)
+    users = users_of(here, there)
     truth = _truth(here, there)
     found = truth != MISSING
     if not found.any():
         raise InvalidInput(
             f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
-            "so nobody can be found; check that both name users alike: the same column, no blanks, "
-            "7 or 007 in both"
+            f"so nobody can be found: {difference(users)}; check that both name users alike: the "
+            "same column, 7 or 007 in both"
         )
     if strangers == "refuse" and not found.all():
         first, *others = np.flatnonzero(~found).tolist()
@@ -166,11 +182,16 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
             f"users there, take such rows out, or keep them apart with "
             f"{setting('strangers', 'keep')}"
         )
+    # Tokens of a taxonomy are written alike, or have been refused.
+    apart = () if taxonomy is not None else tokens_apart(here, there)
+    warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
+    warn(warnings)
     return Linked(
         known, anonymous[found], truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
         stranger_rows=None if found.all() else anonymous[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
+        warnings=warnings,
     )  # fmt: skip
 
 

@@ -17,7 +17,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import lists, refuse_nulls, without_blanks
+from reidrisk.inputs.columns import lists, refuse_nulls, trimmed, without_blanks
+from reidrisk.inputs.epochs import order_of
 from reidrisk.inputs.labels import (
     Coded,
     as_text,
@@ -32,6 +33,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.roles import like, listed, of_role
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.inputs.times import days_as_text
 from reidrisk.machine import check_fits
 from reidrisk.observations import MISSING
 from reidrisk.rows import BagRows
@@ -114,13 +116,18 @@ class SiteRows:
             raise InvalidInput(not_in_taxonomy(self.source.place(row), "a token", labels))
         return replace(self, tokens=place[self.tokens], labels=labels)
 
-    def spread(self, slots: NDArray[Any]) -> "SiteRows":
-        """The same rows with these slots, among which theirs are; the others are empty."""
+    def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
+        """The same rows with these slots, among which theirs are; the others are empty.
+
+        Args:
+            slots: Names, sorted.
+            order: Which of them is the first slot, the second, and so on.
+        """
         _check_slots(len(self.users.codes), len(slots), self.source)
         tokens = np.full((len(self.users.codes), len(slots)), MISSING, dtype=np.int32)
-        tokens[:, find(self.slots, slots)] = self.in_slots()
+        tokens[:, np.argsort(order)[find(self.slots, slots)]] = self.in_slots()
         return SiteRows.slotted(
-            self.users, tokens, self.labels, self.source, slots=slots, form=self.form
+            self.users, tokens, self.labels, self.source, slots=slots[order], form=self.form
         )
 
 
@@ -160,11 +167,14 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
             f"{both}: one has {_FORMS[here.form]} and the other {_FORMS[there.form]}, so slots "
             "cannot be compared; write both in the same form"
         )
-    if len(here.slots):
-        if here.slots.tolist() == there.slots.tolist():
-            return here, there
+    if here.form == "columns":  # named once, for both
+        return here, there
+    if here.form == "epochs":
         slots = union(here.slots, there.slots)
-        return here.spread(slots), there.spread(slots)
+        order = order_of(slots, both).places
+        if len(slots) == len(here.slots) == len(there.slots) and (np.diff(order) > 0).all():
+            return here, there
+        return here.spread(slots, order), there.spread(slots, order)
     if here.width is not None and there.width is not None and not bags:
         if here.width != there.width:
             raise InvalidInput(
@@ -224,7 +234,8 @@ def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.
     table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
     if not table.num_rows:
         raise InvalidInput(f"{source}: there are no rows; at least one is needed")
-    return table, source
+    columns = {name: trimmed(table[name]) for name in table.column_names}
+    return pa.table(columns), source
 
 
 def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
@@ -304,7 +315,8 @@ def _in_items(table: pa.Table, source: Source) -> SiteRows:
 
 def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
     users = encode_users(table["user"], "user", source)
-    epochs, tokens = (encode(table[name], name, source) for name in ("epoch", "token"))
+    epochs = encode(days_as_text(table["epoch"]), "epoch", source)
+    tokens = encode(table["token"], "token", source)
     slots = len(epochs.labels)
     _check_slots(len(users.labels), slots, source)
     cell = users.codes.astype(np.int64) * slots + epochs.codes

@@ -26,6 +26,7 @@ from reidrisk.study.saying.words import cleaned, opening, units
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {
     "found": "Found",
+    "input": "What was read",
     "possible": "Possible",
     "ruled out": "Ruled out",
     "unfit": "Does not fit",

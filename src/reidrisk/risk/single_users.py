@@ -8,6 +8,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk
 from reidrisk.observations import Observations
+from reidrisk.risk.assessing import refuse_repeats
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, fitted
 
@@ -29,7 +30,7 @@ def per_user(
 
     Args:
         seen: Whose known rows.
-        rows: The users, rows of `seen.known`.
+        rows: The users, rows of `seen.known`, each once.
         again: What they show, users x repeats x slots: `TopicsApi.repeat`.
         attack: How.
         view: What the attacker may use to fit; what it has seen, if not given.
@@ -43,6 +44,7 @@ def per_user(
             f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
             f"an array of shape {again.shape}"
         )
+    refuse_repeats("rows", rows)
     users, repeats, _ = again.shape
     shown = again.reshape(users * repeats, -1)
     repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)

@@ -32,6 +32,7 @@ def doubts(
 ) -> tuple[str, ...]:
     """A sentence for each doubt about what was judged."""
     found = (
+        *result.warnings,
         *_unassessed(result, limits),
         *_weak(result, {check.attack for check in checks if check.attack is not None}),
         *_less_sure(result, checks, before),
@@ -112,6 +113,7 @@ def _can_be_known(result: Result) -> bool:
 
 def _against(result: Result, limits: Limits, before: Result) -> Iterator[str]:
     """What speaks against a comparison with another run."""
+    yield from (f"of the other run: {doubt}" for doubt in before.warnings)
     yield from (f"in the other run {doubt}" for doubt in _unassessed(before, limits))
     if before.users != result.users:
         # Among more users everybody is harder to find, with the same release.

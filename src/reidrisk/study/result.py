@@ -321,6 +321,7 @@ class Result:
         releases: The study's release and others beside it.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
+        warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
         signoff: What the person who signs adds.
         inputs: Names and hashes of files read.
         versions: Of the package and its libraries.
@@ -350,6 +351,7 @@ class Result:
     releases: tuple[Compared, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     signoff: Signoff | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)

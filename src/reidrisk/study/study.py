@@ -9,6 +9,7 @@ from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
+from reidrisk.inputs.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
@@ -182,6 +183,7 @@ class Study:
             ),
             assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
+            warnings=source.warnings if isinstance(source, Linked) else (),
             versions=versions(),
             **records,
         )

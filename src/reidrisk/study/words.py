@@ -3,8 +3,10 @@
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
+from reidrisk.inputs.epochs import told
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.population import SyntheticTopics
+from reidrisk.people.profiles import Profiles
 from reidrisk.risk.spectra import arranged, attack_bound
 from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.release_words import words_of
@@ -46,6 +48,8 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "of eight; that does not identify the real population, and real people may be easier "
             "or harder to name."
         )
+    if isinstance(source, Profiles) and source.epochs > 1:
+        sentences.append(told(source.epoch_labels.tolist(), "Epochs of people"))
     if isinstance(source, Linked):
         sentences.append(
             "The rows are those of two tables. How they came about is not known beyond what the "
@@ -60,9 +64,10 @@ def _of_tables(tables: Linked) -> list[str]:
     sentences = []
     if tables.bags:
         sentences.append("Rows are baskets of any size, without an order.")
+    elif tables.by_column:
+        sentences.append(f"A slot is one column: {', '.join(tables.slot_names)}.")
     elif tables.slot_names:
-        what = "column" if tables.by_column else "epoch"
-        sentences.append(f"A slot is one {what}: {', '.join(tables.slot_names)}.")
+        sentences.append(told(tables.slot_names))
     if tables.strangers:
         sentences.append(
             f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Literal
 
-About = Literal["found", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
+About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
 """What a sentence is about.
 
 | about | it says |
 | --- | --- |
 | `found` | what was done: an attack that was carried out |
+| `input` | why what was read may be spoilt, so that figures say little |
 | `possible` | what could be done, if a model holds that nothing observed speaks against |
 | `ruled out` | what cannot be done: proved bounds |
 | `unfit` | what gives no ceiling, since what was observed speaks against it |

@@ -16,6 +16,7 @@ def verdict(result: Result) -> tuple[Statement, ...]:
     """What was found, what is possible, what is ruled out, for whom; and whether that is enough."""
     return (
         found(result),
+        *(Statement("input", text, warns=True) for text in result.warnings),
         *possible(result),
         *ruled_out(result),
         strangers(result),

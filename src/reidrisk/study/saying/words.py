@@ -64,7 +64,7 @@ def opening(text: str) -> str:
 
 
 def targets_word(result: "Result", number: int = 2) -> str:
-    """What was attacked: people; rows, where tables say whose a row is and may repeat a user."""
+    """What was attacked: people; rows, where tables say whose a row is."""
     people = result.study.get("people")
     rows = isinstance(people, Mapping) and people.get("kind") in {"Linked", "Observations"}
     if rows:
