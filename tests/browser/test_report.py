@@ -194,6 +194,28 @@ def test_no_heading_is_left_alone_at_the_end_of_a_page(visit, paper):
         assert lines[-2] not in headings
 
 
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_what_is_said_below_a_heading_stays_with_its_chart_or_table(visit, paper):
+    said = [sentence for part in sections(sample()) for sentence in part.sentences]
+    # Below a chart, what it shows may end a page.
+    tables = [one for part in sections(sample()) for one in part.exhibits if one.draw is None]
+    said += [one.sentence for one in tables]
+    for text in pages_of(printed(visit(), paper)):
+        lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+        assert not any(len(lines[-2]) > 20 and lines[-2] in sentence for sentence in said)
+
+
+def test_panels_stand_below_each_other_on_paper_and_keep_to_it(visit):
+    page = visit()
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 672, "height": 900})
+    tables = page.locator(".panels table").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect().right)"
+    )
+    assert len(tables) > 1
+    assert max(tables) <= 672
+
+
 def test_tables_begin_again_with_their_heads_on_paper(visit):
     pages = pages_of(printed(visit(), "A4"))
     heads = [" ".join(text.split()).count("Attack People Kind Right") for text in pages]

@@ -188,3 +188,28 @@ def test_names_of_parts_are_places_in_the_page_and_files(name, table, message):
     exhibit = report.Exhibit(table, "", "", (), ())
     with pytest.raises(InvalidInput, match=message):
         sections(sample(), (lambda _: report.Section(name, "", (), (exhibit,)),))
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "fits", "said"),
+    [
+        (0.3, True, "The attack is already as good as the model of type-aware allows"),
+        (0.2, True, "An attack was right more often"),
+        (0.9, False, "does not fit its model"),
+        (0.9, True, None),
+    ],
+)
+def test_an_attack_above_its_ceiling_is_explained_beside_the_spectrum(ceiling, fits, said):
+    held = (
+        bound("type-aware", "lower", spread(0.305)),
+        bound("best within type-aware", "estimate", spread(ceiling), fits=fits),
+    )
+    result = bare(bounds=held, risks=(risk("type-aware", 0.305),))
+    sentences = " ".join(spectrum.section(result).sentences)
+    assert (said in sentences) if said else not sentences
+
+
+def test_what_rules_nothing_out_is_as_many_times_guessing_as_there_are_people():
+    result = bare(users=14_039, bounds=(bound("local privacy", "upper", exact(1.0)),))
+    (exhibit,) = spectrum.section(result).exhibits
+    assert exhibit.rows[0]["times"] == "14,039"

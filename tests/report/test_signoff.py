@@ -23,11 +23,11 @@ from reidrisk.report import signoff
 from reidrisk.report.ranges import Mark, Range, range_of
 from reidrisk.study.result import Result, Signoff
 from reidrisk.study.saying.numbers import share_with_interval
-from reidrisk.study.saying.verdict import Statement, basis, verdict
+from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
 from reidrisk.study.saying.words import opening
 
 SAID = [part.name for part in fields(Signoff) if part.name != "limit"]
-LABELS = {"Found", "Possible", "Strangers", "Limit", "What would lower the risk"}
+LABELS = {"Found", "Possible", "Ruled out", "Strangers", "What would lower the risk"}
 BLANK = "To be filled in by hand."
 
 
@@ -48,8 +48,8 @@ def test_it_says_all_that_was_said(tmp_path):
     for name in SAID:
         assert getattr(SIGNOFF, name) in text
     for statement in verdict(signed()):
-        before, colon, after = statement.text.partition(": ")
-        assert statement.text in text or (colon and opening(after) in text and before in LABELS)
+        label = next((one for one in LABELS if statement.text.startswith(one)), "")
+        assert opening(statement.text.removeprefix(label).lstrip(": ")) in text
     for sentence in (*sample().assumptions, *sample().not_covered, basis(sample())):
         assert sentence in text
     assert "at most 40 % of cases" in text
@@ -125,6 +125,41 @@ def test_people_who_could_not_be_assessed_stand_beside_the_outcome(tmp_path):
     assert ">Passed, with doubts<" in outcome
     assert "could not be assessed, more than 10" in outcome
     assert "Up to 2,600 people could not be assessed" in outcome
+
+
+def test_the_strip_counts_those_who_were_assessed_among_those_attacked(tmp_path):
+    few = replace(risk("Hamming", 0.001), targets=400, not_assessed=2_600)
+    text = words(made(bare(signoff=SIGNOFF, risks=(few,)), tmp_path))
+    assert "Hamming, 400 of 3,000 people assessed" in text
+    assert "400 people attacked" not in text
+    assert "3,000 people attacked and 400 of them assessed" in text
+    linked = bare(signoff=SIGNOFF, risks=(few,), study={"people": {"kind": "Linked"}})
+    text = words(made(linked, tmp_path))
+    assert "Hamming, 400 of 3,000 rows assessed" in text
+    assert "Up to 2,600 rows could not be assessed" in text
+
+
+def test_what_was_found_has_the_colour_that_its_attack_has_in_every_chart(tmp_path):
+    page = made(sample(), tmp_path)
+    best = strongest(sample())
+    place = sample().attacks.index(best.attack)
+    assert place > 0
+    assert f'<div class="found series-{place}">' in page
+    style = page.partition("<style>")[2].partition("</style>")[0]
+    assert f".series-{place} svg {{ color: var(--series-{place}); }}" in style
+    for kind in ("guessing", "possible", "ruled-out"):
+        assert not re.search(rf"\.{kind} svg[^}}]*--series", style)
+
+
+def test_a_sentence_does_not_say_its_label_again(tmp_path):
+    page = made(sample(), tmp_path)
+    for label, said in re.findall(r"<dt>([^<]*)</dt>\s*<dd><p[^>]*>([^<]*)", page):
+        assert not said.lower().startswith(label.lower()), said
+
+
+def test_what_is_after_has_its_interval(tmp_path):
+    said = share_with_interval(strongest(sample()))
+    assert f"the strongest attack is right in {said} of cases" in words(made(sample(), tmp_path))
 
 
 def test_statements_are_grouped_and_unknown_kinds_are_kept(tmp_path, monkeypatch):

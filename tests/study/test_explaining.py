@@ -88,6 +88,13 @@ def test_one_slot_is_said_to_be_sharp():
     assert "slots" not in text.partition("Assumed")[0]
 
 
+def test_a_limit_that_is_reached_is_one_number():
+    text = str(rr.explain(epsilon=1, users=3, tokens=3))
+    assert "names the right one in at most 57.7 % of cases" in text
+    assert "lets the best attacker name 57.7 % if people are" in text
+    assert "57.6" not in text
+
+
 def test_a_promise_that_rules_nothing_out_says_so():
     text = str(rr.explain(epsilon=800, users=10))
     assert "this promise rules nothing out" in text

@@ -33,7 +33,7 @@
     const place = figure.querySelector(".chart");
     if (!place) continue;
     const drawn = draw(place);
-    drawn.then((view) => views.push([place, view]), (wrong) => console.error(wrong));
+    drawn.then((view) => views.push(view), (wrong) => console.error(wrong));
     const keys = [...figure.querySelectorAll("button.key")];
     for (const key of keys) {
       key.addEventListener("click", async () => {
@@ -45,12 +45,12 @@
   }
 
   // Paper has no button to open what is folded, and charts are drawn in its width, so that words keep their size.
-  const paper = { whole: 660, half: 315 };
+  const paper = 660;
   let opened = [];
   addEventListener("beforeprint", () => {
     opened = [...document.querySelectorAll("details:not([open])")];
     opened.forEach((one) => { one.open = true; });
-    views.forEach(([place, view]) => view.width(place.closest(".panels") ? paper.half : paper.whole).run());
+    views.forEach((view) => view.width(paper).run());
   });
   addEventListener("afterprint", () => {
     opened.forEach((one) => { one.open = false; });

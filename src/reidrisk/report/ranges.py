@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.drawing import decades, floor_of
+from reidrisk.drawing import COLOURS, decades, floor_of
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved
 from reidrisk.study.saying.numbers import (
@@ -16,6 +16,7 @@ from reidrisk.study.saying.numbers import (
     share_with_interval,
 )
 from reidrisk.study.saying.verdict import strongest
+from reidrisk.study.saying.words import targets_word
 
 Kind = Literal["guessing", "found", "possible", "ruled-out", "limit"]
 
@@ -25,7 +26,10 @@ _LEAST = 1e-11
 
 @dataclass(frozen=True)
 class Mark:
-    """A figure: in words, and where it lies between two ends, as numbers."""
+    """A figure: in words, and where it lies between two ends, as numbers.
+
+    What was found has the colour that its attack has in every chart: `series`.
+    """
 
     kind: Kind
     label: str
@@ -34,6 +38,7 @@ class Mark:
     value: float
     low: float
     high: float
+    series: int | None = None
 
 
 @dataclass(frozen=True)
@@ -71,12 +76,21 @@ def range_of(result: Result) -> Range | None:
     limit = result.signoff.limit if result.signoff else None
     guess = Mark("guessing", "Guessing", f"one of {count(result.users)}, at random",
                  exactly(best.guessing), *3 * (best.guessing,))  # fmt: skip
-    found = Mark("found", "Found", f"{best.attack}, {count(best.targets)} people attacked",
-                 share_with_interval(best), best.value, best.low, best.high)  # fmt: skip
+    found = Mark("found", "Found", f"{best.attack}, {_whom(result, best)}",
+                 share_with_interval(best), best.value, best.low, best.high,
+                 result.attacks.index(best.attack) % COLOURS)  # fmt: skip
     marks = [guess, found, *_bounding(bounds_of(result), best)]
     if limit is not None:
         marks.append(Mark("limit", "Limit", "set for this release", percent(limit), *3 * (limit,)))
     return Range(tuple(marks))
+
+
+def _whom(result: Result, best: Risk) -> str:
+    every = best.targets + best.not_assessed
+    who = targets_word(result, every)
+    if best.not_assessed:
+        return f"{count(best.targets)} of {count(every)} {who} assessed"
+    return f"{count(every)} {who} attacked"
 
 
 def _bounding(bounds: tuple[Bound, ...], best: Risk) -> list[Mark]:

@@ -21,7 +21,7 @@ from reidrisk.study.saying.numbers import (
 )
 from reidrisk.study.saying.strangers import RULES, USUAL
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.study.saying.words import cleaned, opening, units
+from reidrisk.study.saying.words import cleaned, opening, targets_word, units
 
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {
@@ -159,9 +159,14 @@ def _signature(words: Signoff) -> tuple[Field, ...]:
 
 
 def _size(result: Result) -> str:
+    best = strongest(result)
+    every = result.targets if best is None else best.targets + best.not_assessed
+    attacked = f"{count(every)} {targets_word(result, every)} attacked"
+    if best is not None and best.not_assessed:
+        attacked += f" and {count(best.targets)} of them assessed"
     return (
-        f"In the study: {count(result.users)} people, of whom {count(result.targets)} were "
-        f"attacked, after up to {units(result, result.slots[-1])}."
+        f"In the study: {attacked}, among {count(result.users)} whom the attacker knows, after up "
+        f"to {units(result, result.slots[-1])}."
     )
 
 
@@ -179,7 +184,8 @@ def _after(result: Result) -> str:
     guess = f"guessing would be right in {exactly(best.guessing)}"
     if best.value == 0:
         return f"After {time} no attack was right in any of {count(best.targets)} cases; {guess}."
-    return f"After {time} the strongest attack is right in {share(best)} of cases; {guess}."
+    right = f"the strongest attack is right in {share_with_interval(best)} of cases"
+    return f"After {time} {right}; {guess}."
 
 
 def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outcome:
@@ -190,10 +196,12 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
         return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks = judged(result)
     failing = above(risks, words.limit)
-    sentences = _texts(said, "limit", "Limit")
+    sentences = _texts(said, "limit")
     if missed := max(risk.not_assessed for risk in risks):
-        sentences.append(f"Up to {count(missed)} people could not be assessed: they are in no "
-                         "figure, which does not make them safe.")  # fmt: skip
+        sentences.append(
+            f"Up to {count(missed)} {targets_word(result, missed)} could not be assessed: they are "
+            "in no figure, which does not make them safe."
+        )
     if failing:
         return Outcome("failed", "Not passed", tuple(sentences))
     limits = Limits(max_risk=words.limit)
@@ -213,13 +221,13 @@ def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
     return tuple(Group(label, tuple(some)) for label, some in found.items() if some)
 
 
-def _texts(said: Sequence[Statement], about: str, label: str) -> list[str]:
+def _texts(said: Sequence[Statement], about: str, label: str = "") -> list[str]:
     return [_under(label, one.text) for one in said if str(one.about) == about]
 
 
 def _under(label: str, text: str) -> str:
     """A sentence below or beside its label, which it need not say again."""
-    return opening(text.removeprefix(f"{label}: "))
+    return opening(text.removeprefix(label).lstrip(": "))
 
 
 def _strangers(result: Result) -> Strangers:

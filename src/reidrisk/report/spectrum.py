@@ -17,6 +17,7 @@ from reidrisk.report.parts import (
 )  # fmt: skip
 from reidrisk.study.result import Bound, Result
 from reidrisk.study.saying.bounds import bounds_of, empty, number, proved, said
+from reidrisk.study.saying.ceilings import met
 from reidrisk.study.saying.numbers import (
     at_most,
     count,
@@ -66,7 +67,7 @@ def section(result: Result) -> Section | None:
         ),
         open=True,
     )
-    return Section("spectrum", "How strong can an attacker be?", exhibits=(exhibit,))
+    return Section("spectrum", "How strong can an attacker be?", tuple(met(result)), (exhibit,))
 
 
 def _is_attack(bound: Bound, result: Result) -> bool:
@@ -74,7 +75,7 @@ def _is_attack(bound: Bound, result: Result) -> bool:
 
 
 def _row(bound: Bound, result: Result) -> Row:
-    upper, users = bound.side == "upper", result.users
+    users = result.users
     return {
         "name": bound.name,
         "side": bound.side,
@@ -90,10 +91,17 @@ def _row(bound: Bound, result: Result) -> Row:
         "trials": bound.trials,
         "method": bound.method,
         "times_guessing": number(bound) * users,
-        "times": times_at_most(number(bound), 1 / users) if upper else times(bound, 1 / users),
+        "times": _times(bound, users),
         "fits": _FIT[bound.fits],
         "assumes": bound.assumes or NOTHING,
     }
+
+
+def _times(bound: Bound, users: int) -> str:
+    """How often guessing; what allows everything is as many times guessing as there are people."""
+    if bound.side != "upper":
+        return times(bound, 1 / users)
+    return count(users) if empty(bound) else times_at_most(number(bound), 1 / users)
 
 
 def _short(bound: Bound) -> str:

@@ -15,6 +15,7 @@ from reidrisk.study.comparing import compare
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.saying.bounds import bounds_of
 from reidrisk.study.saying.numbers import percent
+from reidrisk.study.saying.strangers import RULES
 from reidrisk.study.saying.words import units
 
 Judged = Literal["lower", "upper"]
@@ -223,8 +224,8 @@ def _false_claims(result: Result, limits: Limits, limit: float) -> Iterator[Chec
         )
     for one, decision in found:
         what = (
-            f"strangers accused by {one.attack} ({one.rule}), who means to accuse "
-            f"{percent(decision.wanted or 0)}, after {units(result, one.slots)}"
+            f"strangers accused by {one.attack} ({RULES.get(one.rule, one.rule)}), who means to "
+            f"accuse {percent(decision.wanted or 0)}, after {units(result, one.slots)}"
         )
         yield Check("false_claims", what, limit, decision.accused, one.attack, one.slots)
 

@@ -305,6 +305,12 @@ def test_the_upper_end_is_judged_and_no_rounding_crosses_the_limit(limit, said, 
     assert one.warns is warns
 
 
+def test_a_source_that_is_a_sentence_ends_without_its_full_stop():
+    signoff = Signoff(limit=0.5, limit_source="Decision of the board, 1 March.")
+    (said,) = texts(replace(sample(), signoff=signoff), "limit")
+    assert said.startswith("Limit of 50 % (Decision of the board, 1 March): ")
+
+
 def test_a_number_close_to_the_limit_is_said_in_more_digits():
     some = replace(risk("x", 0.03), low=0.025, high=0.0312345)
     (one,) = texts(limited(0.031235, some), "limit")

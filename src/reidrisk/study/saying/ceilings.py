@@ -67,9 +67,18 @@ def possible(result: Result) -> list[Statement]:
     ]
 
 
+def met(result: Result) -> list[str]:
+    """What must be said where an attack stands beside a ceiling that it meets or exceeds."""
+    found, best = ceilings(result), strongest(result)
+    reached = [] if best is None else [
+        _reached(bound, best) for bound in found.models if _meets(bound, best)
+    ]  # fmt: skip
+    return [*reached, *(statement.text for statement in unfit(result))]
+
+
 def _reach(result: Result, bound: Bound, best: Risk | None) -> str:
     """A ceiling in words; it has no number of its own where what was found is said alike."""
-    if best is not None and (best.value >= bound.low or _said_alike(bound, best)):
+    if best is not None and _meets(bound, best):
         return _reached(bound, best)
     about = "about " if bound.low < bound.high else ""
     still_open = ""
@@ -85,9 +94,9 @@ def _reach(result: Result, bound: Bound, best: Risk | None) -> str:
     )
 
 
-def _said_alike(bound: Bound, best: Risk) -> bool:
-    """Whether rounding has taken away what lies between what was found and the ceiling."""
-    return shown(share(best)) >= shown(share(bound))
+def _meets(bound: Bound, best: Risk) -> bool:
+    """Whether what was found is at the ceiling, or rounding has taken away what lies between."""
+    return best.value >= bound.low or shown(share(best)) >= shown(share(bound))
 
 
 def _reached(bound: Bound, best: Risk) -> str:

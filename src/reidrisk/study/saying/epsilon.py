@@ -82,7 +82,7 @@ def table(explained: "Explanation") -> tuple[tuple[str, ...], ...]:
         ("yes/no question answered, at most", *(_limit(one.answered) for one in shown)),
         ("people named, at most", *(_limit(one.named) for one in shown)),
         ("times as often as guessing, at most", *(_times(explained, one) for one in shown)),
-        ("reached by randomised response", *(exactly(one.reached) for one in shown)),
+        ("reached by randomised response", *(_by_mechanism(one) for one in shown)),
     )
     return tuple(lines)
 
@@ -159,11 +159,20 @@ def _reached(explained: "Explanation", seen: "Allowed") -> str:
     found = (
         f"A real mechanism with this epsilon{alone}, randomised response over {count(seen.tokens)} "
         f"{'value' if seen.tokens == 1 else 'values'}, lets the best attacker name "
-        f"{exactly(seen.reached)} if people are as different as they can be"
+        f"{_by_mechanism(seen)} if people are as different as they can be"
     )
-    if math.isclose(seen.reached, seen.named, rel_tol=1e-9):
+    if _is_reached(seen):
         return f"{found}: the limit is reached, so no smaller one holds for every mechanism."
     return f"{found}, so no limit below that holds for every mechanism."
+
+
+def _is_reached(one: "Allowed") -> bool:
+    return math.isclose(one.reached, one.named, rel_tol=1e-9)
+
+
+def _by_mechanism(one: "Allowed") -> str:
+    """How many a mechanism lets be named; said as the limit, if it is the limit."""
+    return at_most(one.named) if _is_reached(one) else exactly(one.reached)
 
 
 def _told(explained: "Explanation") -> float:

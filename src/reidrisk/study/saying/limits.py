@@ -36,7 +36,7 @@ def limit(result: Result) -> list[Statement]:
     """Whether the limit is kept: the upper end of every interval counts."""
     if result.signoff is None or result.signoff.limit is None:
         return []
-    most, source = result.signoff.limit, result.signoff.limit_source
+    most, source = result.signoff.limit, result.signoff.limit_source.removesuffix(".")
     name = f"Limit of {in_full(most)}{f' ({source})' if source else ''}"
     if not [risk for risk in result.risks if not risk.setting]:
         return [Statement("limit", f"{name}: not checked, no attack was measured.", warns=True)]
