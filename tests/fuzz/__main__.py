@@ -1,4 +1,8 @@
-"""See a case again, or run many: `python -m tests.fuzz tables/17`, `python -m tests.fuzz tables 0 5000`."""
+"""See a case again, run many, or keep one.
+
+`python -m tests.fuzz tables/17`, `python -m tests.fuzz tables 0 5000`,
+`python -m tests.fuzz keep tables/17 two-headers`.
+"""
 
 import shutil
 import sys
@@ -9,6 +13,8 @@ from pathlib import Path
 from tests.fuzz.cases import ground
 from tests.fuzz.families import FAMILIES
 from tests.fuzz.running import faults, limits, run
+
+CORPUS = Path(__file__).parent / "corpus"
 
 
 def one(name: str) -> int:
@@ -26,6 +32,22 @@ def one(name: str) -> int:
         words, where = place.case(name)
         done = run(words, where)
         print(f"exit code {done.code}\n{done.err}{done.out}")
+    return 0
+
+
+def keep(name: str, kept: str) -> int:
+    """Put a case into the corpus: its words, and the files in which it differs from sound ones."""
+    folder = CORPUS / kept
+    with ground(name.partition("/")[0]) as place, limits():
+        words, where = place.case(name)
+        for file in filter(Path.is_file, where.rglob("*")):
+            inner = file.relative_to(where)
+            good = place.good / inner
+            if not good.is_file() or good.read_bytes() != file.read_bytes():
+                (folder / inner).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, folder / inner)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "words").write_text("\n".join(words) + "\n")
     return 0
 
 
@@ -48,6 +70,8 @@ def many(family: str, start: int, stop: int) -> int:
 
 
 def main(words: list[str]) -> int:
+    if words[:1] == ["keep"]:
+        return keep(*words[1:])
     if len(words) == 1 and "/" in words[0]:
         return one(words[0])
     families = words[:1] or list(FAMILIES)
