@@ -4,6 +4,8 @@ Whatever fails: the command says so in one line, leaves nothing half written and
 behind, touches nobody's files, and run again it ends with the bytes of an undisturbed run.
 """
 
+import contextlib
+import json
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,6 +202,28 @@ def _of_the_dead(said: str, one: Made) -> bool:
     name = said.removeprefix("again: ").removesuffix(" is left")
     outside = "run" not in Path(name).parts
     return said.endswith(" is left") and outside and Path(name).name.startswith(".")
+
+
+@pytest.mark.parametrize("how", ["once", "gone", "killed"])
+def test_a_released_folder_is_the_old_or_the_new_or_refused(made, how):
+    """Never the rows of one release beside the note of another."""
+    one, wrong = made("release again"), []
+    read = ("attack", "seen", "--attack", "weighted-hamming", "--json")
+
+    def found(place):
+        done = run(read, place)
+        return json.loads(done.out)["risks"] if done.code == 0 else done.code
+
+    whole = [found(one.start)]
+    run(one.work.words, one.anew())
+    whole.append(found(one.place))
+    for at in one.operations():
+        with faulty_files(one.anew(), at, how) as fault, contextlib.suppress(Killed):
+            run(one.work.words, one.place)
+        if found(one.place) not in (*whole, 2):
+            wrong.append(f"{at}, {fault.failed}: figures of neither")
+    assert whole[0] != whole[1]
+    assert not wrong, "\n".join(wrong)
 
 
 @pytest.mark.parametrize("name", ["study", "link into a file", "release", "singling"])

@@ -1,4 +1,4 @@
-"""Known vulnerabilities of every package that is installed here: `python -m tests.packaging.audit PIP_AUDIT`.
+"""Known vulnerabilities of every package here: `python -m tests.packaging.audit PIP_AUDIT`.
 
 It ends with 0 only if a service was asked about each of them and knew nothing: what could not be
 asked has not passed. Exit code 1 means vulnerabilities, 2 that the audit could not run.
@@ -58,10 +58,11 @@ def main(program: str) -> int:
     try:
         known = asked(program, packages)
     except NotRun as wrong:
-        print(f"audit: {wrong}", file=sys.stderr)
+        sys.stderr.write(f"audit: {wrong}\n")
         return 2
     wrong = [f"{name} {packages[name]}: {one['id']}" for name in packages for one in known[name]]
-    print("\n".join(wrong) or f"audit: nothing is known against {len(packages)} packages")
+    said = wrong or [f"audit: nothing is known against {len(packages)} packages"]
+    sys.stdout.write("\n".join(said) + "\n")
     return 1 if wrong else 0
 
 
