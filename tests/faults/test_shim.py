@@ -32,7 +32,7 @@ def test_all_operations_are_counted(tmp_path):
 def test_each_of_them_fails_in_its_turn(tmp_path, at):
     with (
         faulty_files(tmp_path, at) as fault,
-        pytest.raises(OSError, match="too large|No space|error|denied"),
+        pytest.raises(OSError, match=r"too large|No space|error|denied"),
     ):
         write(tmp_path)
     assert len(fault.told) == at + 1
@@ -48,7 +48,7 @@ def test_a_torn_file_has_a_few_bytes(tmp_path):
 def test_compiled_libraries_cannot_write_either(tmp_path):
     with faulty_files(tmp_path, 1):
         (tmp_path / "part").touch()
-        with pytest.raises(OSError, match="too large|No space|error|denied"):
+        with pytest.raises(OSError, match=r"too large|No space|error|denied"):
             parquet.write_table(pa.table({"a": np.arange(9)}), str(tmp_path / "part"))
 
 
