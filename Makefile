@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow browser axe oldest lint types format bench docs clean
+.PHONY: help demo test slow fuzz faults audit browser axe oldest lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -17,6 +17,17 @@ test: $(VENV)/dev.stamp  ## the tests
 
 slow: $(VENV)/dev.stamp  ## the tests that take longer
 	$(BIN)/python -m pytest -n auto -m slow
+
+fuzz: $(VENV)/dev.stamp  ## thousands of spoilt inputs, and the same data written otherwise
+	$(BIN)/python -m pytest -n auto -m fuzz tests/fuzz
+
+faults: $(VENV)/dev.stamp  ## a fault of the machine at every write, rename and allocation
+	$(BIN)/python -m pytest -n auto -m faults tests/faults
+
+audit: $(VENV)/dev.stamp  ## known vulnerabilities of what we depend on; fails where nobody can be asked
+	@{ $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; } \
+	  || { echo "audit: the audit could not run: pip-audit cannot be installed" >&2; exit 2; }
+	$(BIN)/python -m tests.packaging.audit $(VENV)-audit/bin/pip-audit
 
 browser: $(VENV)/dev.stamp  ## the report in Chromium; with make axe, its accessibility too
 	$(BIN)/python -m pytest -m browser tests/browser
@@ -51,7 +62,7 @@ docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) $(VENV)-oldest docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

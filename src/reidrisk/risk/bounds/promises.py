@@ -6,8 +6,9 @@ import numpy as np
 
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
-from reidrisk.observations import MISSING
+from reidrisk.observations import MISSING, Observations
 from reidrisk.risk.bounds.setting import Setting
+from reidrisk.rows import Kind
 
 SIDE: Side = "upper"
 
@@ -28,7 +29,8 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
     nothing about who has seen another.
 
     Where there is no people, what was seen stands in for them. Then users of whom nothing is known,
-    or nothing is shown in some slot, may have been away, and nothing is certain. Nor is it, unless
+    or nothing is shown in some slot, may have been away, and nothing is certain; nor is it of
+    baskets, which no release shows slot by slot. Nor is it, unless
     every user is a target equally often, that each is as likely to be one: then the promise is no
     more than an optimum under that assumption.
     """
@@ -38,7 +40,7 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
     traced = int(setting.traced.sum())
     everyone = traced == setting.seen.users
     if setting.people is None:
-        if not everyone or (setting.short.anonymous == MISSING).any():
+        if not everyone or not _slot_by_slot(setting.short):
             return None
         promised = release.promises(setting.seen, setting.slots)
         times = np.bincount(setting.seen.truth, minlength=setting.seen.users)
@@ -51,3 +53,8 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
         return promised
     note = f" Counted among the {traced:,} users of whom something is known."
     return tuple(replace(one, assumes=one.assumes + note) for one in promised)
+
+
+def _slot_by_slot(seen: Observations) -> bool:
+    """Whether something is shown of every target in every slot."""
+    return seen.known.kind is not Kind.BAGS and not (seen.anonymous == MISSING).any()
