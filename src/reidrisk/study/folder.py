@@ -16,7 +16,7 @@ from typing import Any, Protocol
 
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.files import made_folder, written_whole
+from reidrisk.files import left_over, made_folder, written_whole
 from reidrisk.locks import Lock, locked
 from reidrisk.risk.engine import Engine
 from reidrisk.speech import setting
@@ -286,12 +286,9 @@ def _clear(folder: Path) -> None:
 
 def _sweep_up(folder: Path) -> None:
     """Remove what writes that were killed left behind."""
-    names = [f".{name}.*.reidrisk-part" for name in (NOTE, RESULT, FILE)]
-    for left_over in (
-        *(file for name in names for file in folder.glob(name)),
-        *(folder / STEPS).glob(".*.json.*.reidrisk-part"),
-    ):
-        left_over.unlink(missing_ok=True)
+    for file in (*(folder / name for name in (NOTE, RESULT, FILE)), folder / STEPS / "*.json"):
+        for part in left_over(file):
+            part.unlink(missing_ok=True)
 
 
 def _bare(folder: Path) -> bool:
