@@ -144,6 +144,7 @@ def test_results_without_a_number_are_not_written(result):
         (lambda body: body["claims"][0].update(claimed=1.5), "claims.0.claimed: 1.5 is no share"),
         (lambda body: body["selections"][0].update(precision=-1), "selections.0.pre.* is no share"),
         (lambda body: body["information"][0].update(slots=-1), "information.0.slots: -1 is below"),
+        (lambda body: body["information"][0].update(error=-0.5), "information.0.error: -0.5 is be"),
         (lambda body: body["bounds"][0].update(trials=-1), "bounds.0.trials: -1 is below 0"),
         (lambda body: body.update(strangers=[OPEN]), "strangers.0.decisions: there is none"),
     ],

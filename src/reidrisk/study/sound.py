@@ -13,6 +13,7 @@ _SIGNED = "gap"
 
 _SHARES = ("limit", "claimed", "precision", "wanted", "edges", "shares")
 _CHANCES = ("level", "present", "guessing")
+_AMOUNTS = ("expected_right", "error")
 _FREE = ("study", "seed")
 """What was asked for, in whatever words; chance comes from seeds of any size."""
 
@@ -81,7 +82,7 @@ def _number(number: float, path: str) -> Iterator[str]:
         yield f"{path}: {number} is more than can be counted"
     if not _GIVEN.isdisjoint(names):
         return
-    if isinstance(number, int) and number < 0:
+    if number < 0 and (isinstance(number, int) or name in _AMOUNTS):
         yield f"{path}: {number} is below 0"
     if name in _SHARES and not 0 <= number <= 1:
         yield f"{path}: {number} is no share"
