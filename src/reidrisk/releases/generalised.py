@@ -174,8 +174,8 @@ def _rounded(label: Any, unit: float) -> str:
         number = Decimal("nan")
     if not math.isfinite(float(number)):
         raise InvalidInput(
-            "rounding is for tokens that are numbers, and not all of them are; leave others out, or "
-            "merge rare ones (users)"
+            "rounding is for tokens that are numbers, and not all of them are; leave others out, "
+            "or merge rare ones (users)"
         )
     with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
         step = Decimal(str(unit))
