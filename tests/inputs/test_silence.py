@@ -230,6 +230,14 @@ def test_a_token_outside_of_the_taxonomy_is_named_by_its_row(tmp_path):
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.parametrize("how", [{"rounding": 10}, {"dates": "month"}])
+def test_tokens_that_cannot_be_made_coarser_are_not_quoted(how):
+    people = rr.data.make_profiles(["ann", "bob"], [1, 1], ["7", SECRET])
+    with pytest.raises(InvalidInput, match="not all of them are") as caught:
+        rr.Generalised(**how, of=rr.ItemSamples(samples=1)).surveyed(people)
+    assert SECRET not in "".join(traceback.format_exception_only(caught.value))
+
+
 def test_a_fault_of_ours_tells_where_and_quotes_nothing(tmp_path, monkeypatch):
     def fails(_):
         try:

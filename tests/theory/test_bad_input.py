@@ -638,22 +638,22 @@ BAD_TABLES = {
         GOOD | {"representation": LABELS_WITHIN},
         "representation",
     ),
-    "nan": (GOOD | {"probability": [1.0, NAN]}, ("'y'", "nan")),
+    "nan": (GOOD | {"probability": [1.0, NAN]}, ("table, row 2 has", "nan")),
     "negative": (
         {"user": ["a", "a", "b"], "representation": ["x", "y", "y"], "probability": [2, -1, 1]},
-        ("'y'", "-1"),
+        ("the table, row 2 has probability below 0",),
     ),
     "a sum that is not 1": (
         GOOD | {"probability": [1.0, 0.7]},
-        ("sums to 0.7, not to 1", "0.7 at representation 'y'"),
+        ("sums to 0.7, not to 1", "0.7 at the representation of the table, row 2"),
     ),
     "whole numbers as representations and a sum that is not 1": (
         GOOD | {"representation": [10, 20], "probability": [1.0, 0.7]},
-        ("sums to 0.7, not to 1", "0.7 at representation 20"),
+        ("sums to 0.7, not to 1", "0.7 at the representation of the table, row 2"),
     ),
     "a pair twice": (
         {"user": ["a", "b", "a"], "representation": ["x", "y", "x"], "probability": [0.5, 1, 0.5]},
-        ("'x'", "more than once"),
+        ("the representation of the table, row 1 more than once",),
     ),
 }
 for what, (table, says) in BAD_TABLES.items():
@@ -732,11 +732,11 @@ FILES = {
     ),
     "nan": (
         HEADER + b"a,x,1\nb,y,nan\n",
-        ", row 2: the user of this row, repr",
+        ", row 2: the user of this row, the repr",
     ),
     "a pair twice": (
         HEADER + b"a,x,0.5\na,x,0.5\n",
-        ", row 1: the user of this row lists repr",
+        ", row 1: the user of this row lists the repr",
     ),
 }
 

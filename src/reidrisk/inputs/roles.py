@@ -112,8 +112,10 @@ def like(name: str, word: str) -> bool:
 
 def listed(names: Sequence[str], most: int = 12) -> str:
     """Columns as messages list them: by their names, unless these may be the first row of data."""
+    if not names:
+        return "none"
     if not are_names(names):
-        return f"{len(names)} without a name that we know" if names else "none"
+        return f"{len(names)} without a name that we know"
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(map(_shown, names[:most])) + more
 

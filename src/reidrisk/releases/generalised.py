@@ -174,8 +174,8 @@ def _rounded(label: Any, unit: float) -> str:
         number = Decimal("nan")
     if not math.isfinite(float(number)):
         raise InvalidInput(
-            f"rounding is for tokens that are numbers, and {label!r} is none; leave such tokens "
-            "out, or merge rare ones (users)"
+            "rounding is for tokens that are numbers, and not all of them are; leave others out, "
+            "or merge rare ones (users)"
         )
     with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
         step = Decimal(str(unit))
@@ -188,7 +188,7 @@ def _date(label: Any) -> date:
         return datetime.fromisoformat(str(label)).date()
     except ValueError:
         raise InvalidInput(
-            f"dates is for tokens that are dates such as 2024-05-31, and {label!r} is none; write "
+            "dates is for tokens that are dates such as 2024-05-31, and not all of them are; write "
             "dates as year, month and day"
         ) from None
 

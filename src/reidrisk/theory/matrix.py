@@ -323,7 +323,7 @@ def _kind_of(number: float) -> str:
     """A number that may be a probability; of others, which may be users, only the kind."""
     if 0 <= number <= MOST_QUOTED:
         return f"{number:.9g}"
-    return "far above 1" if number > 0 else "below 0" if number < 0 else "that is no number"
+    return "far above 1" if number > 0 else "below 0" if number < 0 else "nan"
 
 
 def _column_of(columns: sp.csc_array, place: int) -> int:
