@@ -327,7 +327,7 @@ def test_words_and_limit_may_change_without_running_again(tmp_path, monkeypatch)
     assert "Nothing had to be run" in ran.stdout
     assert (">Passed, with doubts<" in pages[0], ">Not passed<" in pages[1]) == (True, True)
     first, second = (json.loads(one) for one in results)
-    assert {key for key in first if first[key] != second[key]} == {"signoff"}
+    assert {key for key in first if first[key] != second[key]} == {"signoff", "checksum"}
 
 
 def kinds(found):
