@@ -28,7 +28,8 @@ from reidrisk.errors import ReidriskError
 NAME = "secret-person-"
 """What user ids of all worlds begin with."""
 
-SECONDS = 60
+WORK, PATIENCE = 60, 300
+"""Seconds of all processors, and of the clock."""
 MEMORY, FILE_SIZE = 6 << 30, 64 << 20
 OUTPUTS = {"-o", "--output", "--records", "--files"}
 GATES = {"gate", "calibrate", "explain"}
@@ -81,21 +82,28 @@ def limits():
 
 
 @contextlib.contextmanager
-def watchdog(seconds: float = SECONDS):
-    """Raise in who takes too long; where Python is not even heard, print its place and end."""
+def watchdog():
+    """Raise in who takes too long; where Python is not even heard, print its place and end.
 
-    def bark(_number, _frame):
-        raise Hangs(f"no end after {seconds} seconds")
+    Work is counted, not time, since others may keep the machine busy and the first call of a kernel
+    compiles it; who waits for ever does no work, and has more patience spent on.
+    """
 
-    before = signal.signal(signal.SIGALRM, bark)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    faulthandler.dump_traceback_later(2 * seconds, exit=True, file=sys.__stderr__)
+    def bark(number, _frame):
+        raise Hangs("no end" if number == signal.SIGALRM else f"no end after {WORK} s of work")
+
+    before = {one: signal.signal(one, bark) for one in (signal.SIGPROF, signal.SIGALRM)}
+    signal.setitimer(signal.ITIMER_PROF, WORK)
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE)
+    faulthandler.dump_traceback_later(2 * PATIENCE, exit=True, file=sys.__stderr__)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def run(words: tuple[str, ...], place: Path) -> Done:

@@ -32,7 +32,7 @@ WORDS = (
     "", " ", "-", "--", "user", "item", "token", "USER", "nope", "user,item", "1", "0", "-1", "99",
     "keep", "refuse", "random", "hamming", "overlap", "weighted-hamming", "os:system", "builtins:eval",
     "reidrisk.attacks:Hamming", "no.such:Thing", "a.b", ":", "a:", ":b", "json:loads", "tab", "\\t", "\t",
-    ";", "::", "\n", "x" * 4000, "é", "\udcff", "\x1b[31m", "topics", "topics noise=1", "cohorts users=2",
+    ";", "::", "x" * 4000, "é", "\udcff", "\x1b[31m", "topics", "topics noise=1", "cohorts users=2",
     "item-samples samples=1", "noise=1%,5%", "noise=", "=", "users=10", "top=true", "noise=nan",
     "generalised users=3", "minimum-users users=2", "day", "day,day", "hour,week", "10", "0.1,-1", "%s",
 )  # fmt: skip
