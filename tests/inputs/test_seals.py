@@ -25,7 +25,7 @@ BEFORE = Path(__file__).parent / "data" / "released-before"
 def seen(seed=1, tokens=40):
     rng = np.random.default_rng(seed)
     known, anonymous = rng.integers(-1, tokens, (300, 3)), rng.integers(-1, tokens, (90, 3))
-    return Observations(known, anonymous, rng.integers(0, 300, 90), tokens=tokens)
+    return Observations(known, anonymous, rng.permutation(300)[:90], tokens=tokens)
 
 
 def release(folder, *, seed=1, noise=0.05):

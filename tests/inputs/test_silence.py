@@ -372,7 +372,7 @@ def test_times_of_64_bits_without_sign_are_refused_by_their_row(tmp_path):
     path = as_parquet(
         tmp_path / "t.parquet", user=["a", "b"], timestamp=times, domain=["a.org"] * 2
     )
-    with pytest.raises(InvalidInput, match="row 2: the timestamp is too large"):
+    with pytest.raises(InvalidInput, match="row 2: the timestamp is no time of a visit"):
         read_histories(path, DOMAINS)
 
 

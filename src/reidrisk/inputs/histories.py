@@ -231,7 +231,7 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
 def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
     kind = column.type
     if pa.types.is_integer(kind):
-        return _of_numbers(_whole(column, source), source)
+        return _of_numbers(_whole(column), source)
     if pa.types.is_date(kind):
         column = column.cast(pa.timestamp("s"))
     if pa.types.is_timestamp(column.type):
@@ -242,11 +242,11 @@ def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
     raise InvalidInput(f"{source}: column 'timestamp' holds {kind}; {_ADVICE}")
 
 
-def _whole(column: pa.ChunkedArray, source: Source) -> Seconds:
-    try:
-        return np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
-    except pa.ArrowInvalid:
-        raise InvalidInput(f"{source}: a timestamp has more than 64 bits; {_ADVICE}") from None
+def _whole(column: pa.ChunkedArray) -> Seconds:
+    """Whole numbers; what is too large for the type is the largest there is, which is no time."""
+    if column.type == pa.uint64():
+        column = pc.min_element_wise(column, pa.scalar(2**63 - 1, pa.uint64()))
+    return np.asarray(one_piece(column.cast(pa.int64())).to_numpy())
 
 
 def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
