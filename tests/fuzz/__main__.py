@@ -47,6 +47,8 @@ def keep(name: str, kept: str) -> int:
                 (folder / inner).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(file, folder / inner)
         folder.mkdir(parents=True, exist_ok=True)
+        if hasattr(place.family, "prepare"):
+            (folder / "with-runs").touch()
         (folder / "words").write_text("\n".join(words) + "\n")
     return 0
 
