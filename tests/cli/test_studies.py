@@ -389,8 +389,7 @@ def test_a_demo_replaces_no_run_of_another_study(place):
     done = call("demo", "-o", place / "run")
     assert done.returncode == 2
     assert "holds a run of another study" in done.stderr
-    assert "Use another folder, or remove this one" in done.stderr
-    assert "--fresh" not in done.stderr
+    assert "Use another folder, or begin anew with --fresh" in done.stderr
     assert snapshot(place / "run", but=("run",)) == {
         file: state for file, state in before.items() if not file.endswith("/run")
     }

@@ -43,7 +43,7 @@ READERS: dict[str, Callable[..., object]] = {
 }
 """What no command reads, or only as part of a study: run as `read NAME FILE ...`."""
 
-_SAID = re.compile(r"(reidrisk|Error|doubt|not passed|No page): ")
+_SAID = re.compile(r"(reidrisk|Error|warning|doubt|not passed|No page): ")
 _USAGE = re.compile(r"Usage: |Try '.* --help' for help|$")
 
 

@@ -19,7 +19,7 @@ from reidrisk import report
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.report.sections import sections
 from reidrisk.study.result import Result
-from reidrisk.study.saying.words import cleaned
+from reidrisk.visible import cleaned
 
 
 class Parsed(html.parser.HTMLParser):

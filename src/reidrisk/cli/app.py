@@ -1,6 +1,7 @@
 """All commands together, and what becomes of their failures."""
 
 import errno
+import io
 import re
 import sys
 import traceback
@@ -17,6 +18,7 @@ from reidrisk.cli.stopping import stopped
 from reidrisk.errors import ReidriskError, Unverified
 from reidrisk.plugins import whose
 from reidrisk.speech import speaking
+from reidrisk.visible import cleaned
 
 _NO_MEMORY = re.compile(
     r"failed to map segment|cannot allocate memory|can't start new thread|bad_alloc|"
@@ -110,6 +112,8 @@ def cli() -> None:
 
 def run() -> None:
     """Run the command line and turn failures into messages and exit codes."""
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with speaking("options", offers=_is_option), _warnings_in_a_line():
             # Click gives the code of whoever left early, and None otherwise.
@@ -136,15 +140,16 @@ def _tell(wrong: Exception) -> int:
         said = f"reidrisk: {wrong}"
     elif isinstance(wrong, OSError):
         where = f"{wrong.filename}: " if wrong.filename else ""
+        why = wrong.strerror or type(wrong).__name__
         said = (
-            f"reidrisk: {where}the system refused ({wrong.strerror}); check that the path exists, "
-            "has room, and may be read or written"
+            f"reidrisk: {where}the system refused ({why}); check that the path exists, has room, "
+            "and may be read or written"
         )
     else:
         click.echo(_where(wrong), err=True)
         click.echo(_blame(whose(wrong)), err=True)
         return 1
-    click.echo(said, err=True)
+    click.echo(cleaned(said), err=True)
     return 2
 
 

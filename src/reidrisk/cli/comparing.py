@@ -66,7 +66,7 @@ def _names(before: str, after: str) -> tuple[str, str]:
 
 def _tell(found: "Comparison", names: tuple[str, str]) -> None:
     from reidrisk.study.saying import differences
-    from reidrisk.study.saying.words import cleaned
+    from reidrisk.visible import cleaned
 
     known = cleaned(found)
     interval = f"{differences.level(known)} interval"

@@ -11,6 +11,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from reidrisk.cli import options, show
+from reidrisk.visible import cleaned
 
 if TYPE_CHECKING:
     from reidrisk.inputs.advice import ColumnLook
@@ -45,7 +46,7 @@ def inspect(file: str, layout: "Layout", *, as_json: bool, quiet: bool) -> None:
     if as_json:
         click.echo(json.dumps({"schema": "reidrisk/1", "inspection": asdict(found)}, indent=2))
     elif not quiet:
-        _tell(found)
+        _tell(cleaned(found))
 
 
 def _tell(found: "Inspection") -> None:

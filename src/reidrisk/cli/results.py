@@ -178,7 +178,7 @@ def _record(check: "Check") -> dict[str, Any]:
 def _tell(run: str, stored: "Stored", checks: "Sequence[Check]", *, passed: bool) -> None:
     """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
     from reidrisk.study.saying.numbers import percent
-    from reidrisk.study.saying.words import cleaned
+    from reidrisk.visible import cleaned
 
     click.echo(f"{run}: {cleaned(stored.result.title)}")
     click.echo(f"judged: {stored.file}, SHA-256 {stored.sha256}")

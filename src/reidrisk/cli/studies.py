@@ -188,7 +188,7 @@ def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
 def _tell_replaced(folder: str) -> None:
     """What a fresh run takes the place of."""
     from reidrisk.study.folder import held_in
-    from reidrisk.study.saying.words import cleaned
+    from reidrisk.visible import cleaned
 
     if held := held_in(folder):
         click.echo(f"--fresh: replaces {cleaned(held)} in {folder}", err=True)

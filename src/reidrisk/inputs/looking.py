@@ -143,7 +143,9 @@ class _Values:
         if self.texts is None:
             self.empty += column.null_count
             return
-        if not (holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
+        if pa.types.is_fixed_size_binary(kind):
+            column = column.cast(pa.binary())
+        elif not (holds_text(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)):
             column = column.cast(TEXT)
         text = text_of(column, name, source).fill_null("")
         codes = np.concatenate([np.empty(0, np.int32), *self.texts.add(text.chunks)])

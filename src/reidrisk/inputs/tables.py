@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file
 from reidrisk.inputs.assembly import Choices, from_table
@@ -271,7 +272,7 @@ def check_columns(
                 f"the nearest is {' or '.join(map(repr, near))}" if near
                 else f"there {'is only' if are_names(names) else 'are'} {listed(names)}"
             )  # fmt: skip
-            raise InvalidInput(f"{place}: there is no column {name!r}, {known}; {advice}")
+            raise InvalidInput(f"{place}: there is no column {shown(name)}, {known}; {advice}")
         if names.count(name) > 1:
             raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
 

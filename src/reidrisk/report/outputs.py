@@ -13,7 +13,8 @@ from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
 from reidrisk.report.writing import saved
 from reidrisk.study.result import Result
-from reidrisk.study.saying.words import cleaned, listed
+from reidrisk.study.saying.words import listed
+from reidrisk.visible import cleaned
 
 Edition = Literal["long", "signoff"]
 EDITIONS: tuple[Edition, ...] = get_args(Edition)

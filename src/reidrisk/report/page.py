@@ -15,7 +15,7 @@ from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.result import Result
 from reidrisk.study.saying.numbers import Interval, interval, share
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.study.saying.words import cleaned
+from reidrisk.visible import cleaned
 
 # A script element ends at the first `</script`, whatever it holds.
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}

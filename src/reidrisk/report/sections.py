@@ -24,7 +24,7 @@ from reidrisk.report import (
 )
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
-from reidrisk.study.saying.words import cleaned
+from reidrisk.visible import cleaned
 
 SectionOf = Callable[[Result], Section | None]
 

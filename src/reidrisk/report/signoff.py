@@ -21,7 +21,8 @@ from reidrisk.study.saying.numbers import (
 )
 from reidrisk.study.saying.strangers import RULES, USUAL
 from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.study.saying.words import cleaned, opening, targets_word, units
+from reidrisk.study.saying.words import opening, targets_word, units
+from reidrisk.visible import cleaned
 
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {

@@ -26,8 +26,9 @@ from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.singling_out.result import CLOSED_WORLD
 from reidrisk.study.saying.numbers import at_most, count, exactly, share, share_with_interval, times
 from reidrisk.study.saying.verdict import Statement
-from reidrisk.study.saying.words import cleaned, listed
+from reidrisk.study.saying.words import listed
 from reidrisk.study.words import versions
+from reidrisk.visible import cleaned
 
 _NOT_COVERED = (
     "Attackers who know these columns only roughly or with errors, and those who know more.",

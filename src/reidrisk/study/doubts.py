@@ -10,9 +10,10 @@ from reidrisk.study.judging import Check, Limits
 from reidrisk.study.parameters import release_kinds
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent
-from reidrisk.study.saying.words import cleaned, listed, unit, units
+from reidrisk.study.saying.words import listed, unit, units
 from reidrisk.study.stored import Stored
 from reidrisk.study.strict_json import found_json
+from reidrisk.visible import cleaned
 
 LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""

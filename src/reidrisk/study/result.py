@@ -395,7 +395,7 @@ class Result:
     def plot(self) -> Any:
         """A chart of altair: risk over slots with intervals, one line per attack, as reported."""
         from reidrisk.study.saying.numbers import share_with_interval
-        from reidrisk.study.saying.words import cleaned
+        from reidrisk.visible import cleaned
 
         known = cleaned(self)
         rows = [

@@ -7,7 +7,8 @@ from reidrisk.study.saying.limits import limit, remedy
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.statement import Statement
 from reidrisk.study.saying.strangers import strangers
-from reidrisk.study.saying.words import cleaned, targets_word, units
+from reidrisk.study.saying.words import targets_word, units
+from reidrisk.visible import cleaned
 
 __all__ = ["Statement", "basis", "headline", "strongest", "text", "verdict"]
 

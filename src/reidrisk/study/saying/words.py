@@ -1,44 +1,11 @@
-"""Words of the report: names as given, without what could mislead; units; lists."""
+"""Words of the report: units and lists."""
 
-import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from reidrisk.study.comparing import Comparison
     from reidrisk.study.result import Result
-
-Anything = TypeVar("Anything")
-
-# They reorder the text around them, so that a name could turn a number round.
-_REORDER = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# Control characters, halves of characters, and line and paragraph separators.
-_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
-
-
-def cleaned(value: Anything) -> Anything:
-    """The same records, with a visible mark for every character that is not meant to be seen."""
-    return _cleaned(value)  # type: ignore[no-any-return]
-
-
-def _cleaned(value: Any) -> Any:
-    if isinstance(value, str):
-        return "".join(_visible(character) for character in value)
-    if is_dataclass(value) and not isinstance(value, type):
-        return replace(
-            value, **{part.name: _cleaned(getattr(value, part.name)) for part in fields(value)}
-        )
-    if isinstance(value, Mapping):
-        return {_cleaned(key): _cleaned(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return type(value)(_cleaned(item) for item in value)
-    return value
-
-
-def _visible(character: str) -> str:
-    hidden = character in _REORDER or unicodedata.category(character) in _UNSEEN
-    return "\N{REPLACEMENT CHARACTER}" if hidden and character not in "\n\t" else character
 
 
 def units(result: "Result | Comparison", number: int) -> str:
