@@ -106,9 +106,13 @@ def _refused(shown: Sequence[Compared]) -> list[str]:
         for refusal in one.refused:
             spared.setdefault(refusal.attack, []).append(one.release)
     return [
-        f"{attack} does not apply to {listed(releases)}, so these may look safer than they are."
+        f"{attack} does not apply to {listed(releases)}, so {_flattered(len(releases))}."
         for attack, releases in spared.items()
     ]
+
+
+def _flattered(releases: int) -> str:
+    return "it may look safer than it is" if releases == 1 else "these may look safer than they are"
 
 
 def _extremes(shown: Sequence[Compared]) -> str:
