@@ -47,9 +47,15 @@ def test_of_several_attacks_the_strongest_counts():
 
 def test_what_flatters_is_said():
     text = " ".join(made(BEST, COHORTS, NEVER).sentences)
-    assert "attack-1 does not apply to cohorts users=20, so it may look safer than it is." in text
+    assert (
+        "attack-1 does not apply to cohorts users=20, so that release may look safer than it is."
+        in text
+    )
     both = " ".join(made(BEST, COHORTS, replace(COHORTS, release="cohorts users=30")).sentences)
-    assert "cohorts users=20 and cohorts users=30, so these may look safer than they are." in both
+    assert (
+        "cohorts users=20 and cohorts users=30, so these releases may look safer than they are."
+        in both
+    )
     assert "cohorts users=9999 was left out: there are too few." in text
     assert "after 4 slots" in text
     other = made(BEST, replace(COHORTS, slots=1))

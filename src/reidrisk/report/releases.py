@@ -112,7 +112,9 @@ def _refused(shown: Sequence[Compared]) -> list[str]:
 
 
 def _flattered(releases: int) -> str:
-    return "it may look safer than it is" if releases == 1 else "these may look safer than they are"
+    if releases == 1:
+        return "that release may look safer than it is"
+    return "these releases may look safer than they are"
 
 
 def _extremes(shown: Sequence[Compared]) -> str:
