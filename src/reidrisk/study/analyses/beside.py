@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound as Found
 from reidrisk.observations import Observations
-from reidrisk.releases import AnyRelease, Reveals, utility
+from reidrisk.releases import AnyRelease, utility
 from reidrisk.risk.bounds import BOUNDS, Setting, bounds_in
 from reidrisk.risk.measuring import measured
 from reidrisk.study.analyses.analysis import Part, Step, need_people
@@ -132,13 +132,11 @@ def _bounds(scene: Scene) -> Iterable[Found]:
 
 
 def _revealed(scene: Scene) -> Observations | None:
-    """What a full-information attacker has, where the release has secrets that give all chances."""
-    if not isinstance(scene.shows, Reveals):
-        return None
+    """What a full-information attacker has; None where no secrets give all chances."""
     try:
         return scene.revealed
     except InvalidInput:
-        return None  # with these parameters they do not
+        return None
 
 
 def _ceiling(bounds: Iterable[Found], slots: int) -> Bound | None:
