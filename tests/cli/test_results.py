@@ -52,8 +52,8 @@ def made(tmp_path):
 def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     done = call("gate", made, "--max-risk", most, *chosen)
     assert done.returncode == (3 if failing else 0)
-    first, second, *lines, last = done.stdout.splitlines()
-    assert (first, second) == (f"{made}: t", judged(made))
+    first, second, third, *lines, last = sentences(done.stdout)
+    assert [first, second, third] == [f"{made}: t", *judged(made)]
     assert len(lines) == (failing or 1)
     assert last.startswith("not passed") == bool(failing)
     assert lines[0].startswith("passed") == (not failing)
@@ -61,7 +61,7 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
     printed = call("gate", made / "result.json", "--max-risk", most, *chosen, "--json")
     body = json.loads(printed.stdout)
     assert (body["passed"], len(body["failing"])) == (not failing, failing)
-    assert f"SHA-256 {body['sha256']}" in second
+    assert third == f"SHA-256 {body['sha256']}"
     assert (body["title"], body["checked"]) == ("t", len(body["checks"]))
     assert [check for check in body["checks"] if not check["passed"]] == body["failing"]
     assert printed.returncode == done.returncode
@@ -70,9 +70,14 @@ def test_the_gate_compares_upper_ends(made, most, chosen, failing):
 
 
 def judged(folder):
-    """The line that says of which bytes the gate speaks, as sha256sum prints them."""
+    """The lines that say of which bytes the gate speaks, as sha256sum prints them."""
     file = folder / "result.json"
-    return f"judged: {file}, SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+    return f"judged: {file}", f"SHA-256 {hashlib.sha256(file.read_bytes()).hexdigest()}"
+
+
+def sentences(text):
+    """What was said, before it was wrapped."""
+    return text.replace("\n  ", " ").splitlines()
 
 
 def test_the_gate_as_the_real_executable(made):
@@ -80,10 +85,36 @@ def test_the_gate_as_the_real_executable(made):
     assert done.returncode == 3
     assert done.stdout.splitlines() == [
         f"{made}: t",
-        judged(made),
-        "b after 2 slots among 100 users: 2.0000%, upper end 4.0000%, above 3 %",
+        *judged(made),
+        "b after 2 slots among 100 users: 2 %, upper end 4 %, above 3 %",
         "not passed: 1 of 4 figures not below the limit",
     ]
+
+
+def test_lines_of_the_gate_fit_a_terminal_and_say_numbers_as_the_page_does(tmp_path):
+    """Regression: they ran on, with 34.0871% beside 1 %."""
+    long = replace(risk("an-attack-with-a-long-name", high=0.3408712), low=0.2, value=0.25)
+    result(long, replace(long, attack="b", value=0.0123, low=0.004, high=0.0300004)).save(tmp_path)
+    done = call("gate", tmp_path, "--max-risk", "3%")
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if str(tmp_path) not in line]
+    assert max(map(len, lines)) <= 80
+    said = sentences(done.stdout)
+    # Rounded upwards: never to what would have passed.
+    assert "b after 1 slot among 100 users: 1 %, upper end 3.01 %, above 3 %" in said
+    (other,) = [line for line in said if line.startswith("an-attack")]
+    assert other.endswith(": 25 %, upper end 34.1 %, above 3 %")
+    passed = sentences(call("gate", tmp_path, "--max-risk", "3.00005%", "--attack", "b").stdout)
+    assert passed[-1].startswith("--max-risk 3.00005 %: the highest upper end is 3.00004 %, b")
+
+
+@pytest.mark.parametrize(("missed", "doubted"), [(1, False), (90, True)])
+def test_who_could_not_be_assessed_is_said_once(tmp_path, missed, doubted):
+    one = replace(risk(high=0.01), targets=99, not_assessed=missed)
+    result(one).save(tmp_path)
+    told = sentences(call("gate", tmp_path, "--max-risk", "5%").stderr)
+    (line,) = [line for line in told if "could not be assessed" in line]
+    assert line.startswith("doubt: ") == doubted
+    assert "does not make them safe" in line
 
 
 def test_slots_are_said_in_the_unit_of_the_study(tmp_path):
@@ -117,7 +148,7 @@ def test_a_forgotten_percent_sign_lets_nothing_pass(made, most):
         ),
         (("--max-risk", "99%", "--side", "upper", "--attack", "a"), 2, "holds for every attacker"),
         (("--compare", "{}", "--worse-by", "99%"), 0, "--worse-by 99 %: the highest upper end"),
-        (("--compare", "{}", "--worse-by", "1%"), 3, "b after 2 slots, more than before: 0.0000%"),
+        (("--compare", "{}", "--worse-by", "1%"), 3, "b after 2 slots, more than before: 0 %"),
     ],
 )
 def test_what_is_asked_for_must_be_there_and_below(made, words, code, message):
@@ -172,7 +203,7 @@ def test_a_result_without_a_checksum_is_doubted(tmp_path):
     assert call("gate", now, "--max-risk", "60%", "--strict").returncode == 3
     done = call("gate", now, "--compare", last, "--worse-by", "99%", "--json")
     assert "doubt: the result to compare with carries no checksum" in done.stderr
-    assert json.loads(done.stdout)["compared_sha256"] in judged(last)
+    assert json.loads(done.stdout)["compared_sha256"] in judged(last)[1]
 
 
 def test_a_level_that_was_a_slip_does_not_pass_if_strict(tmp_path):

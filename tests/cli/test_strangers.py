@@ -7,6 +7,7 @@ import pytest
 from tests.cli.tools import call
 
 from reidrisk.study import Result
+from reidrisk.study.saying.strangers import SPEAKS_BY
 
 
 @pytest.fixture
@@ -42,7 +43,8 @@ def test_every_figure_is_printed_with_its_interval(tables, tmp_path):
         figures = (point.wrong, point.accused, point.false)
         assert f"{one.attack} {' '.join(f'{each.value:.2%}' for each in figures)} by" in words
         ends = " ".join(f"{each.low:.2%} to {each.high:.2%}" for each in figures)
-        assert f"by {one.rule} {ends}" in words
+        assert f"by {SPEAKS_BY[one.rule]} {ends}" in words
+    assert not {"gap", "posterior"} & set(words.split())
 
 
 def test_a_share_of_known_users_can_be_hidden(tables, tmp_path):
@@ -68,7 +70,7 @@ def test_plays_and_releases_can_have_strangers(tables, tmp_path):
     assert shown.returncode == 0, shown.stderr
     done = call("attack", tmp_path / "seen", "--strangers", "50%", width=80)
     assert done.returncode == 0, done.stderr
-    assert "posterior" in done.stdout
+    assert "by chance" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -395,6 +395,64 @@ def test_a_demo_replaces_no_run_of_another_study(place):
     }
 
 
+TOPICS = """attacks = ["hamming"]
+targets = 50
+[people]
+kind = "synthetic"
+users = 300
+epochs = 2
+
+[release]
+kind = "topics"
+topics = 289
+"""
+
+
+def test_topics_that_are_not_those_of_people_are_refused_by_line_and_claim_nothing(tmp_path):
+    """Regression: TopicsApi(topics=349) was the advice, and the folder needed --fresh then."""
+    (tmp_path / "study.toml").write_text(TOPICS)
+    done = study(tmp_path)
+    assert done.returncode == 2
+    assert (
+        "study.toml, line 10: release.topics: topics is 289, and people have 349 tokens; they must "
+        "agree: topics = 349"
+    ) in done.stderr
+    assert not (tmp_path / "run").exists()
+    (tmp_path / "study.toml").write_text(TOPICS.replace("289", "349"))
+    assert study(tmp_path).returncode == 0
+
+
+def test_topics_of_a_release_inside_another_are_tried_too(tmp_path):
+    inside = TOPICS.replace(
+        'kind = "topics"\ntopics = 289',
+        'kind = "minimum-users"\nusers = 2\nof = {kind = "topics", topics = 289}',
+    )
+    (tmp_path / "study.toml").write_text(inside)
+    done = study(tmp_path)
+    assert done.returncode == 2
+    assert "study.toml: topics is 289, and people have 349 tokens" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_too_few_strangers_are_refused_by_line(tmp_path):
+    few = "strangers = 0.3\ntargets = 1\n" + TOPICS.split("\n", 2)[2].replace("289", "349")
+    (tmp_path / "study.toml").write_text(few)
+    done = study(tmp_path)
+    assert done.returncode == 2
+    assert "study.toml, line 1: strangers: strangers to be met are 1 here" in done.stderr
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_folder_where_nothing_was_done_is_anybody_s(place):
+    """A study that was refused in its first step has left nothing that could be lost."""
+    shutil.rmtree(place / "run" / "steps")
+    (place / "run" / "result.json").unlink()
+    (place / "study.toml").write_text(TINY.replace("tiny", "other"))
+    done = study(place)
+    assert done.returncode == 0, done.stderr
+    assert Result.load(place / "run").title == "other"
+
+
 def test_fresh_says_what_it_replaces(place):
     assert "--fresh: replaces the finished run of 'tiny' in " in study(place, "--fresh").stderr
     (place / "run" / "result.json").unlink()

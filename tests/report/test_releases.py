@@ -9,6 +9,7 @@ from reidrisk.drawing import FILE
 from reidrisk.estimates import Estimate
 from reidrisk.report import releases
 from reidrisk.study.result import Compared, Refusal
+from reidrisk.study.saying.numbers import at_most
 
 
 def figure(value):
@@ -46,7 +47,15 @@ def test_of_several_attacks_the_strongest_counts():
 
 def test_what_flatters_is_said():
     text = " ".join(made(BEST, COHORTS, NEVER).sentences)
-    assert "attack-1 does not apply to cohorts users=20, so these may look safer" in text
+    assert (
+        "attack-1 does not apply to cohorts users=20, so that release may look safer than it is."
+        in text
+    )
+    both = " ".join(made(BEST, COHORTS, replace(COHORTS, release="cohorts users=30")).sentences)
+    assert (
+        "cohorts users=20 and cohorts users=30, so these releases may look safer than they are."
+        in both
+    )
     assert "cohorts users=9999 was left out: there are too few." in text
     assert "after 4 slots" in text
     other = made(BEST, replace(COHORTS, slots=1))
@@ -84,5 +93,7 @@ def test_the_program_s_own():
         "topics", "cohorts users=20", "minimum-users users=40 of=topics",
     ]  # fmt: skip
     ceiling = next(column for column in risks.columns if column.heading == "Ceiling")
-    assert [ceiling.show(row) for row in risks.rows] == ["none", "5 %", "none"]
+    (full,) = [one for one in sample().bounds if one.name == "full information"]
+    said = [ceiling.show(row) for row in risks.rows]
+    assert said == [at_most(full.high), "5 %", "none"]
     assert "withheld_value" in uses.csv()

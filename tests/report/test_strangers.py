@@ -8,6 +8,7 @@ import pytest
 
 from reidrisk import data, report
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.drawing import FILE
 from reidrisk.releases import TopicsApi
 from reidrisk.report.strangers import section
 from reidrisk.study import Study
@@ -34,7 +35,7 @@ def test_without_strangers_there_is_no_section(result):
 
 
 def test_every_attack_and_rule_stands_in_one_table(result):
-    points, *charts = section(result).exhibits
+    points, others, *charts = section(result).exhibits
     assert [(row["attack"], row["rule"]) for row in points.rows] == [
         ("hamming", "score"),
         ("hamming", "gap"),
@@ -45,18 +46,65 @@ def test_every_attack_and_rule_stands_in_one_table(result):
     assert [one.name for one in charts] == ["strangers-score", "strangers-gap",
                                             "strangers-posterior"]  # fmt: skip
     headings = [column.heading for column in points.columns]
-    assert headings[2:] == ["1 % accused", "5 % accused", "All accused", "Wrong at 1 %",
-                            "Accused at 1 %", "Claims false at 1 %"]  # fmt: skip
-    for one, row in zip(result.strangers, points.rows, strict=True):
-        shown = [column.show(row) for column in points.columns]
+    assert headings[2:] == ["1 % accused", "5 % accused", "All accused"]
+    headings = [column.heading for column in others.columns]
+    assert headings[2:] == ["Wrong", "Accused", "Claims false"]
+    assert "at most 1 % of strangers" in others.title
+    for place, one in enumerate(result.strangers):
+        shown = _shown(points, place)
+        assert shown[1] == {"score": "score", "gap": "lead", "posterior": "chance"}[one.rule]
         assert shown[2] == share_with_interval(one.at(0.01).right)
         assert shown[4] == share_with_interval(one.decisions[-1].right)
-        assert shown[5] == share_with_interval(one.at(0.01).wrong)
-        assert shown[6] == share_with_interval(one.at(0.01).accused)
+        more = _shown(others, place)
+        assert more[2] == share_with_interval(one.at(0.01).wrong)
+        assert more[3] == share_with_interval(one.at(0.01).accused)
+
+
+def _shown(exhibit, place):
+    return [column.show(exhibit.rows[place]).replace("\N{NO-BREAK SPACE}", " ")
+            for column in exhibit.columns]  # fmt: skip
+
+
+def test_figures_break_before_their_interval_and_nowhere_else(result):
+    points = section(result).exhibits[0]
+    for column in points.columns[2:]:
+        assert column.breaks
+        assert [part[:1] for part in column.show(points.rows[0]).split(" ")[1:]] == ["("]
+
+
+def test_who_accuses_nobody_is_drawn_at_the_left_end_and_it_is_said(result):
+    told = []
+    for chart in section(result).exhibits[2:]:
+        rows = [row for row in chart.rows if row["accused_value"]]
+        for some in (rows, chart.rows):
+            axis = chart.draw(some, FILE).to_dict()["layer"][0]["encoding"]["x"]["axis"]["title"]
+            none = any(not row["accused_value"] for row in some)
+            assert axis.endswith("; none is drawn at the left end") == none
+            told.append(none)
+    assert any(told)
+
+
+def test_paper_gets_a_few_thresholds_and_says_where_all_are(result, tmp_path):
+    """Regression: the tables took seven pages."""
+    for chart in section(result).exhibits[2:]:
+        mine = [one for one in result.strangers if one.rule == chart.rows[0]["rule"]]
+        printed = [chart.rows[place] for place in sorted(chart.printed)]
+        assert len(printed) <= 5 * len(mine)
+        assert {row["wanted"] for row in printed} == {0.01, 0.05, None}
+        for one in mine:
+            accused = [row["accused_value"] for row in printed if row["attack"] == one.attack]
+            assert accused[-1] == 1
+            every = [each.accused.value for each in one.decisions]
+            assert min(every, key=lambda share: abs(share - 0.1)) in accused
+    page = report.html(result, tmp_path / "page.html").read_text(encoding="utf-8")
+    rows = sum(len(chart.rows) for chart in section(result).exhibits[2:])
+    printed = sum(len(chart.printed) for chart in section(result).exhibits[2:])
+    assert page.count('<tr class="screen">') == rows - printed
+    assert "All are in strangers-gap.csv" in page
 
 
 def test_charts_hold_every_decision_exactly(result):
-    charts = section(result).exhibits[1:]
+    charts = section(result).exhibits[2:]
     rows = [row for chart in charts for row in csv.DictReader(io.StringIO(chart.csv()))]
     decisions = [each for one in result.strangers for each in one.decisions]
     assert len(rows) == len(decisions)
@@ -64,10 +112,10 @@ def test_charts_hold_every_decision_exactly(result):
 
 
 def test_every_figure_stands_under_its_chart(result):
-    for chart in section(result).exhibits[1:]:
+    for chart in section(result).exhibits[2:]:
         headings = [column.heading for column in chart.columns]
         assert headings == ["Attack", "Threshold", "Accused", "Right", "Wrong", "Claims false"]
-        last = [column.show(chart.rows[-1]) for column in chart.columns]
+        last = _shown(chart, -1)
         (everybody,) = {one.decisions[-1].wrong for one in result.strangers
                         if (one.attack, one.rule) == (last[0], chart.rows[-1]["rule"])}  # fmt: skip
         assert last[4] == share_with_interval(everybody)

@@ -1,5 +1,7 @@
 """Releases side by side: the same figures as each alone, and what cannot be is said."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,6 +68,18 @@ def test_the_ceiling_is_the_lowest_that_is_proved(result):
     assert cohorts.risks[0].value == pytest.approx(1 / 20)
     assert result.releases[1].ceiling.name == "exact optimum"
     assert result.releases[0].ceiling is None
+
+
+def test_the_ceiling_knows_full_information_where_the_study_asks_for_it():
+    study = replace(STUDY, full_information=True, beside=(replace(API, noise=0.5), Cohorts(20)))
+    found = study.run(PEOPLE)
+    own, noisier, cohorts = (one.ceiling for one in found.releases)
+    (ruled_out,) = [one for one in found.bounds if one.name == own.name]
+    assert own.name == noisier.name == "full information"
+    assert own.estimate == ruled_out.estimate
+    alone = replace(study, release=replace(API, noise=0.5), beside=()).run(PEOPLE)
+    assert noisier.estimate in [one.estimate for one in alone.bounds]
+    assert cohorts.name == "promised k-anonymity"
 
 
 def test_people_who_cannot_be_shown_so_are_a_finding(result):

@@ -171,8 +171,43 @@ def test_bad_shares_are_refused(change, message):
 
 
 def test_a_share_that_hides_everybody_is_refused_as_such():
-    with pytest.raises(InvalidInput, match=r"a share of 0\.9999 of 600 users leaves nobody"):
-        replace(STUDY, strangers=0.9999).run(PEOPLE)
+    study = replace(STUDY, strangers=0.9999)
+    with pytest.raises(InvalidInput, match=r"0\.9999, which leaves nobody known of 600 users"):
+        study.steps(PEOPLE, LocalEngine())
+
+
+@pytest.mark.parametrize(
+    ("study", "source"),
+    [(replace(STUDY, strangers=0.0001), PEOPLE),
+     (Study(attacks=(Hamming(),), targets=None, strangers=0.0001), linked())],
+)  # fmt: skip
+def test_a_share_that_hides_nobody_is_refused_before_anything_runs(study, source):
+    """Regression: of two tables it ran without a word."""
+    with pytest.raises(InvalidInput, match=r"strangers is a share of 0\.0001, which hides nobody"):
+        study.steps(source, LocalEngine())
+
+
+@pytest.mark.parametrize(
+    ("study", "source"),
+    [(replace(STUDY, targets=1), PEOPLE),
+     (Study(attacks=(Hamming(),), targets=1, strangers=0.3), linked())],
+)  # fmt: skip
+def test_fewer_than_two_strangers_are_refused_before_anything_runs(tmp_path, study, source):
+    """Regression: only after the attacks were measured."""
+    with pytest.raises(InvalidInput, match=r"strangers to be met are 1 here"):
+        run_in(tmp_path / "run", study, source)
+    assert not (tmp_path / "run").exists()
+
+
+def test_strangers_of_tables_are_met_in_random_order():
+    """Regression: in that of the file, whose every second row chooses and whose others judge."""
+    tables = linked()
+    alternating = replace(tables, stranger_rows=np.tile([[0], [8]], (200, 4)))
+    met = alternating.observations.strangers
+    for half in (met[::2], met[1::2]):
+        assert 0.4 < (half[:, 0] == 8).mean() < 0.6
+    assert (met[:, 0] == 8).mean() == 0.5
+    np.testing.assert_array_equal(met, replace(alternating).observations.strangers)
 
 
 def test_who_is_hidden_is_nobody_to_extrapolate_from():

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options
+from reidrisk.cli import options, show
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from reidrisk.study import Result
     from reidrisk.study.judging import Check, Limits
     from reidrisk.study.stored import Stored
 
@@ -120,7 +119,7 @@ def gate(
       reidrisk gate run/ --compare last-release/ --worse-by 0.5%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    from reidrisk.study.doubts import about_file, doubts
+    from reidrisk.study.doubts import about_file, doubts, few_unassessed
     from reidrisk.study.judging import Limits, judge
     from reidrisk.study.stored import Stored
 
@@ -147,7 +146,7 @@ def gate(
         click.echo(json.dumps(body, indent=1, ensure_ascii=False))
     elif not quiet:
         _tell(run, stored, checks, passed=passed)
-    _tell_doubts(result, doubted, strict=strict)
+    _tell_doubts(doubted, few_unassessed(result, limits), strict=strict)
     if not passed:
         click.get_current_context().exit(EXCEEDED)
 
@@ -177,32 +176,31 @@ def _record(check: "Check") -> dict[str, Any]:
 
 def _tell(run: str, stored: "Stored", checks: "Sequence[Check]", *, passed: bool) -> None:
     """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
-    from reidrisk.study.saying.numbers import percent
+    from reidrisk.study.saying.numbers import at_most_beside, in_full, share
     from reidrisk.visible import cleaned
 
-    click.echo(f"{run}: {cleaned(stored.result.title)}")
-    click.echo(f"judged: {stored.file}, SHA-256 {stored.sha256}")
+    show.line(f"{run}: {cleaned(stored.result.title)}")
+    click.echo(f"judged: {stored.file}\nSHA-256 {stored.sha256}")
     for check in (one for one in checks if not one.passed):
+        limit = in_full(check.limit)
         if check.figure is None:
-            click.echo(f"{check.what}; the limit is {percent(check.limit)}")
+            show.line(f"{check.what}; the limit is {limit}")
         else:
-            click.echo(
-                f"{check.what}: {check.figure.value:.4%}, upper end {check.figure.high:.4%}, above "
-                f"{percent(check.limit)}"
-            )
+            high = at_most_beside(check.figure.high, check.limit)
+            show.line(f"{check.what}: {share(check.figure)}, upper end {high}, above {limit}")
     failing = sum(not check.passed for check in checks)
     if failing:
-        click.echo(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
+        show.line(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
         return
     said = "passed" if passed else "not passed, since there are doubts"
-    click.echo(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
+    show.line(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
     for name, option in _LIMITS.items():
         if own := [check for check in checks if check.limit_of == name and check.figure]:
             worst = max(own, key=lambda check: check.figure.high if check.figure else 1)
             assert worst.figure is not None
-            click.echo(
-                f"{option} {percent(worst.limit)}: the highest upper end is "
-                f"{worst.figure.high:.4%}, {worst.what}"
+            show.line(
+                f"{option} {in_full(worst.limit)}: the highest upper end is "
+                f"{at_most_beside(worst.figure.high, worst.limit)}, {worst.what}"
             )
 
 
@@ -227,14 +225,9 @@ def _levels(checks: "Sequence[Check]") -> str:
     return f" ({' and '.join(said)} intervals)" if said else ""
 
 
-def _tell_doubts(result: "Result", doubted: "Sequence[str]", *, strict: bool) -> None:
+def _tell_doubts(doubted: "Iterable[str]", beside: "Iterable[str]", *, strict: bool) -> None:
     """On stderr, also if nothing else is to be printed."""
     for doubt in doubted:
-        click.echo(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
-    missed = max((risk.not_assessed for risk in result.risks if not risk.setting), default=0)
-    if missed:
-        click.echo(
-            f"up to {missed:,} targets could not be assessed, because one side saw nothing of "
-            "them; they are in no figure, which does not make them safe",
-            err=True,
-        )
+        show.line(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
+    for sentence in beside:
+        show.line(sentence, err=True)

@@ -1,6 +1,7 @@
 """What commands print: tables and sentences on stdout, progress on stderr."""
 
 import sys
+import textwrap
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -20,12 +21,21 @@ if TYPE_CHECKING:
     from reidrisk.study.result import Decision, OpenSet, Risk
     from reidrisk.study.setup import Source
 
+_WIDTH = 78
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def say(text: str) -> None:
     """Print paragraphs that fit the terminal."""
-    click.echo(click.wrap_text(text, width=78, preserve_paragraphs=True))
+    click.echo(click.wrap_text(text, width=_WIDTH, preserve_paragraphs=True))
+
+
+def line(text: str, *, err: bool = False) -> None:
+    """Print a sentence that fits the terminal; words, such as paths, stay whole."""
+    lines = textwrap.wrap(
+        text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    click.echo("\n".join(lines), err=err)
 
 
 def warn(source: "Source") -> None:
@@ -81,7 +91,7 @@ def _tell_missed(risk: "Risk") -> None:
 
 def strangers(found: Sequence["OpenSet"]) -> None:
     """Print how many are named, and how many strangers accused, by each rule; if there are any."""
-    from reidrisk.study.saying.strangers import too_few
+    from reidrisk.study.saying.strangers import SPEAKS_BY, too_few
 
     if not found:
         return
@@ -94,7 +104,7 @@ def strangers(found: Sequence["OpenSet"]) -> None:
     table(
         ("attack", "speaks by", "accused", "right", "interval"),
         [
-            (each.attack, each.rule, *_decided(decision))
+            (each.attack, SPEAKS_BY[each.rule], *_decided(decision))
             for each in found
             for decision in each.decisions
             if decision.wanted is not None or decision is each.decisions[-1]
@@ -113,7 +123,7 @@ def strangers(found: Sequence["OpenSet"]) -> None:
 
 def _other_figures(found: Sequence["OpenSet"]) -> None:
     """Print what else comes of the thresholds that sentences speak of; if there are any."""
-    from reidrisk.study.saying.strangers import usual
+    from reidrisk.study.saying.strangers import SPEAKS_BY, usual
 
     points = [(one, point) for one in found if (point := usual(one)) is not None]
     if not points:
@@ -126,7 +136,7 @@ def _other_figures(found: Sequence["OpenSet"]) -> None:
     table(
         ("attack", "wrong", "strangers accused", "claims false"),
         [
-            (f"{one.attack}\n  by {one.rule}",
+            (f"{one.attack}\n  by {SPEAKS_BY[one.rule]}",
              *(_figure(each) for each in (point.wrong, point.accused, point.false)))
             for one, point in points
         ],

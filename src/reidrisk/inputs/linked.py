@@ -20,6 +20,7 @@ from reidrisk.inputs.meeting import epochs_apart, tokens_apart, users_of
 from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
 from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file, read_taxonomy
 from reidrisk.observations import MISSING, Observations
+from reidrisk.randomness import uniforms
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
 from reidrisk.speech import setting, warn
 
@@ -103,9 +104,18 @@ class Linked:
 
     @cached_property
     def observations(self) -> Observations:
-        """The rows without names, as engines want them; made once."""
+        """The rows without names, as engines want them; made once.
+
+        Strangers come in random order, always the same: some of them choose when attackers speak
+        and the others judge it, which must not hang on how a file is sorted.
+        """
+        rows = self.stranger_rows
+        if rows is not None:
+            places = np.arange(len(rows))
+            draws = uniforms(seed=0, purpose="linked/strangers", users=places, count=1)[:, 0]
+            rows = rows[np.argsort(draws, kind="stable")]
         return Observations(
-            self.known, self.anonymous, self.truth, tokens=self.tokens, strangers=self.stranger_rows
+            self.known, self.anonymous, self.truth, tokens=self.tokens, strangers=rows
         )
 
 

@@ -14,6 +14,7 @@ from reidrisk.study.saying.numbers import Interval, count, interval, share, shar
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
 NOTHING = "\N{EN DASH}"
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -27,12 +28,21 @@ class Span:
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table: what people read, and the exact number behind it."""
+    """A column of a table: what people read, and the exact number behind it.
+
+    Attributes:
+        heading: Over it.
+        show: What people read.
+        key: Of the number behind it.
+        number: Whether there is one.
+        breaks: Whether an interval may stand below its value where the page is narrow.
+    """
 
     heading: str
     show: Callable[[Row], str]
     key: str
     number: bool = True
+    breaks: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class Exhibit:
         draw: Makes the chart from rows and a look.
         keys: Marks explained beside the chart.
         open: Whether the table is always shown.
+        printed: Places of the rows that are enough on paper; all, if not given.
     """
 
     name: str
@@ -75,6 +86,7 @@ class Exhibit:
     draw: Callable[[Sequence[Row], Look], Any] | None = None
     keys: tuple[Key, ...] = ()
     open: bool = False
+    printed: frozenset[int] | None = None
 
     def csv(self) -> str:
         """The rows, every number with all its digits; text that a spreadsheet would run, quoted."""
@@ -114,6 +126,12 @@ def span(row: Row, prefix: str = "") -> Span:
 def said_rows(rows: Sequence[Row]) -> list[Row]:
     """Rows with their figures in words, as charts show them to who points at a mark."""
     return [{**row, "said": share_with_interval(span(row))} for row in rows]
+
+
+def share_over_interval(number: Interval) -> str:
+    """Such as `1.7 % (1.2 % to 2.3 %)`, to be broken nowhere but before its interval."""
+    whole = share_with_interval(number).replace(" ", _NO_BREAK)
+    return whole.replace(f"{_NO_BREAK}(", " (")
 
 
 def words_column(heading: str, key: str) -> Column:

@@ -17,6 +17,7 @@ from reidrisk.report.parts import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Claims, Result, Selection, UserRisk
+from reidrisk.study.saying.claims import claimed
 from reidrisk.study.saying.numbers import count, exactly, percent, share_with_interval
 from reidrisk.study.saying.words import opening, unit, units
 
@@ -167,8 +168,7 @@ def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
         name=f"claims-{place}",
         title=f"Claimed and right: {claims.attack}, {units(result, claims.slots)}",
         sentence=opening(
-            f"{claims.attack} claims to be right in {exactly(claims.claimed)} of cases and was "
-            f"right in {share_with_interval(claims.right)}: {verdict}."
+            f"{claimed(claims, claims.attack)}: {verdict}."
         ),
         rows=tuple(
             {

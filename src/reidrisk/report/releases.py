@@ -106,9 +106,15 @@ def _refused(shown: Sequence[Compared]) -> list[str]:
         for refusal in one.refused:
             spared.setdefault(refusal.attack, []).append(one.release)
     return [
-        f"{attack} does not apply to {listed(releases)}, so these may look safer than they are."
+        f"{attack} does not apply to {listed(releases)}, so {_flattered(len(releases))}."
         for attack, releases in spared.items()
     ]
+
+
+def _flattered(releases: int) -> str:
+    if releases == 1:
+        return "that release may look safer than it is"
+    return "these releases may look safer than they are"
 
 
 def _extremes(shown: Sequence[Compared]) -> str:

@@ -22,16 +22,19 @@ from reidrisk.report.parts import (
     Section,
     attack_keys,
     figure_cells,
+    share_over_interval,
     span,
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.saying.numbers import count, exactly, percent, share, share_with_interval
-from reidrisk.study.saying.strangers import RULES, too_few, usual
+from reidrisk.study.saying.strangers import RULES, SPEAKS_BY, too_few, usual
 from reidrisk.study.saying.words import listed, opening, units
 
+_NONE = "; none is drawn at the left end"
 _FIGURES = ("right", "wrong", "accused", "false")
-_SHORT = {"score": "score", "gap": "lead", "posterior": "chance"}
+_ON_PAPER = 0.1
+"""Printed beside the shares that were asked for: the threshold that accuses about so many."""
 
 
 def section(result: Result) -> Section | None:
@@ -39,7 +42,11 @@ def section(result: Result) -> Section | None:
     found = result.strangers
     if not found:
         return None
-    exhibits = (_points(result), *(_trade_off(result, rule) for rule in _rules(found)))
+    exhibits = (
+        _points(result),
+        *_others(result),
+        *(_trade_off(result, rule) for rule in _rules(found)),
+    )
     return Section(
         "strangers", "What if the person is not in the list at all?", _sentences(result), exhibits
     )
@@ -93,14 +100,6 @@ def _points(result: Result) -> Exhibit:
     wanted = sorted(
         {each.wanted for one in result.strangers for each in one.decisions if each.wanted}
     )
-    point = usual(result.strangers[0])
-    more: tuple[Column, ...] = ()
-    if point is not None and point.wanted is not None:
-        names = {"Wrong": "wrong", "Accused": "accused", "Claims false": "false"}
-        more = tuple(
-            _figure(f"{heading} at {percent(point.wanted)}", f"{name}_{point.wanted:g}_")
-            for heading, name in names.items()
-        )
     return Exhibit(
         name="strangers",
         title="Named rightly, of those present, by how many strangers may be accused",
@@ -111,10 +110,35 @@ def _points(result: Result) -> Exhibit:
             words_column("Speaks by", "speaks"),
             *(_figure(f"{percent(each)} accused", f"right_{each:g}_") for each in wanted),
             _figure("All accused", "right_all_"),
-            *more,
         ),
         open=True,
     )
+
+
+def _others(result: Result) -> tuple[Exhibit, ...]:
+    """What else comes of the threshold that sentences speak of, if there is one."""
+    point = usual(result.strangers[0])
+    if point is None or point.wanted is None:
+        return ()
+    most = percent(point.wanted)
+    headings = {"wrong": "Wrong", "accused": "Accused", "false": "Claims false"}
+    exhibit = Exhibit(
+        name="strangers-others",
+        title=f"What else comes of it, if at most {most} of strangers may be accused",
+        sentence=(
+            "Wrong is somebody else named, of those present; accused, somebody named, of the "
+            "strangers who had no part in choosing the threshold; and claims are false about "
+            "either."
+        ),
+        rows=tuple(_side_by_side(one, [point.wanted]) for one in result.strangers),
+        columns=(
+            words_column("Attack", "attack"),
+            words_column("Speaks by", "speaks"),
+            *(_figure(head, f"{name}_{point.wanted:g}_") for name, head in headings.items()),
+        ),
+        open=True,
+    )
+    return (exhibit,)
 
 
 def _figure(heading: str, prefix: str) -> Column:
@@ -123,14 +147,14 @@ def _figure(heading: str, prefix: str) -> Column:
     def shown(row: Row) -> str:
         if row[f"{prefix}value"] is None:
             return NOTHING
-        return share_with_interval(span(row, prefix))
+        return share_over_interval(span(row, prefix))
 
-    return Column(heading, shown, f"{prefix}value")
+    return Column(heading, shown, f"{prefix}value", breaks=True)
 
 
 def _side_by_side(one: OpenSet, wanted: Sequence[float]) -> Row:
     by_share = {each.wanted: each for each in one.decisions}
-    cells: dict[str, Any] = {"attack": one.attack, "rule": one.rule, "speaks": _SHORT[one.rule]}
+    cells: dict[str, Any] = {"attack": one.attack, "rule": one.rule, "speaks": SPEAKS_BY[one.rule]}
     for each in wanted:
         decision = by_share.get(each)
         for name in _FIGURES:
@@ -166,6 +190,7 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
         title=f"Named rightly against accused: who speaks {RULES[rule]}",
         sentence=" ".join(_told(one) for one in found),
         rows=tuple(_row(one, decision) for one in found for decision in one.decisions),
+        printed=_few(found),
         columns=(
             words_column("Attack", "attack"),
             Column("Threshold", lambda row: f"{float(row['threshold'] or 0):.4g}", "threshold"),
@@ -177,6 +202,19 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
         draw=lambda rows, look: _draw(rows, look, result.attacks, (floor, highest)),
         keys=attack_keys(result.attacks, used=[one.attack for one in found]),
     )
+
+
+def _few(found: Sequence[OpenSet]) -> frozenset[int]:
+    """Rows for paper: what was asked for, one that accuses about a tenth, and all."""
+    places: list[int] = []
+    before = 0
+    for one in found:
+        accused = [abs(each.accused.value - _ON_PAPER) for each in one.decisions]
+        kept = {place for place, each in enumerate(one.decisions) if each.wanted is not None}
+        kept |= {accused.index(min(accused)), len(accused) - 1}
+        places += [before + place for place in kept]
+        before += len(accused)
+    return frozenset(places)
 
 
 def _told(one: OpenSet) -> str:
@@ -198,6 +236,7 @@ def _draw(
     `ends` are where axes end, the same for all rules: the least share accused, the most named.
     """
     alt, (floor, highest) = guest("altair"), ends
+    none = any(not row["accused_value"] for row in rows)  # a logarithmic axis has no place for it
     data = [
         {
             "attack": row["attack"],
@@ -218,7 +257,7 @@ def _draw(
                 "accused:Q",
                 scale=alt.Scale(type="log", domain=[floor, 1], nice=False),
                 axis=alt.Axis(
-                    title="share of strangers accused",
+                    title=f"share of strangers accused{_NONE if none else ''}",
                     labelExpr=PERCENT,
                     values=decades(floor),
                     grid=False,

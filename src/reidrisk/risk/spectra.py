@@ -1,12 +1,12 @@
 """From guessing to what is certainly impossible: all figures of one release, in one list."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from reidrisk.attacks.attack import Attack, View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Bound, Estimate
+from reidrisk.estimates import Bound, Claims, Estimate
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
 from reidrisk.releases.release import AnyRelease, Bits, Surveys, known_release
@@ -172,6 +172,7 @@ def model_bound(
     slots: int | None = None,
     engine: Engine | None = None,
     level: float = 0.95,
+    saying: Callable[[Claims], str] = str,
 ) -> Bound:
     """The optimum under a model, and whether the model fits.
 
@@ -183,6 +184,7 @@ def model_bound(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+        saying: What it claims beside what came true, in a sentence.
     """
     subject = fitted(model, seen, view)
     if belief is None:
@@ -191,6 +193,6 @@ def model_bound(
     attack, claims = subject.attack, belief.claims
     sentence = (
         f"No attacker can exceed this who knows {attack.knows}, if users and weeks are as the "
-        f"model says. {claims}"
+        f"model says. {saying(claims)}"
     )
     return Bound(f"best within {attack.name}", "estimate", best, sentence, claims.fits)

@@ -34,7 +34,7 @@ def doubts(
     """A sentence for each doubt about what was judged."""
     found = (
         *result.warnings,
-        *_unassessed(result, limits),
+        *_many_unassessed(result, limits),
         *_weak(result, {check.attack for check in checks if check.attack is not None}),
         *_less_sure(result, checks, before),
         *(_against(result, limits, before) if before is not None else ()),
@@ -64,21 +64,36 @@ def _belongs(result_file: Path, result: Result) -> bool:
     )
 
 
-def _unassessed(result: Result, limits: Limits) -> Iterator[str]:
+def few_unassessed(result: Result, limits: Limits) -> Iterator[str]:
+    """A sentence on targets who are in no figure, if they are so few that there is no doubt."""
+    worst = _least_assessed(result, limits)
+    if worst is not None and 0 < _share_unassessed(worst) <= MOST_UNASSESSED:
+        yield f"{_not_assessed(worst)}: {_UNSEEN}"
+
+
+_UNSEEN = "one side saw nothing of them, so they are in no figure, which does not make them safe"
+
+
+def _many_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """Targets of whom one side saw nothing are in no figure."""
+    worst = _least_assessed(result, limits)
+    if worst is not None and _share_unassessed(worst) > MOST_UNASSESSED:
+        yield f"{_not_assessed(worst)}, more than {percent(MOST_UNASSESSED)}: {_UNSEEN}"
+
+
+def _not_assessed(risk: Risk) -> str:
+    everyone = risk.targets + risk.not_assessed
+    return f"{count(risk.not_assessed)} of {count(everyone)} targets could not be assessed"
+
+
+def _least_assessed(result: Result, limits: Limits) -> Risk | None:
     risks = [
         risk for risk in result.risks
         if not risk.setting
         and limits.slots in {None, risk.slots}
         and limits.attack in {None, risk.attack}
     ]  # fmt: skip
-    worst = max(risks, key=_share_unassessed, default=None)
-    if worst is not None and _share_unassessed(worst) > MOST_UNASSESSED:
-        everyone = worst.targets + worst.not_assessed
-        yield (
-            f"{count(worst.not_assessed)} of {count(everyone)} targets could not be assessed, more "
-            f"than {percent(MOST_UNASSESSED)}: the figures do not speak of them"
-        )
+    return max(risks, key=_share_unassessed, default=None)
 
 
 def _share_unassessed(risk: Risk) -> float:
@@ -115,7 +130,7 @@ def _can_be_known(result: Result) -> bool:
 def _against(result: Result, limits: Limits, before: Result) -> Iterator[str]:
     """What speaks against a comparison with another run."""
     yield from (f"of the other run: {doubt}" for doubt in before.warnings)
-    yield from (f"in the other run {doubt}" for doubt in _unassessed(before, limits))
+    yield from (f"in the other run {doubt}" for doubt in _many_unassessed(before, limits))
     if before.users != result.users:
         # Among more users everybody is harder to find, with the same release.
         yield (

@@ -291,19 +291,12 @@ class Scene:
     @cached_property
     def _strange(self) -> NDArray[np.bool_] | None:
         """Whom attackers meet and do not know; None if the study hides nobody."""
-        study = self.study
-        if not study.strangers:
-            return None
-        strange = are_strangers(self.source.ids, study.strangers, study.seed)
-        return strange & ~self._training if study.training else strange
+        return hidden_from(self.study, self.source) if self.study.strangers else None
 
     @cached_property
     def _training(self) -> NDArray[np.bool_]:
         """Who is a training user: by a hash of the id, so never the same in part."""
-        hashes = uniforms(
-            seed=self.study.seed, purpose="study/training", users=self.source.ids, count=1
-        )
-        return np.asarray(hashes[:, 0] < self.study.training)
+        return _training_of(self.study, self.source)
 
     @cached_property
     def _split(self) -> tuple[Observations | None, Observations]:
@@ -325,7 +318,7 @@ class Scene:
 
     def _strangers_among(self, everyone: Observations) -> Any:
         """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
-        rows = everyone.strangers
+        rows = self.source.stranger_rows if isinstance(self.source, Linked) else everyone.strangers
         if self._strange is not None:
             theirs = np.flatnonzero(self._strange[everyone.truth])
             if theirs.size:
@@ -334,6 +327,17 @@ class Scene:
         if rows is not None and isinstance(self.source, Linked):  # others come in such an order
             rows = rows[_order(len(rows), self.study.seed)]
         return None if rows is None else rows[: self.study.targets]
+
+
+def hidden_from(study: "Study", source: Source) -> NDArray[np.bool_]:
+    """Of all users of a source those whom attackers meet and do not know."""
+    strange = are_strangers(source.ids, study.strangers, study.seed)
+    return strange & ~_training_of(study, source) if study.training else strange
+
+
+def _training_of(study: "Study", source: Source) -> NDArray[np.bool_]:
+    hashes = uniforms(seed=study.seed, purpose="study/training", users=source.ids, count=1)
+    return np.asarray(hashes[:, 0] < study.training)
 
 
 def slots_of(source: Source, release: AnyRelease | None) -> int:

@@ -22,8 +22,17 @@ def key_about(wrong: InvalidInput, given: Collection[str]) -> list[str]:
     return [first] if first in given else []
 
 
-def attack_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
-    """The attack that a message is about, likewise."""
+def place_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
+    """What of a file a message is about: a key, one of the release, or an attack; none if all."""
+    release = {} if model.release is None else model.release.parameters
+    return (
+        key_about(wrong, model.model_fields_set)
+        or [part for key in key_about(wrong, release) for part in ("release", key)]
+        or _attack_about(wrong, model)
+    )
+
+
+def _attack_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
     first = str(wrong).partition(" ")[0]
     named = [("models", model.models), ("attacks", model.attacks or [])]
     places = [[key, place] for key, attacks in named for place, one in enumerate(attacks)

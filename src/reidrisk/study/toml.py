@@ -20,7 +20,7 @@ from reidrisk.study.parameters import faults, make_release, parameter_of, read_v
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
 from reidrisk.study.setup import Source
-from reidrisk.study.slips import attack_about, explained, key_about, with_line
+from reidrisk.study.slips import explained, key_about, place_about, with_line
 from reidrisk.study.study import Repeats, Study
 
 
@@ -72,9 +72,10 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     sweep = _sweep(model, release, text, name)
     try:
         study = replace(_study(model, source, release, sweep), beside=tuple(beside))
-        study.check(source)
+        with speaking("keys"):
+            study.check(source)
     except InvalidInput as wrong:
-        place = key_about(wrong, model.model_fields_set) or attack_about(wrong, model)
+        place = place_about(wrong, model)
         message = with_line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
         raise InvalidInput(message) from wrong
     signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())

@@ -34,6 +34,7 @@ from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.chances import IMPOSSIBLE, log_chance
+from reidrisk.speech import setting
 
 SEQUENCES = 20_000
 """Sequences drawn for the bits of several weeks."""
@@ -193,8 +194,8 @@ class TopicsApi:
         """The topics; people must have as many."""
         if people.tokens != self.topics:
             raise InvalidInput(
-                f"people have {people.tokens} tokens and the release has {self.topics} topics; "
-                f"they must agree: TopicsApi(topics={people.tokens})"
+                f"topics is {self.topics}, and people have {people.tokens} tokens; they must "
+                f"agree: {setting('topics', people.tokens)}"
             )
         return self.topics
 
@@ -212,7 +213,8 @@ class TopicsApi:
         if tokens != self.topics:
             raise InvalidInput(
                 f"the observations have {tokens} tokens and the release {self.topics} topics; "
-                f"fit the attack with the release that was observed, or topics={tokens}"
+                "fit the attack with the release that was observed, or "
+                f"{setting('topics', tokens)}"
             )
         return OneOfTop(self.topics, self.top, self.q_in, self.q_out)
 

@@ -1,13 +1,16 @@
 """Releases side by side: how risky and how useful each is, on the same people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Bound as Found
+from reidrisk.observations import Observations
 from reidrisk.releases import AnyRelease, utility
 from reidrisk.risk.bounds import BOUNDS, Setting, bounds_in
 from reidrisk.risk.measuring import measured
-from reidrisk.study.analyses.analysis import Part, Step, alone, need_people
+from reidrisk.study.analyses.analysis import Part, Step, need_people
 from reidrisk.study.analyses.bounds import FULL
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.release_words import words_of
@@ -36,38 +39,30 @@ def steps(scene: Scene) -> Iterator[Step]:
     """A step for each release, the study's own first; what was seen is forgotten afterwards."""
     if scene.study.beside:
         for place, release in enumerate(_all(scene.study)):
-            yield alone(f"beside-{place}-{release.name}", _compared, scene, release)
+            run = partial(_compared, scene, release, own=place == 0)
+            yield Step(f"beside-{place}-{release.name}", run)
 
 
 def _all(study: "Study") -> tuple[AnyRelease, ...]:
     return shown_by(study.release), *study.beside
 
 
-def _compared(scene: Scene, release: AnyRelease) -> Part:
+def _compared(scene: Scene, release: AnyRelease, parts: Part, *, own: bool) -> Part:
     words = words_of(release)
     other = scene.with_release(release, {"release": words})
     try:
-        seen = other.seen
+        other.seen  # noqa: B018  made now, and kept
     except InvalidInput as wrong:  # these very people cannot be shown so, which is a finding
         return {"releases": (Compared(words, 0, cannot=str(wrong)),)}
     risks, refused = _risks(other)
     study, shows = scene.study, shown_by(other.shows)
     useful = utility(shows, other.people, seed=study.seed, level=study.level)
-    setting = Setting(
-        seen,
-        other.headline,
-        study.level,
-        scene.engine,
-        shows,
-        other.attacked_people,
-        study.seed,
-    )
     found = Compared(
         release=words,
         slots=other.headline,
         risks=risks,
         refused=refused,
-        ceiling=_ceiling(setting),
+        ceiling=_ceiling(_own_bounds(parts) if own else _bounds(other), other.headline),
         real=useful.real,
         variation=useful.variation,
         withheld=useful.withheld,
@@ -115,9 +110,37 @@ def _risks(scene: Scene) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
     return tuple(risks), tuple(refused)
 
 
-def _ceiling(setting: Setting) -> Bound | None:
-    """The lowest of the upper bounds that need no search."""
-    names = [name for name in BOUNDS if name != FULL]
-    uppers = [one for one in bounds_in(setting, names) if one.side == "upper"]
+def _own_bounds(parts: Part) -> list[Found]:
+    """What bounds attackers of the study's own release was found before."""
+    return [record.bound for record in parts["bounds"] if not record.setting]
+
+
+def _bounds(scene: Scene) -> Iterable[Found]:
+    """What bounds attackers; what takes a search only where the study asks for it of its own."""
+    revealed = _revealed(scene) if scene.study.full_information else None
+    setting = Setting(
+        scene.seen,
+        scene.headline,
+        scene.study.level,
+        scene.engine,
+        scene.shows,
+        scene.attacked_people,
+        scene.study.seed,
+        revealed,
+    )
+    return bounds_in(setting, [name for name in BOUNDS if name != FULL or revealed is not None])
+
+
+def _revealed(scene: Scene) -> Observations | None:
+    """What a full-information attacker has; None where no secrets give all chances."""
+    try:
+        return scene.revealed
+    except InvalidInput:
+        return None
+
+
+def _ceiling(bounds: Iterable[Found], slots: int) -> Bound | None:
+    """The lowest of the upper bounds that rule something out."""
+    uppers = [one for one in bounds if one.side == "upper" and one.estimate.high < 1]
     best = min(uppers, key=lambda one: one.estimate.high, default=None)
-    return None if best is None or best.estimate.high >= 1 else Bound.of(best, setting.slots)
+    return None if best is None else Bound.of(best, slots)

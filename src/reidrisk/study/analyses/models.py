@@ -8,6 +8,7 @@ from reidrisk.risk.posteriors import check_likelihood
 from reidrisk.risk.spectra import model_bound
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.result import Bound
+from reidrisk.study.saying.claims import whether_it_fits
 from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
@@ -34,5 +35,6 @@ def _model(scene: Scene, model: Attack) -> Part:
         slots=scene.headline,
         engine=scene.engine,
         level=scene.study.level,
+        saying=whether_it_fits,
     )
     return {"bounds": (Bound.of(bound, scene.headline),)}

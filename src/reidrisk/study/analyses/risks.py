@@ -3,19 +3,25 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from reidrisk.attacks import Attack
 from reidrisk.attacks.attack import NEEDS
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.inputs.linked import Linked
+from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
-from reidrisk.releases.release import asked
+from reidrisk.people.some import Some
+from reidrisk.releases import AnyRelease, Release
+from reidrisk.releases.observing import ANONYMOUS
+from reidrisk.releases.release import Surveys, asked
 from reidrisk.risk.guesses import checked_guesses, guess_curve
 from reidrisk.risk.measuring import Measured
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.credits import credits_record, digest_of
 from reidrisk.study.result import Guesses, Risk, Setting
-from reidrisk.study.setup import Scene, Source, slots_of
+from reidrisk.study.setup import Scene, Source, shown_by, slots_of
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -38,6 +44,19 @@ def check(study: "Study", source: Source | None) -> None:
             f"slots go up to {max(study.slots)}, and people with {source.epochs} epochs show "
             f"{most}; ask for fewer slots, or make more epochs"
         )
+    if not isinstance(source, Linked):
+        _check_can_show(shown_by(study.release), source, study.seed)
+
+
+def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
+    """One of these people is shown to try: what must survey everybody first waits its turn."""
+    while isinstance(release, Surveys) and isinstance(inner := getattr(release, "of", None), _ANY):
+        release = inner
+    if not isinstance(release, Surveys):
+        release.show(Some.of(people, np.arange(1)), 0, 1, site=ANONYMOUS, seed=seed)
+
+
+_ANY = (Release, Surveys)
 
 
 def steps(scene: Scene) -> Iterator[Step]:

@@ -10,14 +10,16 @@ from reidrisk.inputs.linked import Linked
 from reidrisk.risk.assessing import something_shown
 from reidrisk.risk.open_sets import FEWEST, Meeting, trade_offs
 from reidrisk.study.analyses.analysis import Part, Step, alone
-from reidrisk.study.setup import Scene, Source
+from reidrisk.study.setup import Scene, Source, hidden_from
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
 
 def check(study: "Study", source: Source | None) -> None:
-    """Strangers, if it is said how many visitors are none."""
+    """Strangers, if it is said how many visitors are none; enough, if it is said how many are."""
+    if study.strangers and source is not None:
+        _check_met(study, source)
     met = study.strangers or (
         source is None or (isinstance(source, Linked) and source.strangers >= FEWEST)
     )
@@ -25,6 +27,27 @@ def check(study: "Study", source: Source | None) -> None:
         raise InvalidInput(
             "present is the share of visitors who are known, and everybody is whom this study "
             "meets; let strangers be a share of users, or leave present out"
+        )
+
+
+def _check_met(study: "Study", source: Source) -> None:
+    """Refuse a share that hides nobody, or hardly anybody whom attackers could meet."""
+    hidden = hidden_from(study, source)
+    if not hidden.any() or hidden.all():
+        nobody = "hides nobody" if not hidden.any() else "leaves nobody known"
+        raise InvalidInput(
+            f"strangers is a share of {study.strangers:g}, which {nobody} of {source.users:,} "
+            "users; use another share, or more users"
+        )
+    there = int(hidden.sum())
+    if isinstance(source, Linked):
+        there = int(hidden[source.truth].sum()) + source.strangers
+    met = there if study.targets is None else min(there, study.targets)
+    if met < FEWEST:
+        raise InvalidInput(
+            f"strangers to be met are {met} here, at most as many as targets; one must choose when "
+            "to speak and another judge it, so there are two at least: use more targets, more "
+            "users, or a larger share of strangers"
         )
 
 

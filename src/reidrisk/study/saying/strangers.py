@@ -18,6 +18,9 @@ RULES: dict[str, str] = {
 }
 """By what an attacker decides whether to speak."""
 
+SPEAKS_BY: dict[str, str] = {"score": "score", "gap": "lead", "posterior": "chance"}
+"""The same in a word, where there is no room for more; result files know rules by other names."""
+
 
 def usual(one: OpenSet) -> Decision | None:
     """The decision that is spoken of; None if there are too few strangers for any."""
