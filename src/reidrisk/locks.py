@@ -101,8 +101,13 @@ def _noted(folder: Path, *, alone: bool) -> Lock:
     try:
         if alone or _left_behind(_read(note)):
             note.unlink(missing_ok=True)
-        with note.open("x", encoding="utf-8") as file:
-            file.write(said)
+        file = note.open("x", encoding="utf-8")
+        try:
+            with file:
+                file.write(said)
+        except OSError:
+            note.unlink(missing_ok=True)
+            raise
     except FileExistsError:
         raise _in_use(folder, f"; if it is gone, remove {note}") from None
     except OSError as wrong:

@@ -11,7 +11,7 @@ import click
 
 from reidrisk.cli import show, stopping
 from reidrisk.errors import MissingExtra, TooLarge
-from reidrisk.files import append
+from reidrisk.files import append, left_over
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -93,6 +93,8 @@ def written_page(result: "Result", folder: Path) -> Path | None:
     import reidrisk as rr
 
     page = folder / "report.html"
+    for part in left_over(page):
+        part.unlink(missing_ok=True)
     try:
         rr.report.html(result, page)
     except (MissingExtra, TooLarge) as missing:

@@ -270,7 +270,11 @@ def _ours(folder: Path) -> bool:
 
 
 def _clear(folder: Path) -> None:
-    """Remove what a run left, and nothing else."""
+    """Remove what a run left, and nothing else.
+
+    Its note stays until another takes its place: it alone tells that the study file beside it is
+    not somebody's own.
+    """
     _found(folder)  # refuses what is somebody else's
     if not _ours(folder):
         for name in (NOTE, RESULT):
@@ -280,8 +284,7 @@ def _clear(folder: Path) -> None:
                     "it is left alone: use another folder"
                 )
         return
-    for name in (RESULT, NOTE):  # in this order, so that no old result outlives its note
-        (folder / name).unlink(missing_ok=True)
+    (folder / RESULT).unlink(missing_ok=True)  # first, so that it never outlives its steps
     for file, _ in checkpoints_in(folder / STEPS):
         file.unlink(missing_ok=True)
 
