@@ -6,7 +6,11 @@ from tests.report.hostile import EVIL, hostile
 from tests.report.sample import sample
 
 from reidrisk import report
+from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.data import synthetic_topics
+from reidrisk.releases import TopicsApi
 from reidrisk.report.sections import sections
+from reidrisk.study import Study
 from reidrisk.study.saying.numbers import share_with_interval
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -24,7 +28,17 @@ def files(tmp_path_factory):
     return {
         "sample": report.html(sample(), folder / "sample.html"),
         "hostile": report.html(hostile(), folder / "hostile.html"),
+        "strangers": report.html(_with_strangers(), folder / "strangers.html"),
     }
+
+
+def _with_strangers():
+    """Two attacks by all rules, and strangers enough for 0.1 %."""
+    api = TopicsApi()
+    study = Study(
+        release=api, attacks=(Hamming(), WeightedHamming(api)), targets=2000, strangers=0.5, seed=5
+    )
+    return study.run(synthetic_topics(4200, epochs=4, seed=1))
 
 
 def test_every_chart_is_drawn(visit, charts):
@@ -220,6 +234,27 @@ def test_tables_begin_again_with_their_heads_on_paper(visit):
     pages = pages_of(printed(visit(), "A4"))
     heads = [" ".join(text.split()).count("Attack People Kind Right") for text in pages]
     assert sum(one > 0 for one in heads) > 1
+
+
+def test_tables_of_strangers_fit_a_desktop(visit):
+    """Regression: nine columns scrolled."""
+    page = visit("strangers")
+    page.locator("#strangers summary").first.click()
+    for region in page.locator("#strangers .scroll").all():
+        if region.is_visible():
+            assert region.evaluate("one => one.scrollWidth <= one.clientWidth")
+
+
+def test_on_paper_trade_offs_have_a_few_thresholds(visit):
+    """Regression: they took seven pages."""
+    page = visit("strangers")
+    rows, note = page.locator("[data-exhibit=strangers-gap] tbody tr"), page.locator(".paper")
+    assert note.first.is_hidden()
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    shown = sum(row.is_visible() for row in rows.all())
+    assert 4 <= shown <= 2 * 5 < rows.count()
+    assert note.first.is_visible()
 
 
 def test_what_is_switched_off_is_not_explained_on_paper(visit):

@@ -259,7 +259,7 @@ def test_bad_releases_are_refused(change, message):
         ({}, {"targets": 0}, "targets is a whole number of at least 1"),
         ({}, {"sites": 1}, "sites is a whole number of at least 2"),
         ({}, {"seed": -1}, "seed is a whole number of at least 0"),
-        ({"topics": 9}, {}, r"people have 4 tokens and the release has 9 topics.*topics=4"),
+        ({"topics": 9}, {}, r"topics is 9, and people have 4 tokens.*topics=4"),
         ({"per_call": 3}, {}, "people have 2 epochs, but the first call is after 3"),
         ({"presence": [[0.5] * 4] * 2}, {"sites": 3}, "rows for 2 sites, and there are 3"),
     ],
