@@ -96,8 +96,9 @@ def test_lines_of_the_gate_fit_a_terminal_and_say_numbers_as_the_page_does(tmp_p
     long = replace(risk("an-attack-with-a-long-name", high=0.3408712), low=0.2, value=0.25)
     result(long, replace(long, attack="b", value=0.0123, low=0.004, high=0.0300004)).save(tmp_path)
     done = call("gate", tmp_path, "--max-risk", "3%")
-    lines = [line for line in (done.stdout + done.stderr).splitlines() if str(tmp_path) not in line]
+    lines = [line for line in done.stdout.splitlines() if str(tmp_path) not in line]
     assert max(map(len, lines)) <= 80
+    assert not [line for line in lines if line.startswith("  %")]
     said = sentences(done.stdout)
     # Rounded upwards: never to what would have passed.
     assert "b after 1 slot among 100 users: 1 %, upper end 3.01 %, above 3 %" in said

@@ -226,8 +226,8 @@ def _levels(checks: "Sequence[Check]") -> str:
 
 
 def _tell_doubts(doubted: "Iterable[str]", beside: "Iterable[str]", *, strict: bool) -> None:
-    """On stderr, also if nothing else is to be printed."""
+    """On stderr, a line each, also if nothing else is to be printed."""
     for doubt in doubted:
-        show.line(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
+        click.echo(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
     for sentence in beside:
-        show.line(sentence, err=True)
+        click.echo(sentence, err=True)

@@ -30,12 +30,16 @@ def say(text: str) -> None:
     click.echo(click.wrap_text(text, width=_WIDTH, preserve_paragraphs=True))
 
 
-def line(text: str, *, err: bool = False) -> None:
-    """Print a sentence that fits the terminal; words, such as paths, stay whole."""
+def line(text: str) -> None:
+    """Print a sentence that fits the terminal; words, such as paths and 1 %, stay whole."""
     lines = textwrap.wrap(
-        text, _WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+        text.replace(" %", "\N{NO-BREAK SPACE}%"),
+        _WIDTH,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
     )
-    click.echo("\n".join(lines), err=err)
+    click.echo("\n".join(lines).replace("\N{NO-BREAK SPACE}%", " %"))
 
 
 def warn(source: "Source") -> None:

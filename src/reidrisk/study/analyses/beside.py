@@ -8,10 +8,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound as Found
 from reidrisk.observations import Observations
 from reidrisk.releases import AnyRelease, utility
-from reidrisk.risk.bounds import BOUNDS, Setting, bounds_in
+from reidrisk.risk.bounds import BOUNDS, bounds_in
 from reidrisk.risk.measuring import measured
 from reidrisk.study.analyses.analysis import Part, Step, need_people
-from reidrisk.study.analyses.bounds import FULL
+from reidrisk.study.analyses.bounds import FULL, setting_of
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.release_words import words_of
 from reidrisk.study.result import Bound, Compared, Refusal, Risk
@@ -118,16 +118,7 @@ def _own_bounds(parts: Part) -> list[Found]:
 def _bounds(scene: Scene) -> Iterable[Found]:
     """What bounds attackers; what takes a search only where the study asks for it of its own."""
     revealed = _revealed(scene) if scene.study.full_information else None
-    setting = Setting(
-        scene.seen,
-        scene.headline,
-        scene.study.level,
-        scene.engine,
-        scene.shows,
-        scene.attacked_people,
-        scene.study.seed,
-        revealed,
-    )
+    setting = setting_of(scene, revealed=revealed)
     return bounds_in(setting, [name for name in BOUNDS if name != FULL or revealed is not None])
 
 

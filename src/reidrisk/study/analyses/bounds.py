@@ -7,6 +7,7 @@ import numpy as np
 
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
+from reidrisk.observations import Observations
 from reidrisk.people.some import Some
 from reidrisk.releases import Bits, Reveals
 from reidrisk.risk import bounds
@@ -47,8 +48,11 @@ def steps(scene: Scene) -> Iterator[Step]:
     yield Step("bounds", lambda parts: _found(scene, parts, (*names, *others)))
 
 
-def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
-    setting = Setting(
+def setting_of(
+    scene: Scene, *, revealed: Observations | None, shared_bits: Bits | None = None
+) -> Setting:
+    """What bounds of a scene are asked with."""
+    return Setting(
         scene.seen,
         scene.headline,
         scene.study.level,
@@ -56,9 +60,14 @@ def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
         scene.shows,
         None if isinstance(scene.source, Linked) else scene.attacked_people,
         scene.study.seed,
-        scene.revealed if names == (FULL,) else None,
-        _shared_bits(parts, scene.headline),
+        revealed,
+        shared_bits,
     )
+
+
+def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
+    revealed = scene.revealed if names == (FULL,) else None
+    setting = setting_of(scene, revealed=revealed, shared_bits=_shared_bits(parts, scene.headline))
     return {"bounds": tuple(Bound.of(one, scene.headline) for one in bounds_in(setting, names))}
 
 
