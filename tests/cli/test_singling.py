@@ -188,3 +188,21 @@ def test_two_files_are_not_written_to_one_name(files):
     )
     assert done.returncode == 2
     assert not path.exists()
+
+
+def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch):
+    """Regression: the page named the hash of the file as it was afterwards."""
+    import reidrisk as rr
+
+    table, whole = tmp_path / "t.csv", rr.singling
+    table.write_text("age,zip\n" + "".join(f"{age},1\n" for age in range(20, 60)))
+
+    def meanwhile(*given, **more):
+        found = whole(*given, **more)
+        table.write_text(table.read_text() + "99,2\n")
+        return found
+
+    monkeypatch.setattr(rr, "singling", meanwhile)
+    done = call("singling", table, "--columns", "age,zip", "-o", tmp_path / "p.html")
+    assert (done.returncode, (tmp_path / "p.html").exists()) == (2, False)
+    assert "changed while it was read" in done.stderr

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reidrisk.errors import InvalidInput
-from reidrisk.study.input_files import hashed, hashes_of
+from reidrisk.study.input_files import hashed
 from reidrisk.study.toml import read_study
 
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -20,6 +20,11 @@ def written(file, content=b"abc", *, age=60.0):
     moment = time.time() - age
     os.utime(file, (moment, moment))
     return file
+
+
+def hashes_of(paths):
+    with hashed(paths) as found:
+        return found
 
 
 def test_hash_of_a_file(tmp_path):

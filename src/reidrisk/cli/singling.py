@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from reidrisk.cli import options, show
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reidrisk.estimates import Estimate
     from reidrisk.inputs.layouts import Layout
     from reidrisk.risk import Singling, Unicity
@@ -69,19 +72,20 @@ def singling(
       reidrisk singling people.csv --columns age,zip,sex
       reidrisk singling people.csv --columns age,zip,sex --register census.csv -o singling.html
     """
-    found = rr.singling(
-        file,
-        columns=layout.columns,
-        user=layout.user,
-        register=register,
-        least=least,
-        header=layout.header,
-        separator=layout.separator,
-    )
+    with _origin(file, register) as origin:
+        found = rr.singling(
+            file,
+            columns=layout.columns,
+            user=layout.user,
+            register=register,
+            least=least,
+            header=layout.header,
+            separator=layout.separator,
+        )
     if records is not None:
         _write_records(found, records)
     if output is not None:
-        rr.report.singling.html(found, output, **_origin(file, register))
+        rr.report.singling.html(found, output, **origin)
     if as_json:
         _print_json("singling", found.record)
     elif not quiet:
@@ -127,7 +131,7 @@ def unicity(
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
-    with show.Progress(quiet=quiet) as progress:
+    with show.Progress(quiet=quiet) as progress, _origin(file) as origin:
         found = rr.unicity(
             file,
             points=points,
@@ -145,7 +149,7 @@ def unicity(
             progress=progress.read,
         )
     if output is not None:
-        rr.report.unicity.html(found, output, **_origin(file, None))
+        rr.report.unicity.html(found, output, **origin)
     if as_json:
         _print_json("unicity", found.record)
     elif not quiet:
@@ -153,13 +157,15 @@ def unicity(
         _tell_page(output)
 
 
-def _origin(file: str, register: str | None) -> dict[str, Any]:
-    """What a page says about where it came from."""
-    from reidrisk.study.input_files import hashes_of
+@contextmanager
+def _origin(*files: str | None) -> "Iterator[dict[str, Any]]":
+    """What a page says about where it came from: files that are read inside."""
+    from reidrisk.study.input_files import hashed
 
-    paths = [Path(one) for one in (file, register) if one is not None]
+    paths = [Path(one) for one in files if one is not None]
     typed = shlex.join(("reidrisk", *sys.argv[1:]))
-    return {"name": Path(file).name, "command": typed, "inputs": hashes_of(paths)}
+    with hashed(paths) as inputs:
+        yield {"name": paths[0].name, "command": typed, "inputs": inputs}
 
 
 def _write_records(found: "Singling", path: str) -> None:

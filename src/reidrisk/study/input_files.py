@@ -39,12 +39,6 @@ def hashed(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
         )
 
 
-def hashes_of(paths: Sequence[Path]) -> dict[str, str]:
-    """Names and SHA-256 of files, and of those in folders, as they are now."""
-    with hashed(paths) as found:
-        return found
-
-
 def _files(paths: Iterable[Path]) -> list[Path]:
     """All of them, once; of folders every file that a reader may take, in the order of names."""
     found: dict[Path, None] = {}
