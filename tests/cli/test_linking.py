@@ -130,6 +130,22 @@ def test_link_in_a_folder_is_a_run_like_any_other(own, tmp_path, monkeypatch):
     assert "differs" in done.stderr
 
 
+@pytest.mark.parametrize(("name", "code"), [("report.html", 0), ("log.txt", 2)])
+def test_a_page_or_log_of_ones_own_is_left_alone(own, tmp_path, name, code):
+    """Regression: the page was replaced, and lines were added to the log."""
+    mine = tmp_path / "run" / name
+    mine.parent.mkdir()
+    mine.write_text("<!doctype html>mine")
+    done = call("link", *own, "-o", mine.parent, "-q")
+    assert done.returncode == code
+    assert f"{mine} is not what a run here wrote, and it is left alone" in done.stderr
+    assert mine.read_text() == "<!doctype html>mine"
+    mine.unlink()
+    for _ in range(2):
+        done = call("link", *own, "-o", mine.parent, "-q")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_folder_of_tables_with_a_release_runs_again_from_its_study(seen, tmp_path):
     done = call("attack", seen, "--attack", "weighted-hamming", "-o", tmp_path / "run")
     assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """A study in a folder, with a log, a bar, and words for who stops it."""
 
+import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,12 +11,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidrisk.cli import show, stopping
-from reidrisk.errors import MissingExtra, TooLarge
+from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 from reidrisk.files import append, left_over
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
+
+_LOG = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (step \d|done)")
+_PAGE = re.compile(rb'(?s).*<meta name="generator" content="reidrisk">')
+_HEAD = 512
+"""How logs and pages of ours begin, and within how many bytes that shows."""
 
 
 @dataclass
@@ -36,6 +42,8 @@ class Journal:
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
+        if not _may_begin(self.folder / "log.txt", _LOG):
+            raise InvalidInput(_not_ours(self.folder / "log.txt"))
         time = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
         append(self.folder / "log.txt", f"{time} {text}\n")
 
@@ -93,6 +101,9 @@ def written_page(result: "Result", folder: Path) -> Path | None:
     import reidrisk as rr
 
     page = folder / "report.html"
+    if not _may_begin(page, _PAGE):
+        click.echo(f"No page: {_not_ours(page)}, or write the page with reidrisk report", err=True)
+        return None
     for part in left_over(page):
         part.unlink(missing_ok=True)
     try:
@@ -101,3 +112,16 @@ def written_page(result: "Result", folder: Path) -> Path | None:
         click.echo(f"No page: {missing}", err=True)
         return None
     return page
+
+
+def _may_begin(file: Path, ours: re.Pattern[bytes]) -> bool:
+    """Whether a file begins as those of a run do; what is no file is left to who writes."""
+    if file.is_symlink() or not file.is_file():
+        return True
+    with file.open("rb") as there:
+        head = there.read(_HEAD)
+    return not head or ours.match(head) is not None
+
+
+def _not_ours(file: Path) -> str:
+    return f"{file} is not what a run here wrote, and it is left alone; use another folder"
