@@ -1,6 +1,5 @@
 """A study in a folder, with a log, a bar, and words for who stops it."""
 
-import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -18,10 +17,9 @@ if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
 
-_LOG = re.compile(rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (step \d|done)")
-_PAGE = re.compile(rb'(?s).*<meta name="generator" content="reidrisk">')
+_PAGE = b'<meta name="generator" content="reidrisk">'
 _HEAD = 512
-"""How logs and pages of ours begin, and within how many bytes that shows."""
+"""What stands in the first bytes of a page of ours."""
 
 
 @dataclass
@@ -42,8 +40,6 @@ class Journal:
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
-        if not _may_begin(self.folder / "log.txt", _LOG):
-            raise InvalidInput(_not_ours(self.folder / "log.txt"))
         time = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
         append(self.folder / "log.txt", f"{time} {text}\n")
 
@@ -69,6 +65,9 @@ def run_file(
     from reidrisk.study import run_in
 
     show.warn(file.source)
+    log = Path(folder) / "log.txt"
+    if log.is_file() and not log.is_symlink() and not (log.parent / "run.json").exists():
+        raise InvalidInput(_not_ours(log))
     study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
     if changes:
         study, text = replace(study, **changes), f"# as run: {again}\n{text}"
@@ -101,7 +100,7 @@ def written_page(result: "Result", folder: Path) -> Path | None:
     import reidrisk as rr
 
     page = folder / "report.html"
-    if not _may_begin(page, _PAGE):
+    if _is_other(page):
         click.echo(f"No page: {_not_ours(page)}, or write the page with reidrisk report", err=True)
         return None
     for part in left_over(page):
@@ -114,13 +113,13 @@ def written_page(result: "Result", folder: Path) -> Path | None:
     return page
 
 
-def _may_begin(file: Path, ours: re.Pattern[bytes]) -> bool:
-    """Whether a file begins as those of a run do; what is no file is left to who writes."""
-    if file.is_symlink() or not file.is_file():
-        return True
-    with file.open("rb") as there:
-        head = there.read(_HEAD)
-    return not head or ours.match(head) is not None
+def _is_other(page: Path) -> bool:
+    """Whether it is a file, and no page of ours."""
+    if page.is_symlink() or not page.is_file():
+        return False  # who writes will say so
+    with page.open("rb") as file:
+        head = file.read(_HEAD)
+    return bool(head) and _PAGE not in head
 
 
 def _not_ours(file: Path) -> str:
