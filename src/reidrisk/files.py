@@ -6,6 +6,7 @@ devices and pipes are written to, and links are refused.
 """
 
 import errno
+import hashlib
 import os
 import re
 import secrets
@@ -115,6 +116,12 @@ def append(path: Path, text: str) -> None:
             f"{path}: cannot be written ({wrong.strerror}); check that it is a file, that there is "
             "room, and that it may be written to"
         ) from wrong
+
+
+def sha256_of(file: Path) -> str:
+    """The SHA-256 of a file, in hexadecimal digits."""
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

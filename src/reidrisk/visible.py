@@ -18,6 +18,11 @@ def cleaned(value: Anything) -> Anything:
     return _cleaned(value)  # type: ignore[no-any-return]
 
 
+def shortened(text: str, most: int = 40) -> str:
+    """The text, or as many characters of it, and that there are more."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def _cleaned(value: Any) -> Any:
     if isinstance(value, str):
         return "".join(_visible(character) for character in value)

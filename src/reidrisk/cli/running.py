@@ -63,10 +63,11 @@ def run_file(
     """
     from reidrisk.engines import LocalEngine
     from reidrisk.study import run_in
+    from reidrisk.study.folder import NOTE
 
     show.warn(file.source)
     log = Path(folder) / "log.txt"
-    if log.is_file() and not log.is_symlink() and not (log.parent / "run.json").exists():
+    if log.is_file() and not log.is_symlink() and not (log.parent / NOTE).exists():
         raise InvalidInput(_not_ours(log))
     study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
     if changes:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.labels import as_text, is_text
 from reidrisk.inputs.spelling import forms, meant
+from reidrisk.visible import shortened
 
 LITTLE = 0.5
 """If each side shares less than this part of its entries with the other, that is little."""
@@ -146,8 +147,7 @@ def _told(sides: Sides, side: int, mine: Counts, other: Counts) -> str:
 
 
 def _quoted(label: object) -> str:
-    text = str(label)
-    return repr(text if len(text) <= 40 else f"{text[:40]}...")  # noqa: PLR2004
+    return repr(shortened(str(label)))
 
 
 def _percent(part: float) -> str:

@@ -19,6 +19,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.labels import is_text
 from reidrisk.inputs.spelling import form_of
 from reidrisk.inputs.times import days, may_be_days, moments
+from reidrisk.visible import shortened
 
 _NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?")
 _DIGITS = re.compile(r"(\d+)", re.ASCII)
@@ -69,7 +70,7 @@ def order_of(labels: NDArray[Any], where: object = "epochs") -> Order:
 
 def told(names: Sequence[Any], what: str = "A slot is one epoch") -> str:
     """Which epochs there are, in which order, and what that order goes by: a sentence."""
-    texts = [_shown(str(name)) for name in names]
+    texts = [shortened(str(name)) for name in names]
     said = ", ".join(texts if len(texts) <= _FEW else (*texts[:2], "...", texts[-1]))
     if len(texts) == 1:
         return f"{what}: {said}."
@@ -139,7 +140,3 @@ def _natural(name: str) -> tuple[Any, ...]:
         (len(plain[place // 2]), plain[place // 2]) if place % 2 else part
         for place, part in enumerate(parts)
     )
-
-
-def _shown(name: str) -> str:
-    return name if len(name) <= 40 else f"{name[:40]}..."  # noqa: PLR2004

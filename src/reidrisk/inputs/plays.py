@@ -26,7 +26,7 @@ from reidrisk.inputs.labels import Coded, encode_numbers, refuse_blanks, refuse_
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.numbering import Numbering
 from reidrisk.inputs.roles import listed, of_role
-from reidrisk.inputs.signs import is_amount, is_number
+from reidrisk.inputs.signs import is_number
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.streams import Progress, unchanged
 from reidrisk.inputs.tables import (
@@ -36,6 +36,7 @@ from reidrisk.inputs.tables import (
     check_columns,
     doubtful_counts,
     files_of,
+    holding_amounts,
     refuse_mixed_cases,
     unsure_of_count,
 )
@@ -250,12 +251,7 @@ def _fitting(role: str, left: list[str], opened: TableFile) -> list[str]:
     lists = opened.lists if isinstance(opened, ParquetTable) else ()
     found = [name for name in of_role(role, left) if name not in lists or role == "item"]
     if role == "count" and isinstance(opened, DelimitedTable):
-        places, sample = list(opened.names).index, opened.cut.sample
-        found = [
-            name for name in found
-            if not sample
-            or any(is_amount(row[places(name)]) for row in sample if places(name) < len(row))
-        ]  # fmt: skip
+        found = holding_amounts(found, opened)
     return found or [name for name in left if role == "item" and name in lists]
 
 

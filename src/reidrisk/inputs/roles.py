@@ -11,6 +11,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from itertools import product
 
+from reidrisk.visible import shortened
+
 NAMES = {
     "user": (
         "user household customer client visitor member person people shopper subscriber listener "
@@ -135,7 +137,7 @@ def numbered(columns: int) -> list[str]:
 def _shown(name: str) -> str:
     """A name on one line, or its beginning."""
     text = "".join(sign if sign.isprintable() else " " for sign in name[: LONGEST + 1])
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+    return shortened(text, LONGEST)
 
 
 def _plain(name: str) -> str:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import sha256_of
 
 AnyPath = str | os.PathLike[str]
 
@@ -120,5 +121,4 @@ def _digest(file: Path) -> str:
 @lru_cache(maxsize=16)
 def _digest_of(file: Path, *_state: int) -> str:
     """Once for a file as it is: it is opened several times until it is read."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+    return sha256_of(file)

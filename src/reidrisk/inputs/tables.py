@@ -231,14 +231,17 @@ def doubtful_counts(names: Sequence[str], opened: TableFile) -> list[str]:
     found = like_count(names)
     if isinstance(opened, ParquetTable):
         found = [name for name in found if name in opened.amounts]
-    if isinstance(opened, DelimitedTable):
-        place, sample = opened.names.index, opened.cut.sample
-        found = [
-            name for name in found
-            if not sample
-            or any(is_amount(row[place(name)]) for row in sample if place(name) < len(row))
-        ]  # fmt: skip
-    return found
+    return holding_amounts(found, opened) if isinstance(opened, DelimitedTable) else found
+
+
+def holding_amounts(names: Sequence[str], opened: DelimitedTable) -> list[str]:
+    """Those columns of text that hold an amount in the rows that were looked at, if any were."""
+    place, sample = list(opened.names).index, opened.cut.sample
+    return [
+        name for name in names
+        if not sample
+        or any(is_amount(row[place(name)]) for row in sample if place(name) < len(row))
+    ]  # fmt: skip
 
 
 def unsure_of_count(file: Path, doubtful: Sequence[str], word: str) -> str:

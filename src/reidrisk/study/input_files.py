@@ -1,6 +1,5 @@
 """Files that a study reads: known by name and hash, and the same all the while."""
 
-import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from reidrisk.errors import InvalidInput
+from reidrisk.files import sha256_of
 
 _SECOND = 1_000_000_000
 """In nanoseconds. A file that changes twice within a tick of the system's clock shows one time."""
@@ -26,12 +26,12 @@ def hashed(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
     """
     before = {file: _state(file) for file in _files(paths)}
     began = time.time_ns()
-    hashes = {file: _hash(file) for file in before}
+    hashes = {file: sha256_of(file) for file in before}
     yield dict(zip(_names(hashes), hashes.values(), strict=True))
     now = {file: _state(file) for file in _files(paths)}
     young = [file for file in before if before[file][-1] > began - _SECOND]
     changed = [file for file in {*before, *now} if before.get(file) != now.get(file)]
-    changed += [file for file in young if file not in changed and _hash(file) != hashes[file]]
+    changed += [file for file in young if file not in changed and sha256_of(file) != hashes[file]]
     if changed:
         raise InvalidInput(
             f"{min(changed)}: the file changed while it was read, so the rows belong to no one "
@@ -62,11 +62,6 @@ def _needed(one: tuple[str, ...], others: Sequence[tuple[str, ...]]) -> int:
         for count in range(1, len(one) + 1)
         if sum(other[-count:] == one[-count:] for other in others) == 1
     )
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _state(file: Path) -> tuple[int, ...]:
