@@ -13,11 +13,11 @@ from tests.shared_data import DATA, needs_data
 
 from reidrisk import InvalidInput, Observations, ReferenceEngine, TokenWeights, TooLarge, TopicsApi
 from reidrisk.attacks import View
-from reidrisk.attacks.type_aware.attack import TypeAware, pairs_of, set_weights
-from reidrisk.attacks.type_aware.latent_types import fit_types
-from reidrisk.attacks.type_aware.type_model import NEARLY
+from reidrisk.attacks.type_aware import TypeAware, pairs_of, set_weights
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, read_profiles, synthetic_topics
+from reidrisk.learning.latent_types import fit_types
+from reidrisk.learning.type_model import NEARLY
 from reidrisk.people.interests import inclusion
 from reidrisk.scores import GRID
 

@@ -15,9 +15,9 @@ from reidrisk.attacks.pair_table import TokenTable
 from reidrisk.attacks.rarity import RarityOverlap
 from reidrisk.attacks.repetition import Repetition
 from reidrisk.attacks.table import all_attacks, attack_named
-from reidrisk.attacks.type_aware.attack import TypeAware
-from reidrisk.attacks.type_aware.latent_types import LatentTypes, fit_types
+from reidrisk.attacks.type_aware import TypeAware
 from reidrisk.attacks.weighted_hamming import WeightedHamming
+from reidrisk.learning.latent_types import LatentTypes, fit_types
 
 __all__ = [
     "ATTACKS",

@@ -13,9 +13,9 @@ from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
 from reidrisk.attacks.learned_pairs.pairs import Pairs, all_pairs, true_pairs
-from reidrisk.attacks.type_aware.latent_types import sample_of_rows
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.learning.latent_types import sample_of_rows
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.rows import Kind
 from reidrisk.scores import TokenTable, TokenWeights

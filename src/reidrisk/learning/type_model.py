@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.type_aware.kernels import add_expectations
+from reidrisk.learning.kernels import add_expectations
 from reidrisk.parallel import over_blocks
 
 Floats = NDArray[np.float64]

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.gap_chances import gap_chances
-from reidrisk.attacks.type_aware.latent_types import choose_types, fit_types
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.learning.latent_types import choose_types, fit_types
 from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs

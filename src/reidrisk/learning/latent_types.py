@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.type_aware.type_model import Mixture, TypeModel, expect
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.type_model import Mixture, TypeModel, expect
 from reidrisk.observations import MISSING
 from reidrisk.parallel import over_blocks
 from reidrisk.randomness import uniforms

@@ -11,15 +11,15 @@ from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
 from reidrisk import InvalidInput, TopicsApi, parallel
-from reidrisk.attacks.type_aware.latent_types import (
+from reidrisk.data import synthetic_topics
+from reidrisk.learning.latent_types import (
     LatentTypes,
     choose_types,
     fit_types,
     mean_log_likelihood,
     sample_of_rows,
 )
-from reidrisk.attacks.type_aware.type_model import NEARLY, TypeModel, expect
-from reidrisk.data import synthetic_topics
+from reidrisk.learning.type_model import NEARLY, TypeModel, expect
 
 TOKENS, TOP, NOISE = 12, 3, 0.1
 API = TopicsApi(topics=TOKENS, top=TOP, noise=NOISE)
