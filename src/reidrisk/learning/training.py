@@ -119,11 +119,13 @@ class _Run:
             reached = self._reached(step)
             self._note(Look(step, clock.seconds(), losses / (step - done), reached))
             done, losses = step, 0.0
+            stopped = self._stopped(over=over)
+            if not stopped:
+                self._keep()
             if progress is not None:
-                progress(self.looks[-1], clock.left(step))
-            if stopped := self._stopped(over=over):
+                progress(self.looks[-1], 0.0 if stopped else clock.left(step))
+            if stopped:
                 return stopped
-            self._keep()
         raise AssertionError  # the last step stops
 
     def _step(self, step: int) -> float:
@@ -247,8 +249,8 @@ def _kept(folder: Path | None, training: dict[str, str]) -> Iterator[Checkpoints
     if folder is None:
         yield None
         return
-    with locked(made_folder(folder)):
-        yield Checkpoints(folder, training)
+    with locked(made_folder(folder)) as lock:
+        yield Checkpoints(lock.folder, training)
 
 
 def _named(network: Any, users: int, how: Training, device: Any, identity: str) -> dict[str, str]:
