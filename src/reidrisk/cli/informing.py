@@ -1,6 +1,7 @@
 """How much what two sites are shown tells, in bits."""
 
 import json
+import math
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -22,8 +23,9 @@ def information(seen: str, *, as_json: bool) -> None:
     """Show how many bits two sites share about a user.
 
     SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts of what both
-    sites were shown of the same users; a gap is a symbol, too. Intervals hold the truth however few
-    users there are; where they are too few, a warning says so, and the intervals are wide.
+    sites were shown of the same users; a gap is a symbol, too. Intervals reach from what is too low
+    on average to what is too high on average, and hold noise besides. Where users are too few for
+    the alphabet a warning says so, and intervals are wide.
 
     \b
     Examples:
@@ -37,11 +39,11 @@ def information(seen: str, *, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(found), indent=2))
     else:
-        _tell_counts(found)
+        _tell_counts(found, linked.users)
     show.warn(found)
 
 
-def _tell_counts(found: "CountedInformation") -> None:
+def _tell_counts(found: "CountedInformation", users: int) -> None:
     """What all slots say together, by which way of counting, and each of them."""
     pooled = found.pooled
     show.table(
@@ -57,8 +59,8 @@ def _tell_counts(found: "CountedInformation") -> None:
     alike = f"; {slots} slots are counted together, as if they were alike" if slots > 1 else ""
     show.say(
         f"From {pooled.pairs:,} pairs of {pooled.users:,} users{alike}. Intervals hold noise and "
-        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. By each way of "
-        "counting:"
+        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. Telling {users:,} "
+        f"known users apart takes {math.log2(users):.1f} bits. By each way of counting:"
     )
     show.table(
         ("way", "H(B)", "H(B|A)", "I(A;B)", "noise", "I(A;B) leans"),
