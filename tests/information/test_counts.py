@@ -403,7 +403,7 @@ def mean(found, way):
 
 
 def assert_held(found, exact, *, close):
-    """All intervals but one in twenty hold, and values are close on average."""
+    """Nine of ten intervals or more hold, of 95 %, and values are close on average."""
     for name in FIGURES:
         truth = exact.entropy if name == "known_entropy" else getattr(exact, name)
         figures = [getattr(bits, name) for bits in found]
