@@ -368,18 +368,3 @@ def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
     assert "=" not in done.stderr.replace("--", ""), "speaks of an argument on the command line"
-
-
-def test_information_gives_both_ends(seen):
-    found = json.loads(call("information", seen, "--json").stdout)
-    assert 0 <= found["shared_corrected"] <= found["shared_as_counted"] <= found["entropy"]
-    assert found["pairs"] == 1_200
-    shown = call("information", seen).stdout
-    assert f"{found['shared_as_counted']:.3f}" in shown
-    assert "1,200 pairs" in shown
-
-
-def test_information_needs_a_folder(tmp_path):
-    done = call("information", tmp_path / "nowhere")
-    assert done.returncode == 2
-    assert "there is no such folder" in done.stderr

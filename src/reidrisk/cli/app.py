@@ -80,7 +80,7 @@ _COMMANDS = {
         ),
         "attack": ("reidrisk.cli.linking:attack", "Attack what a release showed."),
         "information": (
-            "reidrisk.cli.linking:information",
+            "reidrisk.cli.informing:information",
             "Show how many bits two sites share about a user.",
         ),
     },

@@ -1,7 +1,5 @@
 """Attacks on what two sites saw."""
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +72,7 @@ def attack(
     from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
-    folder = _folder(seen)
+    folder = options.seen_folder(seen)
     note = read_seal(folder).note
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
@@ -151,53 +149,6 @@ def link(
     if not (quiet or as_json):
         show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
-
-
-@click.command()
-@click.argument("seen", type=click.Path())
-@options.max_memory()
-@options.as_json()
-def information(seen: str, *, as_json: bool) -> None:
-    """Show how many bits two sites share about a user.
-
-    SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts. With few pairs
-    the counts look more alike than they are, so two figures are given: one too high on average, and
-    one, less what unrelated users seem to share, probably too low.
-
-    \b
-    Examples:
-      reidrisk information seen/
-      reidrisk information seen/ --json
-    """
-    from reidrisk.information import pair_information
-
-    folder = _folder(seen)
-    linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
-    show.warn(linked)
-    found = pair_information(linked.observations)
-    if as_json:
-        click.echo(json.dumps(asdict(found), indent=2))
-        return
-    show.table(
-        ("bits per slot", "value", "meaning"),
-        [
-            ("entropy", f"{found.entropy:.3f}", "of what the known site is shown"),
-            ("shared, as counted", f"{found.shared_as_counted:.3f}", "too high on average"),
-            ("unrelated users", f"{found.unrelated:.3f}", "the same counts, of different users"),
-            (
-                "shared, corrected",
-                f"{found.shared_corrected:.3f}",
-                "the difference of the two: probably too low",
-            ),
-        ],
-    )
-    show.say(f"From {found.pairs:,} pairs of tokens.")
-
-
-def _folder(seen: str) -> Path:
-    if not Path(seen).is_dir():
-        raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
-    return Path(seen)
 
 
 def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:

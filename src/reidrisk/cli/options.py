@@ -71,6 +71,13 @@ def max_memory() -> "Callable[..., Any]":
     )  # fmt: skip
 
 
+def seen_folder(seen: str) -> Path:
+    """The folder that `reidrisk release` wrote, if it is there."""
+    if not Path(seen).is_dir():
+        raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
+    return Path(seen)
+
+
 RUN = ("run.json", "result.json", "log.txt", "report.html", "users.parquet")
 """Files in the folder of a run, besides study.toml and steps/."""
 
