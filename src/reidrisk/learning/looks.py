@@ -64,7 +64,7 @@ class Look:
     Attributes:
         step: Steps done.
         seconds: Processor time of training so far, over all its runs if it was stopped.
-        training: Mean loss of the steps since the look before.
+        training: Mean loss of the steps since the look before; at step 0 the same as `held_out`.
         held_out: Loss on held-out users.
     """
 

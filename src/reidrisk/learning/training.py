@@ -112,6 +112,9 @@ class _Run:
         """Go to the end; why it is the end."""
         done, before = (self.looks[-1].step, self.looks[-1].seconds) if self.looks else (0, 0.0)
         clock, losses = _Clock(self.how, done, before), 0.0
+        if not self.looks:  # what it begins with may be hard to better
+            reached = self._reached(0)
+            self._note(Look(0, clock.seconds(), reached, reached))
         for step in range(done + 1, self.how.steps + 1):
             losses += self._step(step)
             over = clock.is_over()
