@@ -16,7 +16,6 @@ translation uses; encoder 76M, LSTM 101M and attention 4M make it 312M. Counted 
 """
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -33,21 +32,20 @@ SMOOTHING = 0.5
 
 
 def begun(
-    shape: Shape, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
+    shape: Shape, shown: Tokens, tokens: int, *, conditional: bool, seed: int
 ) -> "Translator":
     """A network that does not know more yet than how popular each symbol is.
 
     Args:
         shape: Its size.
-        known: What the source shows of training users, users x slots.
-        shown: What it is to write, users x slots.
+        shown: What it is to write of training users, users x slots.
         tokens: Size of the alphabet.
         conditional: Whether it is to be given a source; without one there is nothing to copy.
         seed: Of its first weights.
     """
     slots = shown.shape[1]
     with repeatable(seed):
-        network = Translator(replace(shape, copies=shape.copies and conditional), tokens, slots)
+        network = Translator(shape.given(conditional), tokens, slots)
     counts = np.bincount(np.where(shown == MISSING, tokens, shown).ravel(), minlength=tokens + 1)
     popularity = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum())
     with torch.no_grad():
