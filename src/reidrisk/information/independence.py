@@ -30,6 +30,7 @@ from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import Recipe, recipe_of
 from reidrisk.observations import Observations
+from reidrisk.randomness import uniforms
 from reidrisk.rows import MISSING, Tokens
 
 ALIKE = 0.01
@@ -155,18 +156,26 @@ def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Mean
 def slots_are_alike(rows: Tokens, tokens: int) -> bool:
     """Whether a token says next to nothing about the slot in which it is shown.
 
-    Few users show differences where there are none: that many bits are taken off, as by Miller and
-    Madow.
+    Few users show differences where there are none: as many as with the slots of each user in an
+    order by chance, up to three standard errors.
     """
     symbols = np.where(rows == MISSING, tokens, rows)
-    counts = np.array([np.bincount(slot, minlength=tokens + 1) for slot in symbols.T])
-    everywhere = counts.sum(axis=0)
-    told = everywhere > 0
-    share = counts[:, told] / everywhere[told] * len(counts)
+    draws = uniforms(
+        seed=0, purpose="information/slots", users=np.arange(len(rows)), count=rows.shape[1]
+    )
+    mixed = np.take_along_axis(symbols, np.argsort(draws, axis=1), axis=1)
+    freedom = (rows.shape[1] - 1) * (np.unique(symbols).size - 1)
+    by_chance = 3 * math.sqrt(freedom) / (rows.size * math.log(2))
+    return _told_of_slots(symbols) - _told_of_slots(mixed) < ALIKE + by_chance
+
+
+def _told_of_slots(symbols: Tokens) -> float:
+    """Bits that counts of symbols tell about slots."""
+    size = int(symbols.max()) + 1
+    counts = np.array([np.bincount(slot, minlength=size) for slot in symbols.T])
+    share = counts / np.maximum(counts.mean(axis=0), 1 / len(counts))
     logs = np.log2(share, where=share > 0, out=np.zeros_like(share))
-    bits = (counts[:, told] * logs).sum() / counts.sum()
-    by_chance = (len(counts) - 1) * (told.sum() - 1) / (2 * counts.sum() * math.log(2))
-    return bool(bits - by_chance < ALIKE)
+    return float((counts * logs).sum() / counts.sum())
 
 
 def _said(mean: Mean) -> str:
