@@ -9,10 +9,10 @@ A row is a symbol for each slot: a token, or the gap behind all tokens. All rows
 at most `slots` of them, whose places are learned; so no symbol ends a row. Without a source, the
 network reads one special symbol.
 
-Parameters: the paper says 300M for the hybrid, and no vocabulary. Two tables of symbols that are
-read, and one of twice the width that is written from, hold 131M for the 32,000 pieces of words that
-translation uses; encoder 76M, LSTM 101M and attention 4M make it 312M. Counted so, RNMT+ has the
-379M that its authors print. For 349 topics the same layers come to 182M.
+Parameters: the paper says 300M for the hybrid, and not of which vocabulary. Encoder, LSTM and
+attention have 76M, 101M and 4M. Two tables of symbols that are read, and one of twice the width
+that is written from, have 131M for 32,000 symbols, as translators have pieces of words: 312M in
+all. For 349 topics the tables have 1M, and the hybrid 182M.
 """
 
 import math
