@@ -29,6 +29,7 @@ POPULAR = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 SMALL = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1}
 SHORT = Training(steps=200, batch=128, rate=1e-2, warm_up=20, every=50)
 TINY = {
+    "laptop": dataclasses.replace(MODELS["laptop"], training=SHORT),
     "transformer": translator("tiny", Shape(decoder_layers=1, **SMALL), SHORT),
     "copying": translator("tiny", Shape(decoder_layers=1, copies=True, **SMALL), SHORT),
     "hybrid": translator("tiny", Shape(decoder="lstm", decoder_layers=1, **SMALL), SHORT),

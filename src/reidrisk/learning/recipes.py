@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.looks import Training
 from reidrisk.learning.shapes import PAPER_BATCH, SHAPES, Shape
@@ -55,7 +57,7 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
     def begin(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
         from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
 
-        return translators.begun(shape, shown, tokens, conditional=conditional, seed=seed)
+        return translators.begun(shape, known, shown, tokens, conditional=conditional, seed=seed)
 
     def blank(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
         from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
@@ -65,6 +67,22 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
     return Recipe(name, begin, blank, training, asdict(shape))
 
 
+def _begin_chain(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
+    from reidrisk.learning import type_chain  # noqa: PLC0415  torch is a guest
+
+    return type_chain.begun(known, shown, tokens, conditional=conditional, seed=seed)
+
+
+def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
+    from reidrisk.learning.type_chain import Tables, TypeChain  # noqa: PLC0415  the same
+
+    classes = np.full(len(weights["weights"]), 0.5)
+    symbols = np.full((len(classes), tokens + 1), 0.5)
+    tables = Tables(classes, classes, symbols, symbols, symbols)
+    return TypeChain(tables, conditional=conditional)
+
+
+_LAPTOP = Training(steps=300, batch=1_024, rate=1e-2, warm_up=20, every=50)
 _SMALL = Training(steps=2_000, batch=256, rate=2e-3, warm_up=100, every=100)
 _PAPER = Training(
     steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
@@ -74,6 +92,7 @@ _PAPER = Training(
 MODELS = {
     recipe.name: recipe
     for recipe in (
+        Recipe("laptop", _begin_chain, _blank_chain, _LAPTOP),
         *(
             translator(name, shape, _PAPER if name.startswith("paper") else _SMALL)
             for name, shape in SHAPES.items()
