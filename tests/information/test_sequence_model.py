@@ -210,6 +210,12 @@ def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
         read_network(files[0], MODELS["hybrid"])
 
 
+def test_a_laptop_trains_as_its_network_is_best_trained():
+    from reidrisk.learning.type_chain import TRAINING
+
+    assert MODELS["laptop"].training == TRAINING["types"]
+
+
 def test_cross_entropy_never_becomes_a_bound():
     """Fano's bound asks releases that inform; what is learned is no such thing."""
     found = learn_information(world(users=200), TINY["copying"], how=QUICK)

@@ -146,7 +146,8 @@ def test_a_gate_begins_at_how_often_symbols_are_copied():
     known = rows(4_000, seed=1)
     shown = np.where(rows(4_000, seed=2) < 3, known, rows(4_000, seed=3))
     made = begun(KINDS["copying"], known, shown, TOKENS, conditional=True, seed=0).eval()
-    assert float(made.gate.bias.detach().sigmoid()) == pytest.approx((known == shown).mean(), rel=1e-3)
+    copied = (known == shown).mean()
+    assert float(made.gate.bias.detach().sigmoid()) == pytest.approx(copied, rel=1e-3)
 
 
 def test_what_cannot_be_copied_has_no_gate():

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol
 
-import numpy as np
-
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.looks import Training
 from reidrisk.learning.shapes import PAPER_BATCH, SHAPES, Shape
@@ -74,16 +72,13 @@ def _begin_chain(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool
 
 
 def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
-    from reidrisk.learning.type_chain import Tables, TypeChain  # noqa: PLC0415  the same
+    from reidrisk.learning import type_chain  # noqa: PLC0415  the same
 
-    classes = np.full(len(weights["weights"]), 0.5)
-    symbols = np.full((len(classes), tokens + 1), 0.5)
-    tables = Tables(classes, classes, symbols, symbols, symbols)
-    return TypeChain(tables, conditional=conditional)
+    return type_chain.TypeChain(len(weights["weights"]), tokens + 1, conditional=conditional)
 
 
-_LAPTOP = Training(steps=300, batch=1_024, rate=1e-2, warm_up=20, every=50)
-_SMALL = Training(steps=2_000, batch=256, rate=2e-3, warm_up=100, every=100)
+_LAPTOP = Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6)
+_SMALL = Training(steps=6_000, batch=64, rate=5e-3, warm_up=200, every=300)
 _PAPER = Training(
     steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
 )
