@@ -2,13 +2,50 @@
 
 A model is trained twice: to write what one site is shown, and to write it given what the other was
 shown. Its cross-entropy on users it was not trained on is at least the entropy. The difference of
-the two is an estimate of the mutual information, not a bound on either side.
+the two is an estimate of the mutual information, not a bound on either side, so no bound is made of
+it: Fano's takes what a release can prove.
 """
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import refuse_repeats
+from reidrisk.errors import InvalidInput
 from reidrisk.information.sequences import Mean
-from reidrisk.learning.looks import Look
+from reidrisk.learning.looks import Look, Training
+from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
+from reidrisk.learning.splitting import names_of, split_users
+from reidrisk.observations import Observations
+from reidrisk.rows import Kind
+
+__all__ = [
+    "MODELS",
+    "Curve",
+    "Learned",
+    "Parts",
+    "Recipe",
+    "SequenceBits",
+    "bits_of",
+    "divided",
+    "learn",
+    "learn_information",
+    "translator",
+]
+
+Floats = NDArray[np.float64]
+Progress = Callable[[str, Look, float], None]
+"""Told of each look: what is learned, the look in bits per slot, and the seconds left at most."""
+
+ENTROPY, CONDITIONAL_ENTROPY = "entropy", "conditional_entropy"
+FIGURES = (ENTROPY, CONDITIONAL_ENTROPY)
+_BITS = 1 / math.log(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +62,15 @@ class SequenceBits:
 
     Attributes:
         model: Its name, one of `MODELS`.
-        parameters: Of the model, both times it was trained.
+        parameters: Of the model that is given the other site.
         slots: Of a row.
         training: Users it was trained on.
         held_out: Users who decided when to stop.
         tested: Users whom the bits are of.
         entropy: Cross-entropy without the other site: the entropy or more.
         conditional_entropy: Cross-entropy given what the other site was shown.
-        mutual_information: The difference: an estimate.
+        mutual_information: The difference: an estimate. Its error is that of the mean difference,
+            user by user.
         curves: How the two were learned.
     """
 
@@ -46,3 +84,152 @@ class SequenceBits:
     conditional_entropy: Mean
     mutual_information: Mean
     curves: tuple[Curve, ...]
+
+
+HELD_OUT, TESTED = 0.1, 0.2
+"""Shares of all users."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Parts:
+    """Users in three parts that have nobody in common."""
+
+    tokens: int
+    training: Pairs
+    held_out: Pairs
+    tested: Pairs
+
+    def with_rows(self, change: Callable[[Pairs], Pairs]) -> "Parts":
+        """The same users with other rows."""
+        parts = (change(part) for part in (self.training, self.held_out, self.tested))
+        return Parts(self.tokens, *parts)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Learned:
+    """What was learned of a figure.
+
+    Attributes:
+        network: A module of torch that has `nats`, with the weights of its best look.
+        curve: How it learned.
+        bits: Of each tested row, over all its slots.
+    """
+
+    network: Any
+    curve: Curve
+    bits: Floats
+
+
+def learn_information(
+    seen: Observations,
+    model: str | Recipe = "laptop",
+    *,
+    how: Training | None = None,
+    seed: int = 0,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> SequenceBits:
+    """Learn what two sites show of the same users, and measure it on others.
+
+    Args:
+        seen: Targets with their known rows, one token a slot. The more users, the less is missed.
+        model: A name in `MODELS`, or a recipe of one's own.
+        how: How the model is trained; as its recipe says if not given.
+        seed: Of the split of users, of first weights, and of training if `how` is not given.
+        folder: Where trained models are kept; training goes on from what is there.
+        progress: Called with each look.
+    """
+    recipe, parts = recipe_of(model), divided(seen, seed)
+    both = learn(parts, recipe, how=how, seed=seed, folder=folder, progress=progress)
+    return bits_of(both, parts, recipe.name)
+
+
+def divided(seen: Observations, seed: int) -> Parts:
+    """Targets and their known rows in three parts."""
+    if seen.known.kind is not Kind.TOKENS:
+        raise InvalidInput(
+            "models of sequences read one token a slot, and known rows hold "
+            f"{seen.known.kind.value}; use a release that shows one token a slot"
+        )
+    if not seen.true_is_here.all():
+        raise InvalidInput(
+            "some targets have no known row here, so nothing can be learned from them; give all "
+            "known rows, and targets who are known"
+        )
+    refuse_repeats("targets", seen.truth)
+    pairs = Pairs(seen.true_rows, seen.anonymous)
+    names = names_of(np.concatenate([pairs.known, pairs.shown], axis=1))
+    users = split_users(names, seed=seed, held_out=HELD_OUT, tested=TESTED)
+    parts = (users.training, users.held_out, users.tested)
+    return Parts(seen.tokens, *(pairs.of(part) for part in parts))
+
+
+def learn(
+    parts: Parts,
+    recipe: Recipe,
+    *,
+    how: Training | None = None,
+    seed: int = 0,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+    what: str = "",
+) -> dict[str, Learned]:
+    """Train a model for each of `FIGURES`, and keep the networks.
+
+    Args:
+        parts: Users to learn from and others.
+        recipe: Of the model.
+        how: How it is trained; as the recipe says if not given.
+        seed: Of first weights, and of training if `how` is not given.
+        folder: Where trained models are kept.
+        progress: Called with each look.
+        what: What comes behind the name of a figure in reports of progress.
+    """
+    from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
+
+    how = how or replace(recipe.training, seed=seed)
+    found = {}
+    for figure in FIGURES:
+        conditional = figure == CONDITIONAL_ENTROPY
+        lesson = Lesson(parts.training, parts.held_out, parts.tokens, conditional, how, seed)
+        network, looks = lesson.learn(recipe, folder, _told(progress, figure + what))
+        curve = Curve(figure, tuple(_in_bits(look) for look in looks))
+        found[figure] = Learned(network, curve, _bits(lesson.nats(network, parts.tested)))
+    return found
+
+
+def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
+    """Means over tested users, per slot."""
+    slots = parts.tested.slots
+    alone, given = (both[figure].bits / slots for figure in FIGURES)
+    return SequenceBits(
+        model=model,
+        parameters=sum(one.numel() for one in both[CONDITIONAL_ENTROPY].network.parameters()),
+        slots=slots,
+        training=len(parts.training),
+        held_out=len(parts.held_out),
+        tested=len(parts.tested),
+        entropy=mean_of(alone),
+        conditional_entropy=mean_of(given),
+        mutual_information=mean_of(alone - given),
+        curves=tuple(both[figure].curve for figure in FIGURES),
+    )
+
+
+def mean_of(values: Floats) -> Mean:
+    """The mean over users and its standard error."""
+    return Mean(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size))
+
+
+def _told(progress: Progress | None, what: str) -> Callable[[Look, float], None] | None:
+    if progress is None:
+        return None
+    return lambda look, left: progress(what, _in_bits(look), left)
+
+
+def _in_bits(look: Look) -> Look:
+    return replace(look, training=look.training * _BITS, held_out=look.held_out * _BITS)
+
+
+def _bits(nats: Floats) -> Floats:
+    return np.asarray(nats.sum(axis=1) * _BITS)
