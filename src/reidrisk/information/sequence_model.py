@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates import refuse_repeats
 from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import refuse_repeats
 from reidrisk.observations import MISSING, Observations

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View
-from reidrisk.checks import refuse_repeats
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk, refuse_repeats
