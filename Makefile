@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz faults audit browser axe oldest lint types format bench docs clean
+.PHONY: help demo test slow fuzz faults torch audit browser axe oldest lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -23,6 +23,9 @@ fuzz: $(VENV)/dev.stamp  ## thousands of spoilt inputs, and the same data writte
 
 faults: $(VENV)/dev.stamp  ## a fault of the machine at every write, rename and allocation
 	$(BIN)/python -m pytest -n auto -m faults tests/faults
+
+torch: $(VENV)/torch.stamp  ## networks that are trained, one thread each
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m torch
 
 audit: $(VENV)/dev.stamp  ## known vulnerabilities of what we depend on; fails where nobody can be asked
 	@{ $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; } \
@@ -78,3 +81,7 @@ $(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'lifetimes>=0.11.3' \
 	  || echo "no real purchases; the page that needs them is skipped"
 	@touch $@ $(VENV)/core.stamp
+
+$(VENV)/torch.stamp: pyproject.toml $(VENV)/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,torch]'
+	@touch $@

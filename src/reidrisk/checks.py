@@ -6,6 +6,7 @@ import re
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 
@@ -47,6 +48,23 @@ def probability(name: str, value: SupportsFloat) -> float:
     percent = (text is not None or number > 1) and number <= PERCENT
     meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
     raise InvalidInput(f"{name} is a probability between 0 and 1, got {shown(value)}{meant}")
+
+
+def refuse_repeats(name: str, users: NDArray[np.integer]) -> None:
+    """Refuse to take rows of one person for independent people."""
+    once = np.unique(users).size
+    if once == len(users):
+        return
+    order = np.argsort(users, kind="stable")
+    at = int((np.diff(users[order]) == 0).argmax())
+    first, second = order[at : at + 2].tolist()
+    others = len(users) - once - 1
+    more = f", and {others:,} more repeat a user" if others else ""
+    raise InvalidInput(
+        f"{name} {first} and {second} are of the same user{more}; intervals are of independent "
+        "people, and rows of one person are not: take one row of each user, drawn at random, "
+        "which says how often a person is named"
+    )
 
 
 def shown(value: object) -> str:

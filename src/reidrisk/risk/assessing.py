@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens
@@ -21,23 +22,6 @@ def assessed_of(seen: Observations) -> Mask:
     """Targets of whom both sides saw something; refuses two rows of one user."""
     refuse_repeats("targets", seen.truth)
     return _anything(seen.true_rows) & _anything(seen.anonymous)
-
-
-def refuse_repeats(name: str, users: NDArray[np.integer]) -> None:
-    """Refuse to take rows of one person for independent people."""
-    once = np.unique(users).size
-    if once == len(users):
-        return
-    order = np.argsort(users, kind="stable")
-    at = int((np.diff(users[order]) == 0).argmax())
-    first, second = order[at : at + 2].tolist()
-    others = len(users) - once - 1
-    more = f", and {others:,} more repeat a user" if others else ""
-    raise InvalidInput(
-        f"{name} {first} and {second} are of the same user{more}; intervals are of independent "
-        "people, and rows of one person are not: take one row of each user, drawn at random, "
-        "which says how often a person is named"
-    )
 
 
 def something_shown(seen: Observations) -> Mask:

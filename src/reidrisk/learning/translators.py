@@ -1,0 +1,230 @@
+"""Networks that read what one site was shown and write what another is: the paper's two.
+
+Both have the same encoder, a Transformer. One decoder is a Transformer too (Vaswani et al.,
+"Attention is all you need", 2017), the other an LSTM: the hybrid of Chen et al., "The best of both
+worlds", 2018, whose decoder is that of RNMT+. Layers normalise what they read, not what they have
+written, which trains without care for the learning rate.  Paper: section 8.4.
+
+A row is a symbol for each slot: a token, or the gap behind all tokens. All rows of a network have
+at most `slots` of them, whose places are learned; so no symbol ends a row. Without a source, the
+network reads one special symbol.
+
+Parameters: the paper says 300M for the hybrid, and no vocabulary. Two tables of symbols that are
+read, and one of twice the width that is written from, hold 131M for the 32,000 pieces of words that
+translation uses; encoder 76M, LSTM 101M and attention 4M make it 312M. Counted so, RNMT+ has the
+379M that its authors print. For 349 topics the same layers come to 182M.
+"""
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.hardware import repeatable, torch
+from reidrisk.learning.shapes import Shape
+from reidrisk.rows import MISSING, Tokens
+
+_nn: Any = torch.nn
+
+SMOOTHING = 0.5
+"""Times that each symbol is taken to have been seen before training."""
+
+
+def begun(
+    shape: Shape, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
+) -> "Translator":
+    """A network that does not know more yet than how popular each symbol is.
+
+    Args:
+        shape: Its size.
+        known: What the source shows of training users, users x slots.
+        shown: What it is to write, users x slots.
+        tokens: Size of the alphabet.
+        conditional: Whether it is to be given a source; without one there is nothing to copy.
+        seed: Of its first weights.
+    """
+    slots = shown.shape[1]
+    with repeatable(seed):
+        network = Translator(replace(shape, copies=shape.copies and conditional), tokens, slots)
+    counts = np.bincount(np.where(shown == MISSING, tokens, shown).ravel(), minlength=tokens + 1)
+    popularity = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum())
+    with torch.no_grad():
+        network.output.bias.copy_(torch.from_numpy(popularity))
+    return network
+
+
+class Translator(_nn.Module):
+    """Chances of a row, symbol by symbol, given the row of another site.
+
+    Args:
+        shape: Its size.
+        tokens: Size of the alphabet; the gap is one more symbol.
+        slots: Most slots of a row.
+    """
+
+    def __init__(self, shape: Shape, tokens: int, slots: int) -> None:
+        super().__init__()
+        self.shape, self.tokens, self.slots = shape, tokens, slots
+        self.encoder = _Encoder(shape, tokens + 2, slots)
+        decoder = {"transformer": _TransformerDecoder, "lstm": _LstmDecoder}[shape.decoder]
+        self.decoder = decoder(shape, tokens + 2, slots)
+        self.output = _nn.Linear(decoder.widths * shape.width, tokens + 1)
+        _nn.init.normal_(self.output.weight, std=0.1 / math.sqrt(shape.width))
+        self.gate = _nn.Linear((decoder.widths + 1) * shape.width, 1) if shape.copies else None
+        if self.gate is not None:
+            _nn.init.constant_(self.gate.bias, -2.0)  # what is copied seldom is soon learned
+
+    def encoded(self, source: Any) -> Any:
+        """States of the last encoder layer, rows x slots x width: what the other site knows."""
+        self._check(source, "source")
+        return self.encoder(source)
+
+    def nats(self, source: Any, target: Any) -> Any:
+        """Negative log-likelihood of each symbol, given those before it and the source.
+
+        Args:
+            source: Rows x slots of symbols; None stands for the one special symbol.
+            target: Rows x slots of symbols.
+
+        Returns:
+            Rows x slots.
+        """
+        self._check(target, "target")
+        special = torch.full_like(target[:, :1], self.tokens + 1)
+        states = self.encoder(special) if source is None else self.encoded(source)
+        written = self.decoder(torch.cat([special, target[:, :-1]], dim=1), states)
+        logs = self.output(written).log_softmax(dim=-1)
+        found = logs.gather(-1, target[..., None])[..., 0]
+        if self.gate is None or source is None:
+            return -found
+        return -self._copied(found, written, states, source == target)
+
+    def _copied(self, found: Any, written: Any, states: Any, same: Any) -> Any:
+        """Log-likelihood if a gate decides in each slot whether the source's symbol is copied."""
+        gate = self.gate(torch.cat([written, states], dim=-1))[..., 0]
+        copied = _nn.functional.logsigmoid(gate).masked_fill(~same, -math.inf)
+        return torch.logaddexp(copied, _nn.functional.logsigmoid(-gate) + found)
+
+    def _check(self, rows: Any, name: str) -> None:
+        if rows.ndim != 2 or not 1 <= rows.shape[1] <= self.slots:  # noqa: PLR2004  rows x slots
+            raise InvalidInput(
+                f"{name} has shape {tuple(rows.shape)}: this model has rows of at most "
+                f"{self.slots} slots; cut the rows, or train a model on rows as long as these"
+            )
+        if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) <= self.tokens:
+            raise InvalidInput(
+                f"{name} holds symbols from {int(rows.min())} to {int(rows.max())}: this model "
+                f"knows tokens 0 to {self.tokens - 1}, and {self.tokens} for a gap; number tokens "
+                "as those it was trained on"
+            )
+
+
+class _Symbols(_nn.Module):
+    """What a symbol is, and where it stands."""
+
+    def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
+        super().__init__()
+        self.symbol = _nn.Embedding(symbols, shape.width)
+        self.place = _nn.Embedding(slots, shape.width)
+        self.dropout = _nn.Dropout(shape.dropout)
+        for table in (self.symbol, self.place):
+            _nn.init.normal_(table.weight, std=shape.width**-0.5)
+
+    def forward(self, rows: Any) -> Any:
+        both = self.symbol(rows) + self.place.weight[: rows.shape[1]]
+        return self.dropout(both * math.sqrt(self.symbol.embedding_dim))
+
+
+def _like(shape: Shape) -> dict[str, Any]:
+    """What all layers of a Transformer have in common."""
+    return {
+        "d_model": shape.width,
+        "nhead": shape.heads,
+        "dim_feedforward": shape.hidden,
+        "dropout": shape.dropout,
+        "batch_first": True,
+        "norm_first": True,
+    }
+
+
+class _Encoder(_nn.Module):
+    """Each symbol of a row in the light of the others."""
+
+    def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
+        super().__init__()
+        self.symbols = _Symbols(shape, symbols, slots)
+        self.layers = _nn.ModuleList(
+            _nn.TransformerEncoderLayer(**_like(shape)) for _ in range(shape.encoder_layers)
+        )
+        self.norm = _nn.LayerNorm(shape.width)
+
+    def forward(self, source: Any) -> Any:
+        states = self.symbols(source)
+        for layer in self.layers:
+            states = layer(states)
+        return self.norm(states)
+
+
+class _TransformerDecoder(_nn.Module):
+    """What was written so far, in the light of the source: no slot sees a later one."""
+
+    widths = 1
+
+    def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
+        super().__init__()
+        self.symbols = _Symbols(shape, symbols, slots)
+        self.layers = _nn.ModuleList(
+            _nn.TransformerDecoderLayer(**_like(shape)) for _ in range(shape.decoder_layers)
+        )
+        self.norm = _nn.LayerNorm(shape.width)
+
+    def forward(self, before: Any, states: Any) -> Any:
+        later = _nn.Transformer.generate_square_subsequent_mask(
+            before.shape[1], device=before.device
+        )
+        written = self.symbols(before)
+        for layer in self.layers:
+            written = layer(written, states, tgt_mask=later, tgt_is_causal=True)
+        return self.norm(written)
+
+
+class _LstmDecoder(_nn.Module):
+    """An LSTM that looks at the source.
+
+    The lowest layer reads the symbol before and what was last looked at, and decides what to look
+    at now. That goes to all other layers beside what the layer below has written, and to the
+    output. From the third layer on, what is read is added to what is written.
+    """
+
+    widths = 2
+
+    def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
+        super().__init__()
+        width = shape.width
+        self.symbols = _Symbols(shape, symbols, slots)
+        self.lowest = _nn.LSTMCell(2 * width, width)
+        self.look = _nn.MultiheadAttention(
+            width, shape.heads, dropout=shape.dropout, batch_first=True
+        )
+        self.layers = _nn.ModuleList(
+            _nn.LSTM(2 * width, width, batch_first=True) for _ in range(shape.decoder_layers - 1)
+        )
+        self.dropout = _nn.Dropout(shape.dropout)
+
+    def forward(self, before: Any, states: Any) -> Any:
+        symbols = self.symbols(before)
+        seen = torch.zeros_like(symbols[:, 0])
+        memory = (seen, seen)
+        written, looked = [], []
+        for slot in range(symbols.shape[1]):
+            memory = self.lowest(torch.cat([symbols[:, slot], seen], dim=-1), memory)
+            seen = self.look(memory[0][:, None], states, states, need_weights=False)[0][:, 0]
+            written.append(memory[0])
+            looked.append(seen)
+        below, context = torch.stack(written, dim=1), torch.stack(looked, dim=1)
+        for number, layer in enumerate(self.layers):
+            above = layer(self.dropout(torch.cat([below, context], dim=-1)))[0]
+            below = above + below if number else above
+        return self.dropout(torch.cat([below, context], dim=-1))
