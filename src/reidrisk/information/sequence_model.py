@@ -133,15 +133,15 @@ LEAST_USERS = 100
 class Parts:
     """Users in three parts that have nobody in common."""
 
+    tokens: int
     training: Pairs
     held_out: Pairs
     tested: Pairs
-    tokens: int
 
     def with_rows(self, change: Callable[[Pairs], Pairs]) -> "Parts":
         """The same users with other rows."""
         parts = (change(part) for part in (self.training, self.held_out, self.tested))
-        return Parts(*parts, self.tokens)
+        return Parts(self.tokens, *parts)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -217,7 +217,7 @@ def divided(seen: Observations, seed: int) -> Parts:
     held_out = tested + min(int(HELD_OUT * users), MOST_HELD_OUT)
     pairs = Pairs(seen.true_rows, seen.anonymous)
     parts = (order[held_out:], order[tested:held_out], order[:tested])
-    return Parts(*(pairs.of(part) for part in parts), seen.tokens)
+    return Parts(seen.tokens, *(pairs.of(part) for part in parts))
 
 
 def learn(

@@ -1,38 +1,116 @@
 """Where networks are trained: torch, a device, threads, and chance that can be repeated."""
 
-from collections.abc import Iterator
+import os
+import re
+import warnings
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from reidrisk.errors import InvalidInput
 from reidrisk.guests import guest
+from reidrisk.randomness import reference_uniforms
 
 torch: Any = guest("torch", "torch")
+
+DEVICES = ("cuda", "mps", "cpu")
+"""The fastest first."""
+
+_NO_MEMORY = re.compile(
+    r"out of memory|not enough memory|can(?:'t|not) allocate memory|DefaultCPUAllocator|"
+    r"ALLOC_FAILED|bad_alloc",
+    re.IGNORECASE,
+)
+"""What torch says when a machine or an accelerator has no memory left."""
+
+_WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
+# Without a fixed workspace, products of matrices on CUDA differ from run to run.
+_FIXED_WORKSPACE = ":4096:8"
 
 
 def device_named(name: str = "cpu") -> Any:
     """A device of torch: "cpu", "cuda", "mps", or "auto" for the fastest there is."""
-    there = {"cpu": True, "cuda": torch.cuda.is_available(), "mps": torch.mps.is_available()}
     if name == "auto":
-        name = next(one for one in ("cuda", "mps", "cpu") if there[one])
-    if name not in there:
+        name = next(one for one in DEVICES if _is_there(one))
+    if name not in DEVICES:
         raise InvalidInput(f"device is auto, cpu, cuda or mps, got {name!r}")
-    if not there[name]:
+    if not _is_there(name):
         raise InvalidInput(f"there is no device {name!r} here; use cpu, or auto")
     return torch.device(name)
 
 
+def _is_there(name: str) -> bool:
+    # Not every build of torch knows every kind of accelerator.
+    kind = getattr(torch, name, None)
+    return name == "cpu" or (kind is not None and bool(kind.is_available()))
+
+
+def lacks_memory(wrong: BaseException) -> bool:
+    """Whether this says that there is not enough memory."""
+    return isinstance(wrong, MemoryError) or (
+        isinstance(wrong, RuntimeError) and _NO_MEMORY.search(str(wrong)) is not None
+    )
+
+
+def seed_for(seed: int, purpose: str) -> int:
+    """A seed for a generator of torch: another for each purpose, from a seed of any size."""
+    (draw,) = reference_uniforms(seed=seed, purpose=purpose, user=0, count=1)
+    return int(draw * 2**53)
+
+
+def generators(device: Any) -> dict[str, Any]:
+    """The states of the generators that networks on a device draw from, by kind of device."""
+    states = {"cpu": torch.get_rng_state()}
+    if device.type != "cpu":
+        states[device.type] = getattr(torch, device.type).get_rng_state()
+    return states
+
+
+def set_generators(states: Mapping[str, Any]) -> None:
+    """Let the generators go on from these states."""
+    for kind, state in states.items():
+        (torch if kind == "cpu" else getattr(torch, kind)).set_rng_state(state)
+
+
 @contextmanager
-def repeatable(seed: int, threads: int = 1) -> Iterator[None]:
-    """Inside, the same seed gives the same numbers on a CPU; outside nothing has changed."""
-    before, kept = torch.get_num_threads(), torch.get_rng_state()
+def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[None]:
+    """Inside, the same seed gives the same numbers on a CPU; outside nothing has changed.
+
+    On an accelerator what can be repeated is; what its library cannot repeat runs all the same.
+    """
+    place, settings = device_named(device), torch.utils.deterministic
+    before = torch.get_num_threads(), generators(place), os.environ.get(_WORKSPACE)
     strict = torch.are_deterministic_algorithms_enabled()
+    mild = torch.is_deterministic_algorithms_warn_only_enabled()
+    filled = settings.fill_uninitialized_memory
+    with warnings.catch_warnings():
+        if place.type != "cpu":
+            warnings.filterwarnings("ignore", message=".*deterministic", category=UserWarning)
+        try:
+            os.environ.setdefault(_WORKSPACE, _FIXED_WORKSPACE)
+            torch.set_num_threads(threads)
+            torch.use_deterministic_algorithms(mode=True, warn_only=place.type != "cpu")
+            # Nobody reads memory that was not written; filling it takes a twentieth of the time.
+            settings.fill_uninitialized_memory = False
+            _begin_generators(seed_for(seed, "learning/network"), place)
+            yield
+        finally:
+            settings.fill_uninitialized_memory = filled
+            torch.use_deterministic_algorithms(mode=strict, warn_only=mild)
+            _restore(*before)
+
+
+def _begin_generators(seed: int, device: Any) -> None:
+    """Seed what the device draws from, and no other generator: `torch.manual_seed` takes all."""
+    torch.default_generator.manual_seed(seed)
+    if device.type != "cpu":
+        getattr(torch, device.type).manual_seed(seed)
+
+
+def _restore(threads: int, states: Mapping[str, Any], workspace: str | None) -> None:
+    set_generators(states)
     torch.set_num_threads(threads)
-    torch.manual_seed(seed)
-    torch.use_deterministic_algorithms(mode=True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(mode=strict)
-        torch.set_rng_state(kept)
-        torch.set_num_threads(before)
+    if workspace is None:
+        os.environ.pop(_WORKSPACE, None)
+    else:
+        os.environ[_WORKSPACE] = workspace

@@ -68,13 +68,12 @@ class Translator(_nn.Module):
         super().__init__()
         self.shape, self.tokens, self.slots = shape, tokens, slots
         self.encoder = _Encoder(shape, tokens + 2, slots)
-        decoder = {"transformer": _TransformerDecoder, "lstm": _LstmDecoder}[shape.decoder]
+        decoder: Any = _TransformerDecoder if shape.decoder == "transformer" else _LstmDecoder
         self.decoder = decoder(shape, tokens + 2, slots)
-        self.output = _nn.Linear(decoder.widths * shape.width, tokens + 1)
+        written = decoder.widths * shape.width
+        self.output = _nn.Linear(written, tokens + 1)
         _nn.init.normal_(self.output.weight, std=0.1 / math.sqrt(shape.width))
-        self.gate = _nn.Linear((decoder.widths + 1) * shape.width, 1) if shape.copies else None
-        if self.gate is not None:
-            _nn.init.constant_(self.gate.bias, -2.0)  # what is copied seldom is soon learned
+        self.gate: Any = _nn.Linear(written + shape.width, 1) if shape.copies else None
 
     def encoded(self, source: Any) -> Any:
         """States of the last encoder layer, rows x slots x width: what the other site knows."""
@@ -92,6 +91,11 @@ class Translator(_nn.Module):
             Rows x slots.
         """
         self._check(target, "target")
+        if source is not None and source.shape != target.shape:
+            raise InvalidInput(
+                f"source has shape {tuple(source.shape)}, target {tuple(target.shape)}: they are "
+                "rows of the same users and slots"
+            )
         special = torch.full_like(target[:, :1], self.tokens + 1)
         states = self.encoder(special) if source is None else self.encoded(source)
         written = self.decoder(torch.cat([special, target[:, :-1]], dim=1), states)
