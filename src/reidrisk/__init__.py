@@ -7,7 +7,17 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reidrisk import attacks, data, estimates, report, risk, study, testing, theory
+    from reidrisk import (
+        attacks,
+        data,
+        estimates,
+        information,
+        report,
+        risk,
+        study,
+        testing,
+        theory,
+    )
     from reidrisk.attacks import (
         FullInformation,
         Hamming,
@@ -91,6 +101,7 @@ __all__ = [
     "data",
     "estimates",
     "explain",
+    "information",
     "measure",
     "measure_guesses",
     "measure_sizes",
@@ -154,11 +165,14 @@ _PARTS = {
     "theory": ("RepresentationMatrix",),
 }
 _HOME = {name: part for part, names in _PARTS.items() for name in names}
+_ROOMS = {
+    "attacks", "data", "estimates", "information", "report", "risk", "study", "testing", "theory",
+}  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name on first use."""
-    if name in {"attacks", "data", "estimates", "report", "risk", "study", "testing", "theory"}:
+    if name in _ROOMS:
         return importlib.import_module(f"reidrisk.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")

@@ -17,6 +17,7 @@ from rich.text import Text
 
 if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
+    from reidrisk.information import CountedInformation
     from reidrisk.people.people import People
     from reidrisk.study.result import Decision, OpenSet, Risk
     from reidrisk.study.setup import Source
@@ -42,8 +43,8 @@ def line(text: str) -> None:
     click.echo("\n".join(lines).replace("\N{NO-BREAK SPACE}%", " %"))
 
 
-def warn(source: "Source") -> None:
-    """Say on stderr why what was read may be spoilt, also if nothing else is to be printed."""
+def warn(source: "Source | CountedInformation") -> None:
+    """Say on stderr why what was read or found is doubtful, also if nothing else is printed."""
     for sentence in getattr(source, "warnings", ()):
         click.echo(f"warning: {sentence}", err=True)
 

@@ -1,5 +1,5 @@
 """How much what is shown tells, in bits."""
 
-from reidrisk.information.counts import PairBits, pair_information
+from reidrisk.information.counts import CountedBits, CountedInformation, Way, count_information
 
-__all__ = ["PairBits", "pair_information"]
+__all__ = ["CountedBits", "CountedInformation", "Way", "count_information"]

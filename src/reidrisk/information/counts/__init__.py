@@ -1,0 +1,6 @@
+"""Bits that two sites share about a user, from counts, with what corrects them."""
+
+from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
+from reidrisk.information.counts.counting import count_information
+
+__all__ = ["TOO_FEW", "CountedBits", "CountedInformation", "Way", "count_information"]

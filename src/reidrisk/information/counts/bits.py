@@ -1,0 +1,87 @@
+"""What counts say, in bits: from each way of correcting them, and what holds on both sides."""
+
+from dataclasses import dataclass
+
+from reidrisk.estimates import Estimate
+
+TOO_FEW = 0.1
+"""Share of pairs that came once, from which on there are too few users for the alphabet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Bits by one way of correcting counts; intervals tell noise, not how it leans.
+
+    Attributes:
+        name: Of the way.
+        leans: On which side of the truth its mutual information tends to lie where users are few:
+            high, low, or either.
+        known_entropy: H(A), of what the known site is shown.
+        entropy: H(B), of what the anonymous site is shown.
+        conditional_entropy: H(B|A).
+        mutual_information: I(A;B) = H(B) - H(B|A), what both share.
+    """
+
+    name: str
+    leans: str
+    known_entropy: Estimate
+    entropy: Estimate
+    conditional_entropy: Estimate
+    mutual_information: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CountedBits:
+    """Bits of a slot, of all slots taken together, or summed over them.
+
+    The interval of each figure reaches from what is never too high on average, less its noise, to
+    what is never too low on average, and its noise: it holds the truth however few users there
+    are, and is wide where they are few. The value is the balanced way's, moved between these ends
+    where it lies outside.
+
+    Attributes:
+        users: Who were counted.
+        pairs: Pairs of symbols that were counted, a gap being a symbol.
+        seen_once: Share of pairs that came once. About as many of the next user's would be new.
+        known_entropy: H(A), of what the known site is shown.
+        entropy: H(B), of what the anonymous site is shown.
+        conditional_entropy: H(B|A), what of it the known site leaves open.
+        mutual_information: I(A;B) = H(B) - H(B|A), what both share.
+        ways: The same figures by each way of correcting counts.
+    """
+
+    users: int
+    pairs: int
+    seen_once: float
+    known_entropy: Estimate
+    entropy: Estimate
+    conditional_entropy: Estimate
+    mutual_information: Estimate
+    ways: tuple[Way, ...]
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few users for the alphabet, so that values are half guessed."""
+        return self.seen_once > TOO_FEW
+
+    def __getitem__(self, name: str) -> Way:
+        """A way by its name."""
+        return next(way for way in self.ways if way.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedInformation:
+    """Bits of each slot, summed over slots, and per slot of all slots taken together.
+
+    Attributes:
+        slots: Each slot by itself; nothing is assumed of them.
+        summed: Their sum: the bits of a row if its slots were independent.
+        pooled: Per slot, all slots counted together. It is of more pairs, so it leans less; it
+            means something only where slots are alike, as weeks are and columns are not.
+        warnings: What makes the figures doubtful, a sentence each.
+    """
+
+    slots: tuple[CountedBits, ...]
+    summed: CountedBits
+    pooled: CountedBits
+    warnings: tuple[str, ...]

@@ -1,0 +1,107 @@
+"""Entropies of counts, in bits, each as a spread: of everybody, and without each of the users."""
+
+import numpy as np
+from scipy.special import digamma, exp1
+
+from reidrisk.information.counts.tallies import Floats, Tally
+
+_TERMS = 32
+"""Of a series, before an integral takes over."""
+
+_LARGE = 50.0
+"""From here on a few terms of the asymptotic series of exp(x) E1(x) are exact."""
+
+
+def plug_in(tally: Tally) -> Floats:
+    """Entropy of the frequencies. On average too low: frequencies look less even than chances."""
+    logs = tally.sum(lambda n: n * np.log2(np.maximum(n, 1)))
+    bits: Floats = np.log2(tally.pairs) - logs / tally.pairs
+    return bits
+
+
+def miller_madow(tally: Tally) -> Floats:
+    """The same with the first term of the bias added, half a nat for each cell but one.
+
+    Cells that nobody showed are not in the term, so it corrects too little where there are many.
+    Miller, "Note on the bias of information estimates", 1955.
+    """
+    cells = tally.sum(lambda n: np.minimum(n, 1))
+    bits: Floats = plug_in(tally) + (cells - 1) / (2 * tally.pairs * np.log(2))
+    return bits
+
+
+def turing(tally: Tally) -> Floats:
+    """What of the entropy can be estimated without bias; what is left is never negative.
+
+    H = sum over v of E[(1 - p)^v] / v, p being the chance of what a user shows. Of n users the
+    terms up to v = n - 1 have unbiased estimates, which add up to this. Zhang, "Entropy estimation
+    in Turing's perspective", Neural Computation 24, 2012; in closed form Schürmann, 2015.
+    """
+    sums = tally.sum(lambda n: n * digamma(np.maximum(n, 1)))
+    bits: Floats = (digamma(tally.pairs) - sums / tally.pairs) / np.log(2)
+    return bits
+
+
+def coverage(tally: Tally) -> Floats:
+    """That, and a guess at the terms that are left, from what came once and what came twice.
+
+    Chao, Wang and Jost, "Entropy and the species accumulation curve", Methods in Ecology and
+    Evolution 4, 2013; in each stratum, since those who share something have a tail of their own.
+    By the chain rule of the entropy only the tails add up.
+    """
+    bits = turing(tally)
+    for stratum in np.unique(tally.strata).tolist():
+        pairs = tally.sum(lambda n: n, stratum)
+        once = tally.sum(lambda n: (n == 1).astype(np.float64), stratum)
+        twice = tally.sum(lambda n: 1.0 * (n == 2), stratum)  # noqa: PLR2004  that is twice
+        # Users who take the same away leave the same tail: it is computed once.
+        left = [pairs, once, twice]
+        sizes = [int(np.ptp(each)) + 1 for each in left]
+        keys = np.ravel_multi_index([(each - each.min()).astype(np.int64) for each in left], sizes)
+        _, first, same = np.unique(keys, return_index=True, return_inverse=True)
+        tail = _tail(*(each[first] for each in left))[same]
+        bits = bits + once * tail / (tally.pairs * np.log(2))
+    return bits
+
+
+def _tail(pairs: Floats, once: Floats, twice: Floats) -> Floats:
+    """Nats that are left of each pair that came once; 0 where nothing is said to be unseen.
+
+    It is q times the sum over k of q^k / (pairs + k), 1 - q being the chance of a cell that came
+    once as Good and Turing estimate it.
+    """
+    doubled = np.where(twice > 0, 2 * twice, np.where(once > 1, 2.0, 0.0))
+    singles = np.where(twice > 0, once, once - 1)
+    unseen = (singles > 0) & (pairs > 1)
+    n = np.where(unseen, pairs, 2.0)
+    others = (n - 1) * np.where(unseen, singles, 1.0)
+    doubled = np.where(unseen, doubled, 1.0)
+    tail: Floats = np.where(unseen, others / (others + doubled) * _series(n, doubled / others), 0.0)
+    return tail
+
+
+def _series(start: Floats, odds: Floats) -> Floats:
+    """Sum over k of q^k / (start + k), with q = 1 / (1 + odds).
+
+    Some terms, then the integral over the others with the first terms of Euler and Maclaurin.
+    """
+    rate = np.log1p(odds)
+    total = np.zeros_like(rate)
+    for k in range(_TERMS):
+        total += np.exp(-rate * k) / (start + k)
+    at = start + _TERMS
+    first = 1 / at
+    slope = -first * (rate + first)
+    bend = -first * (rate**3 + 3 * rate**2 * first + 6 * rate * first**2 + 6 * first**3)
+    rest = _scaled_exp1(rate * at) + first / 2 - slope / 12 + bend / 720
+    series: Floats = total + np.exp(-rate * _TERMS) * rest
+    return series
+
+
+def _scaled_exp1(x: Floats) -> Floats:
+    """The exponential integral exp(x) E1(x), also where exp(x) is beyond all floats."""
+    near, far = np.minimum(x, _LARGE), np.maximum(x, _LARGE)
+    series = np.zeros_like(far)
+    for k in range(12, 0, -1):
+        series = (1 - series) * k / far  # 1!/x - 2!/x^2 + ..., from the inside
+    return np.where(x < _LARGE, np.exp(near) * exp1(near), (1 - series) / far)

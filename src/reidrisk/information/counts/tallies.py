@@ -1,0 +1,103 @@
+"""How often each symbol, or pair of symbols, came; and how often without each of the users.
+
+Users are independent of each other, slots of a user are not: so what is left out is always a user
+with all slots. Sums over cells are given as *spreads*: the sum itself, and behind it the sum with
+each user in turn left out.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Strata = Callable[[Ints], Ints]
+"""Tells the stratum of each code."""
+
+_DENSE = 1 << 22
+"""Codes for which a table of all is made, which is quicker than sorting."""
+
+
+@dataclass(frozen=True, eq=False)
+class Tally:
+    """Counts of cells, a cell being a symbol or a pair of them.
+
+    Attributes:
+        codes: The number that stands for each cell, ascending.
+        counts: How often each came; nowhere 0.
+        strata: The stratum of each. Cells of a stratum are taken to be of a kind when the rest of
+            it, which nobody showed, is guessed.
+        cells: The place of the cell of each user and slot, those of a user ascending; no rows if
+            nobody is to be left out.
+    """
+
+    codes: Ints
+    counts: Ints
+    strata: Ints
+    cells: Ints
+
+    @classmethod
+    def of(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
+        """Count codes below `most`, users x slots."""
+        found, counts = _counts(codes, most)
+        if most <= _DENSE:
+            places = np.zeros(most, np.int64)
+            places[found] = np.arange(len(found))
+            cells = places[codes]
+        else:
+            cells = np.searchsorted(found, codes)
+        return cls(found, counts, strata(found), np.sort(cells, axis=1))
+
+    @classmethod
+    def of_all(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
+        """Count codes below `most`, and leave nobody out."""
+        found, counts = _counts(codes, most)
+        return cls(found, counts, strata(found), np.empty((0, codes.shape[1]), np.int64))
+
+    @cached_property
+    def pairs(self) -> Floats:
+        """How many were counted: a spread."""
+        users, slots = self.cells.shape
+        pairs: Floats = self.counts.sum() - np.concatenate([[0.0], np.full(users, slots)])
+        return pairs
+
+    @property
+    def once(self) -> int:
+        """How many cells came once."""
+        return int((self.counts == 1).sum())
+
+    @cached_property
+    def _left(self) -> Ints:
+        """What is left of a cell when a user's slots are taken away one after the other."""
+        again = np.zeros_like(self.cells)
+        for slot in range(1, self.cells.shape[1]):
+            same = self.cells[:, slot] == self.cells[:, slot - 1]
+            again[:, slot] = np.where(same, again[:, slot - 1] + 1, 0)
+        left: Ints = self.counts[self.cells] - again
+        return left
+
+    def sum(self, function: Callable[[Floats], Floats], stratum: int | None = None) -> Floats:
+        """The sum over cells, or those of a stratum, of a function of their counts: a spread.
+
+        The function is 0 at 0. Taking a slot away turns a count n into n - 1, so a user takes the
+        sum of such steps away.
+        """
+        table = function(np.arange(self.counts.max() + 1, dtype=np.float64))
+        here = slice(None) if stratum is None else self.strata == stratum
+        steps = np.diff(table, prepend=0.0)[self._left]
+        if stratum is not None:
+            steps = np.where((self.strata == stratum)[self.cells], steps, 0.0)
+        total = table[self.counts[here]].sum()
+        return np.concatenate([[total], total - steps.sum(axis=1)])
+
+
+def _counts(codes: Ints, most: int) -> tuple[Ints, Ints]:
+    """Which codes came, and how often each."""
+    if most > _DENSE:
+        return np.unique(codes, return_counts=True)
+    counts = np.bincount(codes.ravel(), minlength=most)
+    found = np.flatnonzero(counts)
+    return found, counts[found]
