@@ -8,7 +8,7 @@ EVIL = (
     "</script><script>alert(1)</script>{{7*7}}<img src=x onerror=alert(2)>\"'`&amp;"
     "\u202e\u2066\u2028"
 )
-KEEP = {"side", "method"}
+KEEP = {"side", "method", "leans"}
 
 
 def _evil(value, name=""):

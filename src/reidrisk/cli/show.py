@@ -18,6 +18,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
+    from reidrisk.learning.looks import Look
     from reidrisk.people.people import People
     from reidrisk.study.result import Decision, OpenSet, Risk
     from reidrisk.study.setup import Source
@@ -205,11 +206,16 @@ class Progress:
         """Some of all people were made."""
         self._update("people", "people", done, total, "users")
 
+    def learned(self, figure: str, look: "Look", left: float) -> None:
+        """A model has learned a figure for a while."""
+        text = f"{figure}: {look.held_out:.3f} bits at step {look.step:,}"
+        self._update("learning", text, look.seconds, look.seconds + left, "s")
+
     def read(self, done: int, total: int) -> None:
         """Some bytes of a file were read."""
         self._update("bytes", "reading", done, total, "B")
 
-    def _update(self, kind: str, text: str, done: int, total: int, unit: str) -> None:
+    def _update(self, kind: str, text: str, done: float, total: float, unit: str) -> None:
         if self._bars is None:
             return
         if kind not in self._tasks:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import refuse_repeats
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens
 

@@ -1,5 +1,6 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.profiles import Profiles
 from reidrisk.risk.spectra import arranged, attack_bound
 from reidrisk.study.analyses.analysis import Part
+from reidrisk.study.reckoning import COUNTS
 from reidrisk.study.release_words import words_of
 from reidrisk.study.result import Bound
 from reidrisk.study.setup import Source
@@ -81,9 +83,14 @@ def _of_tables(tables: Linked) -> list[str]:
     return sentences
 
 
-def versions() -> dict[str, str]:
+def versions(guests: Sequence[str] = ()) -> dict[str, str]:
     """Of the package and the libraries that its figures come from."""
-    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *guests)}
+
+
+def guests_of(study: "Study") -> tuple[str, ...]:
+    """Libraries besides the usual ones that figures of a study come from."""
+    return ("torch",) if any(name != COUNTS for name in study.information) else ()
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:

@@ -7,8 +7,9 @@ from operator import add
 
 import numpy as np
 
+from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate, confidence, refuse_repeats
+from reidrisk.estimates import Estimate, confidence
 from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
 from reidrisk.information.counts.entropies import coverage, miller_madow, plug_in, turing
 from reidrisk.information.counts.figures import Figure
