@@ -24,7 +24,8 @@ def _evil(value, name=""):
     return value
 
 
-def hostile():
+def hostile(result=None):
+    result = sample() if result is None else result
     return replace(
-        _evil(sample()), study={**_evil(dict(sample().study)), "unit": EVIL, "command": EVIL}
+        _evil(result), study={**_evil(dict(result.study)), "unit": EVIL, "command": EVIL}
     )

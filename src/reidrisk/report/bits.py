@@ -61,24 +61,32 @@ def bars(
     """
     alt = guest("altair")
     data: list[Mapping[str, Any]] = [
-        {**row, "said": said(row), "ends": ends(row), "place": place, "what": name}
+        {
+            **row,
+            "said": said(row),
+            "ends": ends(row),
+            "place": place,
+            "what": name,
+            "beside": max(span(row).high, 0.0),
+        }
         for place, (row, name) in enumerate(zip(rows, names, strict=True))
     ]
     axis = {"title": title, "axis": alt.Axis(tickCount=6)}
     base = chart(data).encode(y=alt.Y("place:O", axis=None))
-    colour = alt.value(look.muted)
+    bar, colour = base.mark_bar(size=12, color=look.muted), {}
     if ways:
         colours = [look.colour(place) for place in range(len(ways))]
-        colour = marked("by", ways, colours, ["square"] * len(ways), look)["color"]
+        style = marked("by", ways, colours, ["square"] * len(ways), look)
+        bar, colour = base.mark_bar(size=12), {"color": style["color"]}
     tips = [
         alt.Tooltip("what:N", title="figure"),
         alt.Tooltip("said:N", title="bits"),
         alt.Tooltip("ends:N", title="interval"),
     ]
     return alt.layer(
-        base.mark_bar(size=12).encode(x=alt.X("value:Q", **axis), tooltip=tips, color=colour),
+        bar.encode(x=alt.X("value:Q", **axis), tooltip=tips, **colour),
         base.mark_rule(color=look.ink, strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2="high:Q"),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("high:Q", **axis), text="said:N"),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("beside:Q", **axis), text="said:N"),
         base.mark_text(align="left", baseline="bottom", dy=-9).encode(
             x=alt.value(0), text="what:N"
         ),

@@ -36,8 +36,19 @@ def exhibits(result: Result) -> tuple[Exhibit, ...]:
             for place, line in enumerate(lines)
         ),
         folded=True,
+        printed=_printed(rows, lines),
     )
     return (exhibit,)
+
+
+def _printed(rows: Sequence[Row], lines: Sequence[str]) -> frozenset[int]:
+    """Of each line the first look, the best, and the last: the chart shows the others."""
+    kept = set()
+    for line in lines:
+        places = [place for place, row in enumerate(rows) if row["line"] == line]
+        best = min(places, key=lambda place: float(rows[place]["held_out"] or 0))
+        kept |= {places[0], best, places[-1]}
+    return frozenset(kept)
 
 
 def _rows(model: Learned) -> list[Row]:
