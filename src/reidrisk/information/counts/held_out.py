@@ -10,6 +10,7 @@ How much is chosen on the others alone, by leaving out one of their pairs at a t
 chosen, the code length of somebody new is the entropy or more.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,8 +21,7 @@ FOLDS = 10
 _WEIGHTS = 4.0 ** np.arange(9)
 """Pairs that what is drawn towards may count for."""
 
-_NEVER = 1e-300
-"""Stands for a chance of 0 under a logarithm."""
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -33,13 +33,14 @@ class Losses:
     given: Floats
 
 
-def held_out(joint: Tally, symbols: int, order: Ints) -> Losses:
+def held_out(joint: Tally, symbols: int, order: Ints, *, alphabet: int) -> Losses:
     """Hold out every tenth user of an order in turn.
 
     Args:
         joint: Pairs of symbols, the known one times `symbols`, and the other.
-        symbols: Size of the alphabet, with that of a gap.
+        symbols: Of those that came.
         order: All users, in random order.
+        alphabet: How many symbols there are, with that of a gap.
     """
     known, shown = np.divmod(joint.codes, symbols)
     losses = np.empty((3, len(order)))
@@ -47,7 +48,7 @@ def held_out(joint: Tally, symbols: int, order: Ints) -> Losses:
         out = order[fold::FOLDS]
         cells = joint.cells[out]
         others = joint.counts - np.bincount(cells.ravel(), minlength=len(known))
-        bits = _Model.of(known, shown, others, symbols).bits(known, shown, others)
+        bits = _Model.of(known, shown, others, alphabet).bits(known, shown, others)
         losses[:, out] = bits[:, cells].mean(axis=2)
     return Losses(*losses)
 
@@ -66,18 +67,21 @@ class _Model:
 
     known: Floats
     shown: Floats
-    times: Ints
+    times: Floats
     again: float
     weight: float
 
     @classmethod
-    def of(cls, one: Ints, other: Ints, counts: Ints, symbols: int) -> "_Model":
+    def of(cls, one: Ints, other: Ints, counts: Ints, alphabet: int) -> "_Model":
         """Learn from pairs of symbols, and how often each came."""
-        times = np.bincount(one, counts, symbols).astype(np.int64)
-        known, shown = _smooth(times), _smooth(np.bincount(other, counts, symbols))
-        by_chance = float((known * shown).sum())
-        met = counts[one == other].sum() / counts.sum()
-        again = max((met - by_chance) / max(1 - by_chance, _NEVER), 0.0)
+        symbols = int(max(one.max(), other.max())) + 1
+        times, others = (
+            np.bincount(side, counts, symbols).astype(np.float64) for side in (one, other)
+        )
+        known, shown = _smooth(times, alphabet), _smooth(others, alphabet)
+        by_chance = float((known * shown)[times > 0].sum())
+        met = float(counts[one == other].sum() + 0.5) / float(counts.sum() + 1)
+        again = max((met - by_chance) / (1 - by_chance), 0.0)
         base = again * (one == other) + (1 - again) * shown[other]
         often = counts > 1  # a pair that came once has no other left: its part is one logarithm
         more, part, single = counts[often] * 1.0, base[often], float((counts == 1).sum())
@@ -87,7 +91,7 @@ class _Model:
             - _sum_of_logs(times, weight)
             for weight in _WEIGHTS
         ]
-        return cls(known, shown, times, again, float(_WEIGHTS[np.argmax(left_out)]))
+        return cls(known, shown, times, again, _best(left_out))
 
     def bits(self, known: Ints, shown: Ints, counts: Ints) -> Floats:
         """Bits of pairs, given how often each came: known, shown, shown given known."""
@@ -97,19 +101,26 @@ class _Model:
         return bits
 
 
-def _smooth(counts: Floats | Ints) -> Floats:
+def _smooth(counts: Floats, alphabet: int) -> Floats:
     """Frequencies drawn towards all alike, as much as predicts each that is left out best."""
-    total, symbols = counts.sum(), len(counts)
+    total = counts.sum()
     left_out = [
-        _sum_of_logs(counts, weight / symbols) - total * np.log(total - 1 + weight)
+        _sum_of_logs(counts, weight / alphabet) - total * np.log(total - 1 + weight)
         for weight in _WEIGHTS
     ]
-    weight = _WEIGHTS[np.argmax(left_out)]
-    chances: Floats = (counts + weight / symbols) / (total + weight)
+    weight = _best(left_out)
+    chances: Floats = (counts + weight / alphabet) / (total + weight)
     return chances
 
 
-def _sum_of_logs(counts: Floats | Ints, more: float) -> float:
+def _sum_of_logs(counts: Floats, more: float) -> float:
     """Sum over all that was counted of the logarithm of how many are left besides, and some."""
-    came = counts[counts > 0] * 1.0
+    came = counts[counts > 0]
     return float((came * np.log(came - 1 + more)).sum())
+
+
+def _best(left_out: Sequence[float]) -> float:
+    """The weight that predicts best; the least of those that differ by roundings only."""
+    values = np.array(left_out)
+    close = values >= values.max() - _ROUNDING * (1 + abs(values.max()))
+    return float(_WEIGHTS[int(close.argmax())])
