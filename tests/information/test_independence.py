@@ -1,9 +1,28 @@
 """What follows when slots are taken one by one and together, in words."""
 
+import dataclasses
+import re
+
+import numpy as np
 import pytest
 
-from reidrisk.information.independence import Independence
+from reidrisk import Observations
+from reidrisk.information.independence import (
+    Independence,
+    check_independence,
+    slots_are_alike,
+)
+from reidrisk.information.sequence_model import learn_information, translator
 from reidrisk.information.sequences import Mean
+from reidrisk.learning.looks import Training
+from reidrisk.learning.shapes import Shape
+
+TINY = translator(
+    "tiny",
+    Shape(width=16, heads=2, hidden=32, encoder_layers=1, decoder_layers=1, copies=True),
+    Training(steps=200, batch=128, rate=1e-2, warm_up=20, every=50),
+)
+USERS, SLOTS, TOKENS = 3_000, 3, 4
 
 
 def compared(one_by_one, together, error=0.03, slots=8):
@@ -53,3 +72,94 @@ def test_no_share_is_above_all():
 
 def test_the_error_of_the_difference_is_of_both():
     assert compared(7.4, 8.8).difference.error == pytest.approx(0.03 * 2**0.5)
+
+
+def tokens(*shape, seed=0, size=TOKENS):
+    return np.random.default_rng(seed).integers(size, size=shape)
+
+
+def observed(known, shown, size=TOKENS):
+    return Observations(known, shown, np.arange(len(known)), tokens=size)
+
+
+def copied(known, chance=0.6, seed=1):
+    other = tokens(*known.shape, seed=seed)
+    return np.where(np.random.default_rng(seed + 1).random(known.shape) < chance, known, other)
+
+
+@pytest.mark.torch
+def test_independent_slots_add_up():
+    known = tokens(USERS, SLOTS)
+    found = check_independence(observed(known, copied(known)), TINY)
+    assert "as it would be if slots were independent" in found.sentence
+    assert found.one_by_one.value == pytest.approx(found.together.value, abs=0.1)
+
+
+@pytest.mark.torch
+def test_what_only_neighbours_share_is_missed_one_by_one():
+    """Each slot of one site shows what the slot before has shown at the other."""
+    known = tokens(USERS, SLOTS)
+    found = check_independence(observed(known, np.roll(copied(known), 1, axis=1)), TINY)
+    assert found.together.value > 1
+    assert abs(found.one_by_one.value) < 0.1
+    assert re.search(r"attacks that add up slots miss about (9\d|100) %", found.sentence)
+
+
+@pytest.mark.torch
+def test_slots_that_say_the_same_are_counted_once_together():
+    """The one token of a user is shown in every slot: 2 bits, however often."""
+    known = np.repeat(tokens(USERS, 1), SLOTS, axis=1)
+    found = check_independence(observed(known, known), TINY)
+    assert found.one_by_one.value == pytest.approx(2 * SLOTS, abs=0.1)
+    assert found.together.value == pytest.approx(2, abs=0.1)
+    assert "repeat each other" in found.sentence
+
+
+@pytest.mark.torch
+def test_columns_with_tokens_of_their_own_are_learned_apart():
+    """Learned as one they would share the number of the column too, which is no secret."""
+    columns = np.array([0, TOKENS])
+    known = tokens(USERS, 2)
+    seen = observed(known + columns, copied(known) + columns, size=2 * TOKENS)
+    found = check_independence(seen, TINY)
+    assert "within the errors" in found.sentence
+    assert found.one_by_one.value == pytest.approx(found.together.value, abs=0.1)
+
+
+@pytest.mark.torch
+def test_what_is_known_together_is_not_learned_again(tmp_path):
+    known = tokens(400, SLOTS)
+    seen, names = observed(known, copied(known)), []
+    quick = dataclasses.replace(TINY.training, steps=10)
+    settings = {"how": quick, "seed": 3, "progress": lambda name, *_: names.append(name)}
+    together = learn_information(seen, TINY, **settings)
+    assert names == ["entropy", "conditional_entropy"]
+    found = check_independence(seen, TINY, together=together, **settings)
+    assert names[2:] == ["entropy, slot by slot", "conditional_entropy, slot by slot"]
+    assert found.together.value == pytest.approx(SLOTS * together.mutual_information.value)
+    assert found.users == together.tested
+    assert found == check_independence(seen, TINY, **settings, folder=tmp_path)
+
+
+@pytest.mark.torch
+def test_one_slot_is_learned_once():
+    known = tokens(400, 1)
+    quick = dataclasses.replace(TINY.training, steps=10)
+    found = check_independence(observed(known, known), TINY, how=quick)
+    assert found.one_by_one == found.together
+
+
+def test_slots_are_alike_if_tokens_do_not_tell_them():
+    assert slots_are_alike(tokens(2_000, 8), TOKENS)
+    assert slots_are_alike(np.repeat(tokens(2_000, 1), 8, axis=1), TOKENS)
+    assert not slots_are_alike(tokens(2_000, 2) + np.array([0, TOKENS]), 2 * TOKENS)
+
+
+def test_few_users_do_not_make_slots_differ():
+    assert slots_are_alike(tokens(300, 8, size=300), 300)
+
+
+def test_gaps_can_tell_slots_apart():
+    rows = tokens(2_000, 2)
+    rows[:, 1] = np.where(rows[:, 0] == 0, -1, rows[:, 1])
+    assert not slots_are_alike(rows, TOKENS)

@@ -28,7 +28,7 @@ def rows(users=12, seed=0):
 def network(kind, *, conditional=True, seed=0):
     from reidrisk.learning.translators import begun
 
-    made = begun(KINDS[kind], rows(), rows(), TOKENS, conditional=conditional, seed=seed)
+    made = begun(KINDS[kind], rows(), TOKENS, conditional=conditional, seed=seed)
     return made.eval()
 
 
@@ -133,7 +133,7 @@ def test_a_plain_network_begins_at_popularity():
     from reidrisk.learning.translators import begun
 
     shown = np.array([[0, 0, 0, 0], [0, 0, 0, -1], [1, 1, -1, -1], [0, 0, 0, 0]] * 500)
-    made = begun(KINDS["transformer"], shown, shown, TOKENS, conditional=False, seed=0).eval()
+    made = begun(KINDS["transformer"], shown, TOKENS, conditional=False, seed=0).eval()
     guessed = (-made.nats(None, torch.tensor([[0, 1, TOKENS, 2]]))[0]).exp().detach()
     counted = [(shown == token).mean() for token in (0, 1, -1)]
     assert guessed[:3].tolist() == pytest.approx(counted, rel=0.5)
@@ -152,7 +152,7 @@ def test_dropout_is_only_for_training():
 
     for kind in ("transformer", "hybrid"):
         shape = replace(KINDS[kind], dropout=0.5)
-        made = begun(shape, rows(), rows(), TOKENS, conditional=True, seed=0)
+        made = begun(shape, rows(), TOKENS, conditional=True, seed=0)
         source, target = symbols(rows(seed=1)), symbols(rows(seed=2))
         assert torch.equal(made.eval().nats(source, target), made.nats(source, target))
         made.train()

@@ -6,9 +6,35 @@ Paper: section 8.4.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from operator import methodcaller
+from pathlib import Path
 
+import numpy as np
+
+from reidrisk.information.sequence_model import (
+    FIGURES,
+    Learned,
+    Parts,
+    Progress,
+    SequenceBits,
+    bits_of,
+    divided,
+    learn,
+    mean_of,
+)
 from reidrisk.information.sequences import Mean
+from reidrisk.learning.looks import Training
+from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.recipes import Recipe, recipe_of
+from reidrisk.observations import Observations
+from reidrisk.randomness import uniforms
+from reidrisk.rows import MISSING, Tokens
+
+ALIKE = 0.01
+"""Bits that a token tells about its slot, below which slots are alike."""
 
 _ERRORS = 1.96
 """Standard errors on each side of a figure, for 95 %."""
@@ -74,6 +100,82 @@ class Independence:
             "slots are not independent; attacks that add up slots miss "
             f"{_about(share)} of what is shared."
         )
+
+
+def check_independence(
+    seen: Observations,
+    model: str | Recipe = "laptop",
+    *,
+    how: Training | None = None,
+    seed: int = 0,
+    together: SequenceBits | None = None,
+    folder: Path | None = None,
+    progress: Progress | None = None,
+) -> Independence:
+    """Learn what slots share one by one and what they share together, by the same model.
+
+    One by one, a model learns from rows of one slot. If slots are alike, as weeks are, one model
+    learns from all of them; else, as with columns of a table, there is one for each slot.
+
+    Args:
+        seen: Targets with their known rows, one token a slot.
+        model: A name in `MODELS`, or a recipe of one's own.
+        how: How the model is trained; as its recipe says if not given.
+        seed: Of the split of users, of first weights, and of training if `how` is not given.
+        together: What `learn_information` found with the same model and seed, if it was asked.
+        folder: Where trained models are kept; what is there is not learned again.
+        progress: Called with each look.
+    """
+    recipe, parts = recipe_of(model), divided(seen, seed)
+    taught = partial(learn, recipe=recipe, how=how, seed=seed, folder=folder, progress=progress)
+    if together is None:
+        together = bits_of(taught(parts), parts, recipe.name)
+    slots, shared = together.slots, together.mutual_information
+    whole = Mean(slots * shared.value, slots * shared.error)
+    one_by_one = whole if slots == 1 else _one_by_one(parts, taught)
+    return Independence(slots, one_by_one, whole, recipe.name, together.tested)
+
+
+def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Mean:
+    """Bits shared in each slot by itself, summed over slots, as a mean over users."""
+    users, slots = parts.tested.shown.shape
+    if slots_are_alike(parts.training.known, parts.tokens) and slots_are_alike(
+        parts.training.shown, parts.tokens
+    ):
+        lessons = [parts.with_rows(Pairs.one_by_one)]
+    else:
+        lessons = [parts.with_rows(methodcaller("slot", slot)) for slot in range(slots)]
+    shared = np.zeros(users)
+    for lesson in lessons:
+        both = taught(lesson, what=", slot by slot")
+        alone, given = (both[figure].bits.reshape(users, -1).sum(axis=1) for figure in FIGURES)
+        shared += alone - given
+    return mean_of(shared)
+
+
+def slots_are_alike(rows: Tokens, tokens: int) -> bool:
+    """Whether a token says next to nothing about the slot in which it is shown.
+
+    Few users show differences where there are none: as many as with the slots of each user in an
+    order by chance, up to three standard errors.
+    """
+    symbols = np.where(rows == MISSING, tokens, rows)
+    draws = uniforms(
+        seed=0, purpose="information/slots", users=np.arange(len(rows)), count=rows.shape[1]
+    )
+    mixed = np.take_along_axis(symbols, np.argsort(draws, axis=1), axis=1)
+    freedom = (rows.shape[1] - 1) * (np.unique(symbols).size - 1)
+    by_chance = 3 * math.sqrt(freedom) / (rows.size * math.log(2))
+    return _told_of_slots(symbols) - _told_of_slots(mixed) < ALIKE + by_chance
+
+
+def _told_of_slots(symbols: Tokens) -> float:
+    """Bits that counts of symbols tell about slots."""
+    size = int(symbols.max()) + 1
+    counts = np.array([np.bincount(slot, minlength=size) for slot in symbols.T])
+    share = counts / np.maximum(counts.mean(axis=0), 1 / len(counts))
+    logs = np.log2(share, where=share > 0, out=np.zeros_like(share))
+    return float((counts * logs).sum() / counts.sum())
 
 
 def _said(mean: Mean) -> str:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,28 @@ from reidrisk.errors import InvalidInput
 from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
-from reidrisk.learning.shapes import PAPER_BATCH, SHAPES, Shape
+from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
+from reidrisk.learning.splitting import names_of, split_users
 from reidrisk.observations import Observations
-from reidrisk.randomness import uniforms
-from reidrisk.rows import Kind, Tokens
+from reidrisk.rows import Kind
+
+__all__ = [
+    "MODELS",
+    "Curve",
+    "Learned",
+    "Parts",
+    "Recipe",
+    "SequenceBits",
+    "bits_of",
+    "divided",
+    "learn",
+    "learn_information",
+    "translator",
+]
 
 Floats = NDArray[np.float64]
-Progress = Callable[[str, Look, int], None]
-"""Told of each look: the figure that is learned, the look in bits per slot, the number of steps."""
+Progress = Callable[[str, Look, float], None]
+"""Told of each look: what is learned, the look in bits per slot, and the seconds left at most."""
 
 ENTROPY, CONDITIONAL_ENTROPY = "entropy", "conditional_entropy"
 FIGURES = (ENTROPY, CONDITIONAL_ENTROPY)
@@ -72,61 +86,8 @@ class SequenceBits:
     curves: tuple[Curve, ...]
 
 
-class Begin(Protocol):
-    """Makes a network from the rows of training users, gaps as `MISSING`.
-
-    It has `nats(source, target)`: rows x slots of symbols to rows x slots of nats; a source of None
-    if it is not conditional. The gap is the symbol behind all tokens.
-    """
-
-    def __call__(
-        self, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
-    ) -> Any:
-        """The network, on the CPU."""
-
-
-@dataclass(frozen=True, slots=True)
-class Recipe:
-    """A model: how its networks begin, and how they are trained if nothing else is asked for."""
-
-    name: str
-    begin: Begin
-    training: Training
-
-
-def translator(name: str, shape: Shape, training: Training) -> Recipe:
-    """A model of the paper's kind, of any size."""
-
-    def begin(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
-        from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
-
-        return translators.begun(shape, known, shown, tokens, conditional=conditional, seed=seed)
-
-    return Recipe(name, begin, training)
-
-
-_SMALL = Training(steps=2_000, batch=256, rate=2e-3, warm_up=100, every=250)
-_PAPER = Training(
-    steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
-)
-
-MODELS = {
-    recipe.name: recipe
-    for recipe in (
-        translator(name, shape, _PAPER if name.startswith("paper") else _SMALL)
-        for name, shape in SHAPES.items()
-    )
-}
-"""Models by name. A new one is one more entry."""
-
-
-TESTED, HELD_OUT = 0.2, 0.1
+HELD_OUT, TESTED = 0.1, 0.2
 """Shares of all users."""
-
-MOST_TESTED, MOST_HELD_OUT = 20_000, 5_000
-"""More are better trained on."""
-
-LEAST_USERS = 100
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -183,15 +144,6 @@ def learn_information(
     return bits_of(both, parts, recipe.name)
 
 
-def recipe_of(model: str | Recipe) -> Recipe:
-    """The recipe of a name."""
-    if isinstance(model, Recipe):
-        return model
-    if model not in MODELS:
-        raise InvalidInput(f"there is no model {model!r}; there are {', '.join(MODELS)}")
-    return MODELS[model]
-
-
 def divided(seen: Observations, seed: int) -> Parts:
     """Targets and their known rows in three parts."""
     if seen.known.kind is not Kind.TOKENS:
@@ -201,22 +153,14 @@ def divided(seen: Observations, seed: int) -> Parts:
         )
     if not seen.true_is_here.all():
         raise InvalidInput(
-            "some targets have no known row here, so there is nothing to learn from them: give "
-            "all known rows, and targets who are known"
+            "some targets have no known row here, so nothing can be learned from them; give all "
+            "known rows, and targets who are known"
         )
     refuse_repeats("targets", seen.truth)
-    if len(seen.anonymous) < LEAST_USERS:
-        raise InvalidInput(
-            f"users are split into those trained on, those held out and those tested, and "
-            f"{len(seen.anonymous)} are too few for that; give at least {LEAST_USERS} targets"
-        )
-    users = len(seen.truth)
-    draws = uniforms(seed=seed, purpose="information/split", users=seen.truth, count=1)[:, 0]
-    order = np.argsort(draws, kind="stable")
-    tested = min(int(TESTED * users), MOST_TESTED)
-    held_out = tested + min(int(HELD_OUT * users), MOST_HELD_OUT)
     pairs = Pairs(seen.true_rows, seen.anonymous)
-    parts = (order[held_out:], order[tested:held_out], order[:tested])
+    names = names_of(np.concatenate([pairs.known, pairs.shown], axis=1))
+    users = split_users(names, seed=seed, held_out=HELD_OUT, tested=TESTED)
+    parts = (users.training, users.held_out, users.tested)
     return Parts(seen.tokens, *(pairs.of(part) for part in parts))
 
 
@@ -228,47 +172,30 @@ def learn(
     seed: int = 0,
     folder: Path | None = None,
     progress: Progress | None = None,
+    what: str = "",
 ) -> dict[str, Learned]:
-    """Train a model for each of `FIGURES`."""
-    from reidrisk.learning import writing  # noqa: PLC0415  torch is a guest
+    """Train a model for each of `FIGURES`, and keep the networks.
+
+    Args:
+        parts: Users to learn from and others.
+        recipe: Of the model.
+        how: How it is trained; as the recipe says if not given.
+        seed: Of first weights, and of training if `how` is not given.
+        folder: Where trained models are kept.
+        progress: Called with each look.
+        what: What comes behind the name of a figure in reports of progress.
+    """
+    from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
 
     how = how or replace(recipe.training, seed=seed)
-    return {
-        figure: _learned(writing, parts, recipe, figure, how, seed, progress) for figure in FIGURES
-    }
-
-
-def _learned(
-    writing: Any,
-    parts: Parts,
-    recipe: Recipe,
-    figure: str,
-    how: Training,
-    seed: int,
-    progress: Progress | None,
-) -> Learned:
-    conditional = figure == CONDITIONAL_ENTROPY
-    known, shown = parts.training.known, parts.training.shown
-    network = recipe.begin(known, shown, parts.tokens, conditional=conditional, seed=seed)
-
-    def told(look: Look, steps: int) -> None:
-        if progress is not None:
-            progress(figure, _in_bits(look), steps)
-
-    trained = writing.learn_to_write(
-        network,
-        parts.training,
-        parts.held_out,
-        parts.tokens,
-        conditional=conditional,
-        how=how,
-        progress=told,
-    )
-    nats = writing.nats_of_rows(
-        network, parts.tested, parts.tokens, conditional=conditional, how=how
-    )
-    curve = Curve(figure, tuple(_in_bits(look) for look in trained.looks))
-    return Learned(network, curve, nats.sum(axis=1) * _BITS)
+    found = {}
+    for figure in FIGURES:
+        conditional = figure == CONDITIONAL_ENTROPY
+        lesson = Lesson(parts.training, parts.held_out, parts.tokens, conditional, how, seed)
+        network, looks = lesson.learn(recipe, folder, _told(progress, figure + what))
+        curve = Curve(figure, tuple(_in_bits(look) for look in looks))
+        found[figure] = Learned(network, curve, _bits(lesson.nats(network, parts.tested)))
+    return found
 
 
 def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
@@ -294,5 +221,15 @@ def mean_of(values: Floats) -> Mean:
     return Mean(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size))
 
 
+def _told(progress: Progress | None, what: str) -> Callable[[Look, float], None] | None:
+    if progress is None:
+        return None
+    return lambda look, left: progress(what, _in_bits(look), left)
+
+
 def _in_bits(look: Look) -> Look:
     return replace(look, training=look.training * _BITS, held_out=look.held_out * _BITS)
+
+
+def _bits(nats: Floats) -> Floats:
+    return np.asarray(nats.sum(axis=1) * _BITS)

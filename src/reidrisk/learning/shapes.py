@@ -1,6 +1,6 @@
 """How large a network that translates rows is: nothing here needs torch."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from reidrisk.checks import probability, whole_number
@@ -44,6 +44,10 @@ class Shape:
                 f"heads share the width, and {self.heads} heads do not divide {self.width}; give "
                 "a width that is a multiple"
             )
+
+    def given(self, source: bool) -> "Shape":
+        """The shape of a network that is given a source, or not: then there is nothing to copy."""
+        return self if source else replace(self, copies=False)
 
 
 PAPER_BATCH = 1_536

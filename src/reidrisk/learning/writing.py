@@ -1,82 +1,161 @@
-"""Teaching a network to write what a site is shown, and asking how well it does."""
+"""Teaching a network to write what a site is shown, and asking how well it does.
 
+A lesson is learned once: in a folder, training goes on where it was stopped, and what has been
+learned is read again.
+"""
+
+import hashlib
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.learning.hardware import device_named, repeatable, torch
-from reidrisk.learning.looks import Look, Trained, Training
+from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.recipes import Recipe
+from reidrisk.learning.saved import About, hash_of_rows, read_model, write_model
 from reidrisk.learning.training import train
 from reidrisk.rows import MISSING, Tokens
 
+_FILE = "model.safetensors"
+_NAME = 16
+"""Digits that tell lessons in one folder apart."""
 
-def learn_to_write(
-    network: Any,
-    training: Pairs,
-    held_out: Pairs,
-    tokens: int,
-    *,
-    conditional: bool,
-    how: Training,
-    progress: Callable[[Look, int], None] | None = None,
-) -> Trained:
-    """Train a network in place; the unit is nats per slot.
 
-    Args:
-        network: It has `nats(source, target)`.
-        training: Rows to learn.
+@dataclass(frozen=True, eq=False, slots=True)
+class Lesson:
+    """What is to be learned.
+
+    Attributes:
+        training: Rows to learn from.
         held_out: Rows that decide when to stop.
         tokens: Size of the alphabet.
-        conditional: Whether it is given the known row.
+        conditional: Whether the known row is given.
         how: Steps, batches, device.
-        progress: Called with each look and the number of steps.
+        seed: Of first weights.
     """
-    source, target = _both(training, tokens, conditional, how.device)
 
-    def loss(rows: Any) -> Any:
-        network.train()
-        return network.nats(
-            None if source is None else source[rows].long(), target[rows].long()
-        ).mean()
+    training: Pairs
+    held_out: Pairs
+    tokens: int
+    conditional: bool
+    how: Training
+    seed: int
 
-    def reached() -> float:
-        return float(_nats(network, held_out, tokens, conditional, how).mean())
+    def learn(
+        self,
+        recipe: Recipe,
+        folder: Path | None = None,
+        progress: Callable[[Look, float], None] | None = None,
+    ) -> tuple[Any, tuple[Look, ...]]:
+        """A network that has learned this, and how it did, in nats per slot.
 
-    return train(network, loss, reached, len(training), how, progress)
+        Args:
+            recipe: Says what network.
+            folder: Where it is kept, beside others.
+            progress: Called with each look and the seconds left.
+        """
+        configuration = {
+            "network": dict(recipe.configuration),
+            "conditional": self.conditional,
+            "training": asdict(self.how),
+            "seed": self.seed,
+        }
+        rows = hash_of_rows(
+            self.training.known, self.training.shown, self.held_out.known, self.held_out.shown
+        )
+        identity = hashlib.sha256(f"{recipe.name}\n{configuration}\n{rows}".encode()).hexdigest()
+        place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
+        if place is not None and (place / _FILE).exists():
+            network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
+            return network, tuple(Look(**look) for look in about.configuration["looks"])
+        network = recipe.begin(
+            self.training.known,
+            self.training.shown,
+            self.tokens,
+            conditional=self.conditional,
+            seed=self.seed,
+        )
+        trained = train(
+            network,
+            self._loss(network),
+            lambda: float(_nats(network, self.held_out, self).mean()),
+            len(self.training),
+            self.how,
+            progress,
+            folder=place,
+            identity=identity,
+        )
+        if place is not None:
+            looks = [asdict(look) for look in trained.looks]
+            about = About(
+                kind=recipe.name,
+                configuration={**configuration, "looks": looks},
+                tokens=self.tokens,
+                labels=None,
+                slots=self.training.slots,
+                users=len(self.training),
+                seed=self.how.seed,
+                steps=trained.best.step,
+                rows=rows,
+            )
+            write_model(place / _FILE, network, about)
+        return network, trained.looks
+
+    def nats(self, network: Any, pairs: Pairs) -> NDArray[np.float64]:
+        """Nats of each symbol that a network is to write, rows x slots."""
+        network.to(device_named(self.how.device))
+        network.eval()
+        with torch.no_grad(), repeatable(self.how.seed, self.how.threads, self.how.device):
+            return _nats(network, pairs, self)
+
+    def _loss(self, network: Any) -> Callable[[Any], Any]:
+        source, target = self.symbols(self.training)
+
+        def loss(rows: Any) -> Any:
+            given = None if source is None else source[rows].long()
+            return network.nats(given, target[rows].long()).mean()
+
+        return loss
+
+    def symbols(self, pairs: Pairs) -> tuple[Any, Any]:
+        """Source, or None, and target: the gap is the symbol behind all tokens."""
+        source = self._symbols(pairs.known) if self.conditional else None
+        return source, self._symbols(pairs.shown)
+
+    def _symbols(self, rows: Tokens) -> Any:
+        symbols = np.where(rows == MISSING, self.tokens, rows).astype(np.int32)
+        return torch.from_numpy(symbols).to(device_named(self.how.device))
 
 
-def nats_of_rows(
-    network: Any, pairs: Pairs, tokens: int, *, conditional: bool, how: Training
-) -> NDArray[np.float64]:
-    """Nats of each slot, rows x slots."""
-    network.to(device_named(how.device))
-    with repeatable(how.seed, how.threads):
-        return _nats(network, pairs, tokens, conditional, how)
+def read_network(
+    file: Path, recipe: Recipe, *, tokens: int | None = None, slots: int | None = None
+) -> tuple[Any, About]:
+    """A network that was kept, ready for use, and what it is.
+
+    Args:
+        file: A `model.safetensors`.
+        recipe: Of the model it must be.
+        tokens: Of the rows at hand.
+        slots: Of the rows at hand.
+    """
+    model = read_model(file, kind=recipe.name, tokens=tokens, slots=slots)
+    about = model.about
+    conditional = bool(about.configuration["conditional"])
+    network = recipe.blank(model.tensors, about.tokens, about.slots, conditional)
+    model.fill(network)
+    return network.eval(), about
 
 
-def _nats(
-    network: Any, pairs: Pairs, tokens: int, conditional: bool, how: Training
-) -> NDArray[np.float64]:
-    network.eval()
-    source, target = _both(pairs, tokens, conditional, how.device)
+def _nats(network: Any, pairs: Pairs, lesson: Lesson) -> NDArray[np.float64]:
+    source, target = lesson.symbols(pairs)
     parts = []
-    with torch.no_grad():
-        for start in range(0, len(pairs), how.batch):
-            some = slice(start, start + how.batch)
-            given = None if source is None else source[some].long()
-            parts.append(network.nats(given, target[some].long()).double().cpu().numpy())
+    for start in range(0, len(pairs), lesson.how.batch):
+        some = slice(start, start + lesson.how.batch)
+        given = None if source is None else source[some].long()
+        parts.append(network.nats(given, target[some].long()).double().cpu().numpy())
     return np.concatenate(parts)
-
-
-def _both(pairs: Pairs, tokens: int, conditional: bool, device: str) -> tuple[Any, Any]:
-    """Source, or None, and target as symbols: the gap is the one behind all tokens."""
-    source = _symbols(pairs.known, tokens, device) if conditional else None
-    return source, _symbols(pairs.shown, tokens, device)
-
-
-def _symbols(rows: Tokens, tokens: int, device: str) -> Any:
-    symbols = np.where(rows == MISSING, tokens, rows).astype(np.int32)
-    return torch.from_numpy(symbols).to(device_named(device))

@@ -1,0 +1,92 @@
+"""Models that write rows, by name: how their networks begin and how they are trained.
+
+Nothing here needs torch until a network is made.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.looks import Training
+from reidrisk.learning.shapes import PAPER_BATCH, SHAPES, Shape
+from reidrisk.rows import Tokens
+
+
+class Begin(Protocol):
+    """Makes a network from the rows of training users, users x slots, gaps as `MISSING`.
+
+    The network has `nats(source, target)`: rows x slots of symbols to rows x slots of nats, the
+    source None if it is not conditional. The gap is the symbol behind all tokens.
+    """
+
+    def __call__(
+        self, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
+    ) -> Any:
+        """The network, on the CPU."""
+
+
+Blank = Callable[[Mapping[str, Any], int, int, bool], Any]
+"""A network for weights that were kept: by their names, tokens, slots, and whether conditional."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A model.
+
+    Attributes:
+        name: By which it is asked for, and its files are known.
+        begin: Makes a network that is to be trained.
+        blank: Makes one that is given weights which were kept.
+        training: How it is trained if nothing else is asked for.
+        configuration: What else its networks depend on; what JSON can say.
+    """
+
+    name: str
+    begin: Begin
+    blank: Blank
+    training: Training
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+
+def translator(name: str, shape: Shape, training: Training) -> Recipe:
+    """A model of the paper's kind, of any size."""
+
+    def begin(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
+        from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
+
+        return translators.begun(shape, shown, tokens, conditional=conditional, seed=seed)
+
+    def blank(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
+        from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
+
+        return translators.Translator(shape.given(conditional), tokens, slots)
+
+    return Recipe(name, begin, blank, training, asdict(shape))
+
+
+_SMALL = Training(steps=2_000, batch=256, rate=2e-3, warm_up=100, every=100)
+_PAPER = Training(
+    steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
+)
+"""What the paper does not say: steps, rate."""
+
+MODELS = {
+    recipe.name: recipe
+    for recipe in (
+        *(
+            translator(name, shape, _PAPER if name.startswith("paper") else _SMALL)
+            for name, shape in SHAPES.items()
+        ),
+    )
+}
+"""A new model is one more entry."""
+
+
+def recipe_of(model: str | Recipe) -> Recipe:
+    """The recipe of a name; a recipe of one's own is its own."""
+    if isinstance(model, Recipe):
+        return model
+    if model not in MODELS:
+        raise InvalidInput(f"there is no model {model!r}; there are {', '.join(MODELS)}")
+    return MODELS[model]
