@@ -9,7 +9,7 @@ from tests.report.reckoned import WARNING, figure, reckoned_sample
 from tests.report.sample import sample
 
 from reidrisk import report
-from reidrisk.drawing import FILE
+from reidrisk.drawing import FILE, PAGE
 from reidrisk.information.sequences import Mean
 from reidrisk.report import independence, information
 from reidrisk.report.charts import specification
@@ -39,7 +39,7 @@ def test_a_release_alone_is_told_as_it_is():
 def test_told_counted_and_learned_stand_side_by_side_with_what_each_is():
     section = information.section(reckoned_sample())
     exhibit = exhibits(section)["information"]
-    assert [key.text for key in exhibit.keys] == ["the release", "counts", "laptop"]
+    assert [key.text for key in exhibit.keys] == ["told by the release", "counted or learned"]
     rows = list(zip(*(cells(exhibit, name) for name in (
         "Figure", "Weeks", "By", "Bits", "95 % interval", "People")), strict=True))  # fmt: skip
     assert rows[4:6] == [
@@ -108,3 +108,11 @@ def test_every_chart_becomes_a_file_that_explains_itself(name):
     spec = specification(found[name], FILE, 600)
     assert found[name].sentence in spec["description"]
     assert "var(" not in str(spec)
+
+
+def test_colours_of_attacks_stand_for_nothing_else():
+    result = reckoned_sample()
+    parts = (information.section(result), independence.section(result))
+    for exhibit in (one for part in parts for one in part.exhibits):
+        assert "series" not in str(specification(exhibit, PAGE, 600))
+        assert {key.colour for key in exhibit.keys} <= {"ink"}

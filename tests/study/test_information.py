@@ -158,7 +158,7 @@ def test_without_torch_a_model_names_what_to_install(monkeypatch):
 
 def test_too_few_users_and_rows_without_slots_are_refused_before_anything_runs(tmp_path, learner):
     few = data.synthetic_topics(60, epochs=3)
-    with pytest.raises(InvalidInput, match="information by transformer needs 100 users"):
+    with pytest.raises(InvalidInput, match="information by transformer needs 200 users"):
         run_in(tmp_path / "run", LEARNED, few)
     sets = replace(LEARNED, release=TopicsApi(per_call=2), slots=None)
     with pytest.raises(InvalidInput, match="information is of rows with one token for each slot"):
@@ -193,7 +193,7 @@ def test_each_way_is_a_step_and_a_run_goes_on_with_what_a_model_has_learned(tmp_
         run_in(folder, LEARNED, PEOPLE, learning=lambda *told: looks.append(told))
     assert [told[0] for told in looks] == ["entropy"] * 2
     assert list((folder / "steps").glob("information-counts-*.json"))
-    (begun,) = (folder / "steps").glob("*.begun/*")
+    (begun,) = (folder / "steps").glob("*.begun/*/*")
     assert begun.stat().st_mode & 0o777 == 0o600
     learner.stop, learner.begun_with = None, []
     steps = []

@@ -114,7 +114,9 @@ class TypeChain(torch.nn.Module):  # type: ignore[misc]
             for slot in range(slots)[::-1]:
                 later = known[:, slot]
                 if slot + 1 < slots:
-                    ahead[slot] = after[slot + 1] * keep + (after[slot + 1] @ weights)[:, None] * leave
+                    ahead[slot] = (
+                        after[slot + 1] * keep + (after[slot + 1] @ weights)[:, None] * leave
+                    )
                     later = later * ahead[slot]
                 # Any scale will do, as it is divided by; so it needs no gradient.
                 after[slot] = later / later.detach().sum(1, keepdim=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from scipy.special import ndtri
 
-from reidrisk.drawing import Look, chart, marked
+from reidrisk.drawing import Look, chart
 from reidrisk.guests import guest
 from reidrisk.information.sequences import Mean
 from reidrisk.report.parts import Column, Row, span
@@ -47,17 +47,16 @@ def bit_columns(level: float) -> tuple[Column, Column]:
     )
 
 
-def bars(
-    rows: Sequence[Row], look: Look, title: str, names: Sequence[str], ways: Sequence[str] = ()
-) -> Any:
-    """A bar with its interval for each row, from 0.
+def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> Any:
+    """A bar with its interval for each row, from 0; lighter where the row is `measured`.
+
+    Colours are those of attacks, so here are none.
 
     Args:
-        rows: Also with `by`, if there are several ways.
+        rows: Figures in bits.
         look: Of the chart.
         title: Of the axis.
         names: Of the rows, above the bars.
-        ways: Which `by` has which colour; none if all look alike.
     """
     alt = guest("altair")
     data: list[Mapping[str, Any]] = [
@@ -67,24 +66,24 @@ def bars(
             "ends": ends(row),
             "place": place,
             "what": name,
+            "filled": 0.4 if row.get("measured") else 1.0,
             "beside": max(span(row).high, 0.0),
         }
         for place, (row, name) in enumerate(zip(rows, names, strict=True))
     ]
     axis = {"title": title, "axis": alt.Axis(tickCount=6)}
     base = chart(data).encode(y=alt.Y("place:O", axis=None))
-    bar, colour = base.mark_bar(size=12, color=look.muted), {}
-    if ways:
-        colours = [look.colour(place) for place in range(len(ways))]
-        style = marked("by", ways, colours, ["square"] * len(ways), look)
-        bar, colour = base.mark_bar(size=12), {"color": style["color"]}
     tips = [
         alt.Tooltip("what:N", title="figure"),
         alt.Tooltip("said:N", title="bits"),
         alt.Tooltip("ends:N", title="interval"),
     ]
     return alt.layer(
-        bar.encode(x=alt.X("value:Q", **axis), tooltip=tips, **colour),
+        base.mark_bar(size=12, color=look.muted).encode(
+            x=alt.X("value:Q", **axis),
+            opacity=alt.Opacity("filled:Q", scale=None, legend=None),
+            tooltip=tips,
+        ),
         base.mark_rule(color=look.ink, strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2="high:Q"),
         base.mark_text(align="left", dx=6).encode(x=alt.X("beside:Q", **axis), text="said:N"),
         base.mark_text(align="left", baseline="bottom", dy=-9).encode(

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 
-from reidrisk.drawing import COLOURS, GLYPHS
 from reidrisk.information.sequences import Mean
 from reidrisk.report import learning
 from reidrisk.report.bits import bars, bit_columns, ends, mean_cells, said
@@ -22,6 +21,7 @@ _LEANS = {
     "low": "too low on average",
     "either": "may be off either way",
 }
+_KEYS = (Key("told by the release", "■"), Key("counted or learned", "▒"))
 _APART = (
     "What was counted or learned from rows is an estimate. No bound in this report rests on it: "
     "those take the bits that the release itself can tell, or none."
@@ -33,7 +33,6 @@ def section(result: Result) -> Section | None:
     rows = tuple(sorted(_rows(result), key=_place))
     if not rows:
         return None
-    ways = tuple(dict.fromkeys(str(row["by"]) for row in rows)) if result.reckoned else ()
     exhibit = Exhibit(
         name="information",
         title=f"Bits per {unit(result, 1)}",
@@ -42,9 +41,9 @@ def section(result: Result) -> Section | None:
         columns=(
             words_column("Figure", "name"),
             Column(unit(result).capitalize(), lambda row: str(row["slots"]), "slots"),
-            *((words_column("By", "way"),) if ways else ()),
+            *((words_column("By", "way"),) if result.reckoned else ()),
             *bit_columns(result.level),
-            *((Column("People", _people, "users"),) if ways else ()),
+            *((Column("People", _people, "users"),) if result.reckoned else ()),
             words_column("What it is", "note"),
         ),
         draw=lambda rows, look: bars(
@@ -52,14 +51,13 @@ def section(result: Result) -> Section | None:
             look,
             f"bits per {unit(result, 1)}",
             [f"{row['name']} · {_over(result, row)}" for row in rows],
-            ways,
         ),
-        keys=tuple(Key(way, GLYPHS[1], place % COLOURS) for place, way in enumerate(ways)),
+        keys=_KEYS if result.reckoned and result.information else (),
         open=True,
     )
     sentences = (
         f"Telling {count(result.users)} people apart takes {math.log2(result.users):.1f} bits.",
-        *((_APART,) if ways else ()),
+        *((_APART,) if result.reckoned else ()),
         *dict.fromkeys(one.warning for one in result.reckoned if one.warning),
     )
     exhibits = (exhibit, *_ways(result), *learning.exhibits(result))
@@ -75,6 +73,7 @@ def _rows(result: Result) -> list[Row]:
             "way": _RELEASE,
             **mean_cells(Mean(one.value, one.error), result.level),
             "users": None,
+            "measured": "",
             "note": one.note,
         }
         for one in result.information
@@ -125,6 +124,7 @@ def _reckoned(one: Reckoned) -> Row:
         "level": one.level,
         "error": None,
         "users": one.users,
+        "measured": "yes",
         "note": f"{_LEANS[one.leans]}: {one.note}",
     }
 

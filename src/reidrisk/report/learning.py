@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import COLOURS, GLYPHS, SHAPES, Look, chart, marked
+from reidrisk.drawing import GLYPHS, SHAPES, Look, chart, marked
 from reidrisk.guests import guest
 from reidrisk.report.parts import Column, Exhibit, Key, Row, count_column, words_column
 from reidrisk.study.result import Learned, Result
@@ -31,10 +31,7 @@ def exhibits(result: Result) -> tuple[Exhibit, ...]:
             _bits_column("Training users", "training"),
         ),
         draw=lambda rows, look: _draw(result, rows, look, lines),
-        keys=tuple(
-            Key(line, GLYPHS[place % len(GLYPHS)], place % COLOURS)
-            for place, line in enumerate(lines)
-        ),
+        keys=tuple(Key(line, GLYPHS[place % len(GLYPHS)]) for place, line in enumerate(lines)),
         folded=True,
         printed=_printed(rows, lines),
     )
@@ -93,11 +90,13 @@ def _sentence(result: Result, rows: Sequence[Row], lines: Sequence[str]) -> str:
 
 
 def _draw(result: Result, rows: Sequence[Row], look: Look, lines: Sequence[str]) -> Any:
-    """A line for each model and figure, held-out users alone: what training users say flatters."""
+    """A line for each model and figure, held-out users alone: what training users say flatters.
+
+    Colours are those of attacks, so shapes tell lines apart.
+    """
     alt = guest("altair")
-    colours = [look.colour(place) for place in range(len(lines))]
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(lines))]
-    style = marked("line", lines, colours, shapes, look)
+    style = marked("line", lines, [look.ink] * len(lines), shapes, look)
     base = chart(rows).encode(
         x=alt.X("step:Q", title="steps", axis=alt.Axis(grid=False, tickCount=6)),
         y=alt.Y(
@@ -106,7 +105,6 @@ def _draw(result: Result, rows: Sequence[Row], look: Look, lines: Sequence[str])
             scale=alt.Scale(zero=False),
             axis=alt.Axis(tickCount=5),
         ),
-        color=style["color"],
     )
     tips = [
         alt.Tooltip("line:N", title="model and figure"),
@@ -115,6 +113,6 @@ def _draw(result: Result, rows: Sequence[Row], look: Look, lines: Sequence[str])
         alt.Tooltip("training:Q", title="training users, bits", format=".3f"),
     ]
     return alt.layer(
-        base.mark_line(strokeWidth=2),
-        base.mark_point(filled=True, size=40, opacity=1).encode(shape=style["shape"], tooltip=tips),
+        base.mark_line(strokeWidth=1.5, color=look.muted).encode(detail="line:N"),
+        base.mark_point(filled=True, size=45, opacity=1).encode(**style, tooltip=tips),
     ).properties(height=_HEIGHT)

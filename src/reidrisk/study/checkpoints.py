@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, get_type_hints
 
 from reidrisk.files import PART, written_whole
+from reidrisk.locks import NOTE as LOCK
 from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.result import SCHEMA, Result, plain, typed
 from reidrisk.study.stored import checksum_of
@@ -21,8 +22,8 @@ STEPS = "steps"
 _BEGUN = ".begun"
 """How the names of folders end that hold what a step has begun."""
 
-_SAVED = ("*.safetensors", f".*{PART}")
-"""What is in them: models that learn, whole or as a write left them that was killed."""
+_SAVED = (".safetensors", PART, LOCK)
+"""How names of files end in them: models, whole or as a write left them that was killed."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +116,17 @@ def checkpoints_in(folder: Path) -> Iterator[tuple[Path, Any]]:
 def forget_begun(folder: Path) -> None:
     """Remove what steps have begun in a folder of checkpoints, and nothing that is not ours."""
     for begun in folder.glob(f"*{_BEGUN}"):
-        for pattern in _SAVED:
-            for file in begun.glob(pattern):
-                file.unlink(missing_ok=True)
-        with suppress(OSError):  # somebody keeps something of their own there
-            begun.rmdir()
+        for path in sorted(begun.rglob("*"), reverse=True):  # what is in a folder before it
+            if path.name.endswith(_SAVED) and not path.is_dir():
+                path.unlink(missing_ok=True)
+            elif path.is_dir():
+                _remove_if_empty(path)
+        _remove_if_empty(begun)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):  # somebody keeps something of their own there
+        folder.rmdir()
 
 
 def is_checkpoint(body: Any) -> bool:

@@ -11,7 +11,7 @@ from reidrisk.estimates import Estimate, confidence
 from reidrisk.guests import check_guest
 from reidrisk.information import independence, sequence_model
 from reidrisk.information.counts import CountedInformation
-from reidrisk.information.sequence_model import LEAST_USERS, MODELS, SequenceBits
+from reidrisk.information.sequence_model import MODELS, SequenceBits
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.study.desks import Desk
@@ -26,6 +26,9 @@ METHODS = (COUNTS, *MODELS)
 """Ways to measure information."""
 
 _GUESTS = ("torch", "safetensors")
+_FEWEST_TO_LEARN = 200
+"""A tenth of them or so say when to stop, and fewer than ten could not."""
+
 _FIGURES = ("entropy", "conditional_entropy", "mutual_information")
 
 
@@ -54,7 +57,7 @@ def check_rows(name: str, kind: Kind, users: int) -> None:
             f"information is of rows with one token for each slot, and here each is {kind.value}; "
             "leave it out"
         )
-    fewest = 2 if name == COUNTS else LEAST_USERS
+    fewest = 2 if name == COUNTS else _FEWEST_TO_LEARN
     if users < fewest:
         why = (
             "pairs of different users are counted too"
@@ -104,12 +107,12 @@ def _of_counts(
 
 
 def by_model(seen: Observations, model: str, *, level: float, seed: int, desk: Desk) -> Records:
-    """Bits per slot by a model that learns to write rows, and how it learned."""
+    """Bits per slot by a model that learns to write rows, how it learned, whether slots add up."""
     found = sequence_model.learn_information(
         seen, model, seed=seed, folder=desk.folder, progress=desk.watch
     )
     slots = independence.check_independence(
-        seen, model, seed=seed, folder=desk.folder, progress=desk.watch
+        seen, model, seed=seed, together=found, folder=desk.folder, progress=desk.watch
     )
     return {
         "reckoned": tuple(_learned(found, level)),
