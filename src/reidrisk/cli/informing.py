@@ -146,14 +146,18 @@ def _learned(
                 parts.append(reckoning.by_model(rows, name, level=_LEVEL, seed=seed, desk=desk))
             except KeyboardInterrupt:
                 progress.__exit__()
-                kept = (
-                    "; nothing is kept without --folder. To begin anew"
-                    if folder is None
-                    else f"; what is learned is kept in {folder}. To go on"
-                )
-                click.echo(f"stopped{kept}: {shlex.join(_typed())}", err=True)
+                click.echo(f"stopped; {_kept(folder)}: {shlex.join(_typed())}", err=True)
                 raise click.exceptions.Exit(stopping.code()) from None
     return parts
+
+
+def _kept(folder: str | None) -> str:
+    """What is left of what was learned, and what the command that follows does."""
+    if folder is None:
+        return "nothing is kept without --folder. To begin anew"
+    if not any(Path(folder).rglob("*.safetensors")):
+        return "nothing was learned yet. To begin anew"
+    return f"what is learned is kept in {folder}. To go on"
 
 
 def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
