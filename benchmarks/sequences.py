@@ -29,11 +29,15 @@ def exact(chances, tested):
 
 
 def steps_in(seconds, parts, recipe, how):
-    """Steps that take so long with each of the two networks."""
-    probe = replace(how, steps=PROBE, every=PROBE, seconds=None)
+    """Steps that take so long with the slower of the two networks; first steps are slow."""
     few = parts.held_out.of(np.arange(PROBE))
-    both = learn(replace(parts, held_out=few, tested=few), recipe, how=probe)
-    step = max(one.curve.looks[-1].seconds for one in both.values()) / PROBE
+    few = replace(parts, held_out=few, tested=few)
+
+    def spent(steps):
+        both = learn(few, recipe, how=replace(how, steps=steps, every=steps))
+        return np.array([one.curve.looks[-1].seconds for one in both.values()])
+
+    step = (spent(6 * PROBE) - spent(PROBE)).max() / (5 * PROBE)
     return max(int(seconds / step), PROBE)
 
 

@@ -29,6 +29,7 @@ POPULAR = np.array([0.4, 0.3, 0.15, 0.1, 0.05])
 SMALL = {"width": 16, "heads": 2, "hidden": 32, "encoder_layers": 1}
 SHORT = Training(steps=200, batch=128, rate=1e-2, warm_up=20, every=50)
 TINY = {
+    "laptop": dataclasses.replace(MODELS["laptop"], training=SHORT),
     "transformer": translator("tiny", Shape(decoder_layers=1, **SMALL), SHORT),
     "copying": translator("tiny", Shape(decoder_layers=1, copies=True, **SMALL), SHORT),
     "hybrid": translator("tiny", Shape(decoder="lstm", decoder_layers=1, **SMALL), SHORT),
@@ -207,6 +208,12 @@ def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
             read_network(files[0], recipe, **change)
     with pytest.raises(InvalidInput, match="of kind 'tiny', and 'hybrid' is wanted"):
         read_network(files[0], MODELS["hybrid"])
+
+
+def test_a_laptop_trains_as_its_network_is_best_trained():
+    from reidrisk.learning.type_chain import TRAINING
+
+    assert MODELS["laptop"].training == TRAINING["types"]
 
 
 def test_cross_entropy_never_becomes_a_bound():

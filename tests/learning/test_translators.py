@@ -28,7 +28,7 @@ def rows(users=12, seed=0):
 def network(kind, *, conditional=True, seed=0):
     from reidrisk.learning.translators import begun
 
-    made = begun(KINDS[kind], rows(), TOKENS, conditional=conditional, seed=seed)
+    made = begun(KINDS[kind], rows(), rows(seed=9), TOKENS, conditional=conditional, seed=seed)
     return made.eval()
 
 
@@ -133,11 +133,21 @@ def test_a_plain_network_begins_at_popularity():
     from reidrisk.learning.translators import begun
 
     shown = np.array([[0, 0, 0, 0], [0, 0, 0, -1], [1, 1, -1, -1], [0, 0, 0, 0]] * 500)
-    made = begun(KINDS["transformer"], shown, TOKENS, conditional=False, seed=0).eval()
+    made = begun(KINDS["transformer"], shown, shown, TOKENS, conditional=False, seed=0).eval()
     guessed = (-made.nats(None, torch.tensor([[0, 1, TOKENS, 2]]))[0]).exp().detach()
     counted = [(shown == token).mean() for token in (0, 1, -1)]
     assert guessed[:3].tolist() == pytest.approx(counted, rel=0.5)
     assert 0 < guessed[3].item() < 0.001
+
+
+def test_a_gate_begins_at_how_often_symbols_are_copied():
+    from reidrisk.learning.translators import begun
+
+    known = rows(4_000, seed=1)
+    shown = np.where(rows(4_000, seed=2) < 3, known, rows(4_000, seed=3))
+    made = begun(KINDS["copying"], known, shown, TOKENS, conditional=True, seed=0).eval()
+    copied = (known == shown).mean()
+    assert float(made.gate.bias.detach().sigmoid()) == pytest.approx(copied, rel=1e-3)
 
 
 def test_what_cannot_be_copied_has_no_gate():
@@ -152,7 +162,7 @@ def test_dropout_is_only_for_training():
 
     for kind in ("transformer", "hybrid"):
         shape = replace(KINDS[kind], dropout=0.5)
-        made = begun(shape, rows(), TOKENS, conditional=True, seed=0)
+        made = begun(shape, rows(), rows(seed=9), TOKENS, conditional=True, seed=0)
         source, target = symbols(rows(seed=1)), symbols(rows(seed=2))
         assert torch.equal(made.eval().nats(source, target), made.nats(source, target))
         made.train()

@@ -22,6 +22,9 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 LONG = {ROOT / "docs/concepts/attacks.md"}
 """Pages that attack many people."""
 
+LEARNING = {ROOT / "docs/concepts/sequence-models.md"}
+"""Pages that train networks."""
+
 
 @pytest.mark.parametrize(
     "page",
@@ -29,7 +32,10 @@ LONG = {ROOT / "docs/concepts/attacks.md"}
         pytest.param(
             page,
             id=str(page.relative_to(ROOT)),
-            marks=pytest.mark.slow if page in LONG else (),
+            marks=[
+                *([pytest.mark.slow] if page in LONG else []),
+                *([pytest.mark.torch] if page in LEARNING else []),
+            ],
         )
         for page in PAGES
     ],

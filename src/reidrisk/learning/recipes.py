@@ -55,7 +55,7 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
     def begin(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
         from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
 
-        return translators.begun(shape, shown, tokens, conditional=conditional, seed=seed)
+        return translators.begun(shape, known, shown, tokens, conditional=conditional, seed=seed)
 
     def blank(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
         from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest
@@ -65,7 +65,20 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
     return Recipe(name, begin, blank, training, asdict(shape))
 
 
-_SMALL = Training(steps=2_000, batch=256, rate=2e-3, warm_up=100, every=100)
+def _begin_chain(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
+    from reidrisk.learning import type_chain  # noqa: PLC0415  torch is a guest
+
+    return type_chain.begun(known, shown, tokens, conditional=conditional, seed=seed)
+
+
+def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
+    from reidrisk.learning import type_chain  # noqa: PLC0415  the same
+
+    return type_chain.TypeChain(len(weights["weights"]), tokens + 1, conditional=conditional)
+
+
+_LAPTOP = Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6)
+_SMALL = Training(steps=6_000, batch=64, rate=5e-3, warm_up=200, every=300)
 _PAPER = Training(
     steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
 )
@@ -74,6 +87,7 @@ _PAPER = Training(
 MODELS = {
     recipe.name: recipe
     for recipe in (
+        Recipe("laptop", _begin_chain, _blank_chain, _LAPTOP),
         *(
             translator(name, shape, _PAPER if name.startswith("paper") else _SMALL)
             for name, shape in SHAPES.items()

@@ -27,29 +27,34 @@ from reidrisk.rows import MISSING, Tokens
 
 _nn: Any = torch.nn
 
+SMALL = 0.1
+"""Of first weights behind the layers, so that a network begins where its biases are."""
+
 SMOOTHING = 0.5
 """Times that each symbol is taken to have been seen before training."""
 
 
 def begun(
-    shape: Shape, shown: Tokens, tokens: int, *, conditional: bool, seed: int
+    shape: Shape, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
 ) -> "Translator":
-    """A network that does not know more yet than how popular each symbol is.
+    """A network that knows how popular symbols are and how often they are copied, and no more yet.
 
     Args:
         shape: Its size.
-        shown: What it is to write of training users, users x slots.
+        known: What the source shows of training users, users x slots; gaps are `MISSING`.
+        shown: What it is to write of them.
         tokens: Size of the alphabet.
         conditional: Whether it is to be given a source; without one there is nothing to copy.
         seed: Of its first weights.
     """
-    slots = shown.shape[1]
     with repeatable(seed):
-        network = Translator(shape.given(conditional), tokens, slots)
+        network = Translator(shape.given(conditional), tokens, shown.shape[1])
     counts = np.bincount(np.where(shown == MISSING, tokens, shown).ravel(), minlength=tokens + 1)
-    popularity = np.log((counts + SMOOTHING) / (counts + SMOOTHING).sum())
+    same = (known == shown).sum()
     with torch.no_grad():
-        network.output.bias.copy_(torch.from_numpy(popularity))
+        network.output.bias.copy_(torch.from_numpy(np.log((counts + SMOOTHING) / shown.size)))
+        if network.gate is not None:
+            network.gate.bias.fill_(math.log((same + SMOOTHING) / (shown.size - same + SMOOTHING)))
     return network
 
 
@@ -70,8 +75,11 @@ class Translator(_nn.Module):
         self.decoder = decoder(shape, tokens + 2, slots)
         written = decoder.widths * shape.width
         self.output = _nn.Linear(written, tokens + 1)
-        _nn.init.normal_(self.output.weight, std=0.1 / math.sqrt(shape.width))
-        self.gate: Any = _nn.Linear(written + shape.width, 1) if shape.copies else None
+        self.gate: Any = None
+        _nn.init.normal_(self.output.weight, std=SMALL / math.sqrt(written))
+        if shape.copies:
+            self.gate = _nn.Linear(written + shape.width, 1)
+            _nn.init.normal_(self.gate.weight, std=SMALL / math.sqrt(written))
 
     def encoded(self, source: Any) -> Any:
         """States of the last encoder layer, rows x slots x width: what the other site knows."""
