@@ -153,7 +153,7 @@ def other_worlds():
         for users in sizes:
             found = [sampled(random, chances, users, tokens) for _ in range(8)]
             misses = [each.value - exact for each in found]
-            cells.append(f"{np.mean(misses):+.2f} ± {np.std(misses):.2f}")
+            cells.append(spread(misses))
             hold += [each.low <= exact <= each.high for each in found]
         grid.add_row(name, f"{exact:.2f}", *cells, f"{sum(hold)} of {len(hold)}")
     Console(width=130).print(grid)
@@ -168,23 +168,38 @@ def sampled(random, chances, users, tokens):
 
 def main():
     exact = rr.data.Interests().information(0.05)
-    grid = Table("users", "of", *WAYS, "intervals hold", title="Bits shared, less the exact 0.930")
+    grid = Table("users", "of", *WAYS, title="Bits shared, less the exact 0.930")
+    told = Table("users", "of", "value", "interval", *FIGURES, title="Value, interval; who holds")
     rows = []
     for users, populations in POPULATIONS.items():
         found, took = counted(users, populations)
         print(f"{users:,} users, 8 slots: {took:.1f} s of one processor")
         for kind in KINDS:
-            misses = {
-                way: [each[way].mutual_information.value - exact.mutual_information
-                      for each in found[kind]]
+            misses = (
+                [each[way].mutual_information.value - exact.mutual_information
+                 for each in found[kind]]
                 for way in WAYS
-            }  # fmt: skip
-            cells = (f"{np.mean(each):+.2f} ± {np.std(each):.2f}" for each in misses.values())
-            shares = " ".join(f"{share:.0%}" for share in held(found[kind], exact))
-            grid.add_row(f"{users:,}", kind, *cells, shares)
+            )  # fmt: skip
+            grid.add_row(f"{users:,}", kind, *(spread(each) for each in misses))
+            shared = [each.mutual_information for each in found[kind]]
+            low, high = (
+                np.mean([getattr(each, end) for each in shared]) for end in ("low", "high")
+            )
+            told.add_row(
+                f"{users:,}", kind,
+                spread([each.value - exact.mutual_information for each in shared], digits=3),
+                f"{low:.2f} to {high:.2f}",
+                *(f"{round(share * populations)} of {populations}"
+                  for share in held(found[kind], exact)),
+            )  # fmt: skip
             rows += rows_of(kind, users, found[kind], exact)
-    Console(width=170).print(grid)
-    print("± is between populations; intervals are those of H(A), H(B), H(B|A) and I(A;B)")
-    print(f"populations: {', '.join(f'{n} of {users:,}' for users, n in POPULATIONS.items())}")
+    console = Console(width=150)
+    console.print(grid)
+    console.print(told)
+    print("± is between populations; ends of intervals are means")
     draw(rows)
     other_worlds()
+
+
+def spread(misses, digits=2):
+    return f"{np.mean(misses):+.{digits}f} ± {np.std(misses):.{digits}f}"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.tools import call
 
+import reidrisk.information.counts.counting
 import reidrisk.theory.matching
 import reidrisk.theory.matrix
 import reidrisk.theory.optimum
@@ -74,7 +75,13 @@ def test_the_readme_has_an_example():
 
 
 @pytest.mark.parametrize(
-    "module", [reidrisk.theory.matrix, reidrisk.theory.optimum, reidrisk.theory.matching]
+    "module",
+    [
+        reidrisk.information.counts.counting,
+        reidrisk.theory.matrix,
+        reidrisk.theory.optimum,
+        reidrisk.theory.matching,
+    ],
 )
 def test_the_examples_of_docstrings_run(module):
     failed, tried = doctest.testmod(module)

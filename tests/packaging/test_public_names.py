@@ -7,7 +7,7 @@ import time
 import pytest
 
 import reidrisk
-from reidrisk import estimates, theory
+from reidrisk import estimates, information, theory
 
 GUESTS = ("torch", "pyspark", "pandas", "matplotlib", "altair", "scipy.stats", "sphinx")
 
@@ -17,7 +17,7 @@ def fresh(code):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("module", [reidrisk, theory, estimates])
+@pytest.mark.parametrize("module", [reidrisk, theory, estimates, information])
 def test_every_public_name_exists_and_the_list_is_sorted(module):
     assert sorted(module.__all__) == module.__all__
     assert all(getattr(module, name) is not None for name in module.__all__)

@@ -1,6 +1,7 @@
 """How much what two sites are shown tells, in bits."""
 
 import json
+import math
 import shlex
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -73,8 +74,9 @@ def information(
     """Show how many bits two sites share about a user.
 
     SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts of what both
-    sites were shown of the same users; a gap is a symbol, too. Intervals hold the truth however few
-    users there are; where they are too few, a warning says so, and the intervals are wide.
+    sites were shown of the same users; a gap is a symbol, too. Intervals reach from what is too low
+    on average to what is too high on average, and hold noise besides. Where users are too few for
+    the alphabet a warning says so, and intervals are wide.
 
     A model learns from some of the users to write what one site is shown, alone and given what the
     other was shown, and is measured on others. So it knows what slots of a row have to do with
@@ -105,7 +107,7 @@ def information(
     if as_json:
         click.echo(json.dumps(_record(found, counted), indent=2))
     else:
-        _tell_counts(counted)
+        _tell_counts(counted, rows.users)
         if models:
             _tell_learned(found)
         if output is not None:
@@ -161,9 +163,11 @@ def _kept(folder: str | None) -> str:
 
 
 def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
-    """For machines: what was counted, and beside it what was learned."""
+    """For machines: what was counted, and beside it what was learned, if anything was."""
     from reidrisk.study.result import plain
 
+    if not found.learned:
+        return asdict(counted)
     return {
         **asdict(counted),
         "reckoned": plain(found.reckoned),
@@ -193,7 +197,7 @@ def _tell_learned(found: "Result") -> None:
         show.say(f"By {each.model}: {each.sentence}")
 
 
-def _tell_counts(found: "CountedInformation") -> None:
+def _tell_counts(found: "CountedInformation", users: int) -> None:
     """What all slots say together, by which way of counting, and each of them."""
     pooled = found.pooled
     show.table(
@@ -209,8 +213,8 @@ def _tell_counts(found: "CountedInformation") -> None:
     alike = f"; {slots} slots are counted together, as if they were alike" if slots > 1 else ""
     show.say(
         f"From {pooled.pairs:,} pairs of {pooled.users:,} users{alike}. Intervals hold noise and "
-        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. By each way of "
-        "counting:"
+        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. Telling {users:,} "
+        f"known users apart takes {math.log2(users):.1f} bits. By each way of counting:"
     )
     show.table(
         ("way", "H(B)", "H(B|A)", "I(A;B)", "noise", "I(A;B) leans"),

@@ -35,9 +35,9 @@ class CountedBits:
     """Bits of a slot, of all slots taken together, or summed over them.
 
     The interval of each figure reaches from what is never too high on average, less its noise, to
-    what is never too low on average, and its noise: it holds the truth however few users there
-    are, and is wide where they are few. The value is the balanced way's, moved between these ends
-    where it lies outside.
+    what is never too low on average, and its noise: it covers how far counts lean, and is wide
+    where users are few. The value is the balanced way's, moved between these ends where it lies
+    outside. Proof, and what is only measured: `docs/decisions/0103-bits-from-counts.md`.
 
     Attributes:
         users: Who were counted.

@@ -20,7 +20,7 @@ from reidrisk.randomness import uniforms
 from reidrisk.rows import Kind
 
 BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
-"""Name of an interval that holds the truth however far single ways lean."""
+"""Name of an interval that covers how far counts lean, and noise."""
 
 _SHIFTS = 8
 _USERS = 2
