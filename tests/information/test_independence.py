@@ -2,6 +2,8 @@
 
 import dataclasses
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -163,3 +165,29 @@ def test_gaps_can_tell_slots_apart():
     rows = tokens(2_000, 2)
     rows[:, 1] = np.where(rows[:, 0] == 0, -1, rows[:, 1])
     assert not slots_are_alike(rows, TOKENS)
+
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+import numpy as np
+from reidrisk import MissingExtra, Observations
+from reidrisk.information.independence import check_independence
+from reidrisk.information.sequence_model import MODELS
+rows = np.arange(600).reshape(200, 3) % 4
+try:
+    check_independence(Observations(rows, rows, np.arange(200), tokens=4), "{model}")
+except MissingExtra as missing:
+    print(missing)
+"""
+
+
+@pytest.mark.parametrize("model", ["laptop", "transformer"])
+def test_without_torch_models_are_listed_and_the_extra_is_named(model):
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_TORCH.format(model=model)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "pip install 'reidrisk[torch]'" in done.stdout
