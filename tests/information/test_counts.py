@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.information import slow_counts as slow
 
-from reidrisk import InvalidInput, Observations, TopicsApi, data
+from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi, data, machine
 from reidrisk.information import count_information
 from reidrisk.information.counts import entropies, tallies
 from reidrisk.information.counts.held_out import FOLDS, held_out
@@ -337,7 +337,8 @@ def test_slots_may_be_too_few_where_all_together_are_enough():
     known, shown = random.integers(0, 25, (2, 500, 8))
     found = count_information(seen_of(known, shown, 25))
     assert not found.pooled.too_few
-    assert "in slot" in found.warnings[0]
+    assert "500 users are too few for the alphabet slot by slot" in found.warnings[0]
+    assert "all slots together are enough" in found.warnings[0]
     assert count_information(seen_of(known[:, :1], known[:, :1], 25)).warnings == ()
 
 
@@ -422,6 +423,13 @@ def test_shards_and_repeats_are_refused():
     twice = Observations([[0], [1]], [[0], [1], [1]], [0, 1, 1], tokens=2)
     with pytest.raises(InvalidInput, match="targets 1 and 2 are of the same user"):
         count_information(twice)
+
+
+def test_more_than_can_be_held_is_refused_before_it_is_counted(monkeypatch):
+    monkeypatch.setattr(machine, "usable_memory", lambda: 1 << 20)
+    rows = np.zeros((20_000, 8), np.int8)
+    with pytest.raises(TooLarge, match="20,000 users with 8 slots: this needs"):
+        count_information(seen_of(rows, rows, 2))
 
 
 @pytest.mark.parametrize("level", [0, 1, 95])

@@ -1,9 +1,6 @@
 """Bits that two sites share about a user, from counts of what they are shown."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import reduce
-from operator import add
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,10 +8,9 @@ from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
-from reidrisk.information.counts.entropies import coverage, miller_madow, plug_in, turing
 from reidrisk.information.counts.figures import Figure
-from reidrisk.information.counts.held_out import held_out
-from reidrisk.information.counts.tallies import Floats, Ints, Tally
+from reidrisk.information.counts.ways import LEANS, Counted, counted
+from reidrisk.machine import check_fits
 from reidrisk.observations import Observations
 from reidrisk.randomness import uniforms
 from reidrisk.rows import Kind
@@ -22,18 +18,9 @@ from reidrisk.rows import Kind
 BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
 """Name of an interval that covers how far counts lean, and noise."""
 
-_SHIFTS = 8
 _USERS = 2
-_LEANS = {
-    "plug-in": "high",
-    "miller-madow": "high",
-    "jackknife": "high",
-    "turing": "high",
-    "coverage": "high",
-    "shuffled": "low",
-    "held-out": "low",
-    "balanced": "either",
-}
+_BYTES_PER_USER = 1_000
+_BYTES_PER_SLOT = 100
 
 
 def count_information(seen: Observations, *, level: float = 0.95) -> CountedInformation:
@@ -60,15 +47,19 @@ def count_information(seen: Observations, *, level: float = 0.95) -> CountedInfo
     known, shown = places.reshape(sides.shape)
     draws = uniforms(seed=0, purpose="information/order", users=seen.truth, count=1)[:, 0]
     order = np.argsort(draws, kind="stable")
-    columns = (slice(slot, slot + 1) for slot in range(seen.slots))
     size = {"symbols": len(came), "alphabet": seen.tokens + 1}
-    slots = [_counted(known[:, one], shown[:, one], order, **size) for one in columns]
-    pooled = slots[0] if seen.slots == 1 else _counted(known, shown, order, **size)
-    told = [one.told(level) for one in slots]
-    whole = pooled.told(level)
-    return CountedInformation(
-        tuple(told), reduce(add, slots).told(level), whole, _warnings(whole, told)
-    )
+    told, summed = [], None
+    for slot in range(seen.slots):
+        here = slice(slot, slot + 1)
+        one = counted(known[:, here], shown[:, here], order, **size)
+        told.append(_told(one, level))
+        summed = one if summed is None else summed + one
+    assert summed is not None
+    total = _told(summed, level)
+    pooled = told[0]
+    if seen.slots > 1:
+        pooled = _told(counted(known, shown, order, **size), level)
+    return CountedInformation(tuple(told), total, pooled, _warnings(pooled, told))
 
 
 def _check(seen: Observations) -> None:
@@ -85,69 +76,37 @@ def _check(seen: Observations) -> None:
     if len(seen.anonymous) < _USERS:
         raise InvalidInput("pairs of different users need at least two targets; give more")
     refuse_repeats("targets", seen.truth)
+    users, slots = seen.anonymous.shape
+    check_fits(
+        users * (_BYTES_PER_USER + slots * _BYTES_PER_SLOT),
+        f"{users:,} users with {slots:,} slots",
+        "count fewer of them",
+    )
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class _Shared:
-    """H(A), H(B) and I(A;B) by one way of counting."""
-
-    known: Figure
-    shown: Figure
-    mutual: Figure
-
-    @property
-    def given(self) -> Figure:
-        """H(B|A)."""
-        return self.shown - self.mutual
-
-    @property
-    def joint(self) -> Figure:
-        """H(A,B)."""
-        return self.known + self.given
-
-    def __add__(self, other: "_Shared") -> "_Shared":
-        return _Shared(
-            self.known + other.known, self.shown + other.shown, self.mutual + other.mutual
-        )
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Counted:
-    """Figures of a slot, or of several, by each way."""
-
-    users: int
-    pairs: int
-    once: int
-    ways: Mapping[str, _Shared]
-
-    def __add__(self, other: "_Counted") -> "_Counted":
-        ways = {name: way + other.ways[name] for name, way in self.ways.items()}
-        return _Counted(self.users, self.pairs + other.pairs, self.once + other.once, ways)
-
-    def told(self, level: float) -> CountedBits:
-        """Figures with their intervals."""
-        least, most, best = (self.ways[name] for name in ("turing", "held-out", "balanced"))
-        known = _between(least.known, best.known.value, most.known, level)
-        shown = _between(least.shown, best.shown.value, most.shown, level)
-        mutual = _between(
-            least.shown - most.given,
-            best.mutual.value,
-            most.known + most.shown - least.joint,
-            level,
-            limit=min(known.high, shown.high),
-        )
-        left = max(
-            shown.value - mutual.value, 0.0
-        )  # what is shown is what is shared and what is left
-        given = _between(least.joint - most.known, left, most.given, level, limit=shown.high)
-        given = replace(given, value=left, low=min(given.low, left), high=max(given.high, left))
-        ways = tuple(
-            Way(name, _LEANS[name], *(figure.estimate(level) for figure in (
-                way.known, way.shown, way.given, way.mutual)))
-            for name, way in self.ways.items()
-        )  # fmt: skip
-        once = self.once / self.pairs
-        return CountedBits(self.users, self.pairs, once, known, shown, given, mutual, ways)
+def _told(counted: Counted, level: float) -> CountedBits:
+    """Figures with their intervals."""
+    least, most, best = (counted.ways[name] for name in ("turing", "held-out", "balanced"))
+    known = _between(least.known, best.known.value, most.known, level)
+    shown = _between(least.shown, best.shown.value, most.shown, level)
+    mutual = _between(
+        least.shown - most.given,
+        best.mutual.value,
+        most.known + most.shown - least.joint,
+        level,
+        limit=min(known.high, shown.high),
+    )
+    # What is shown is what is shared and what is left: the values add up.
+    left = max(shown.value - mutual.value, 0.0)
+    given = _between(least.joint - most.known, left, most.given, level, limit=shown.high)
+    given = replace(given, value=left, low=min(given.low, left), high=max(given.high, left))
+    ways = tuple(
+        Way(name, LEANS[name], *(figure.estimate(level) for figure in (
+            way.known, way.shown, way.given, way.mutual)))
+        for name, way in counted.ways.items()
+    )  # fmt: skip
+    once = counted.once / counted.pairs
+    return CountedBits(counted.users, counted.pairs, once, known, shown, given, mutual, ways)
 
 
 def _between(
@@ -160,63 +119,17 @@ def _between(
     return Estimate(value, low, high, level, len(least.without), BOTH_ENDS)
 
 
-def _counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: int) -> _Counted:
-    """Count symbols, users x slots, in each way; `symbols` of an alphabet came."""
-    one, other = (Tally.of(side, symbols, np.zeros_like) for side in (known, shown))
-
-    def agree(codes: Ints) -> Ints:
-        """Whether a pair is twice the same: such pairs come more often than all others."""
-        same: Ints = (codes // symbols == codes % symbols).astype(np.int64)
-        return same
-
-    joint = Tally.of(known * symbols + shown, symbols**2, agree)
-    ways: dict[str, _Shared] = {}
-    for entropy, name in (
-        (plug_in, "plug-in"),
-        (miller_madow, "miller-madow"),
-        (turing, "turing"),
-        (coverage, "coverage"),
-    ):
-        first, second, both = (Figure.of(entropy(tally)) for tally in (one, other, joint))
-        ways[name] = _Shared(first, second, first + second - both)
-    plain, covered = ways["plug-in"], ways["coverage"]
-    ways["jackknife"] = _Shared(
-        plain.known.jackknifed, plain.shown.jackknifed, plain.mutual.jackknifed
-    )
-    shifts = range(1, min(_SHIFTS, len(order) - 1) + 1)
-    mixed = known[order] * symbols
-    unrelated = [
-        Tally.of_all(mixed + np.roll(shown[order], shift, axis=0), symbols**2, agree)
-        for shift in shifts
-    ]
-    chance = _apart(plain, np.array([plug_in(tally)[0] for tally in unrelated]))
-    ways["shuffled"] = _Shared(plain.known, plain.shown, plain.mutual - chance)
-    lost = held_out(joint, symbols, order, alphabet=alphabet)
-    first, second = Figure.mean(lost.known), Figure.mean(lost.shown)
-    ways["held-out"] = _Shared(first, second, second - Figure.mean(lost.given))
-    chance = _apart(covered, np.array([coverage(tally)[0] for tally in unrelated]))
-    once = float(np.mean([tally.once for tally in unrelated]))
-    share = joint.once / max(once, joint.once, 1)
-    ways["balanced"] = _Shared(covered.known, covered.shown, covered.mutual - chance * share)
-    return _Counted(len(known), known.size, joint.once, {name: ways[name] for name in _LEANS})
-
-
-def _apart(way: _Shared, joint: Floats) -> Figure:
-    """What unrelated users seem to share, from entropies of their pairs."""
-    bits = way.known.value + way.shown.value - joint
-    return Figure.mean_drawn(bits, len(way.known.without))
-
-
 def _warnings(pooled: CountedBits, slots: list[CountedBits]) -> tuple[str, ...]:
     """Whether there are too few users for the alphabet."""
     worst = max(range(len(slots)), key=lambda slot: slots[slot].seen_once)
     if slots[worst].seen_once <= TOO_FEW:
         return ()
-    where = f"{slots[worst].seen_once:.0%} of the pairs in slot {worst + 1}"
-    if len(slots) > 1:
-        where += f", and {pooled.seen_once:.0%} of all slots together,"
-    warning = (
-        f"{pooled.users:,} users are too few for the alphabet: {where} came once, so about as many "
-        "of the next user's would be new; read intervals rather than values, or count more users"
-    )
-    return (warning,)
+    few = f"{pooled.users:,} users are too few for the alphabet"
+    once = f"{slots[worst].seen_once:.0%} of the pairs in slot {worst + 1}"
+    new = "so about as many of the next user's would be new; read intervals rather than values"
+    if len(slots) == 1:
+        return (f"{few}: {once} came once, {new}, or count more users",)
+    if pooled.too_few:
+        both = f"{once}, and {pooled.seen_once:.0%} of all slots together, came once"
+        return (f"{few}: {both}, {new}, or count more users",)
+    return (f"{few} slot by slot: {once} came once, {new}; all slots together are enough",)
