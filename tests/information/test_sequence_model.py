@@ -210,6 +210,26 @@ def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
         read_network(files[0], MODELS["hybrid"])
 
 
+def test_a_kept_network_that_was_changed_is_refused(tmp_path):
+    seen, recipe = world(users=500), TINY["copying"]
+    learn_information(seen, recipe, how=QUICK, folder=tmp_path)
+    for file in tmp_path.rglob("model.safetensors"):
+        content = bytearray(file.read_bytes())
+        content[-1] ^= 1
+        file.write_bytes(content)
+    with pytest.raises(InvalidInput, match="is not a model as reidrisk wrote it"):
+        learn_information(seen, recipe, how=QUICK, folder=tmp_path)
+
+
+def test_other_rows_or_another_size_are_another_lesson(tmp_path):
+    recipe = TINY["copying"]
+    wider = translator("tiny", Shape(decoder_layers=2, **SMALL), SHORT)
+    for seen, model in ((world(users=500), recipe), (world(users=500, seed=1), recipe)):
+        learn_information(seen, model, how=QUICK, folder=tmp_path)
+    learn_information(world(users=500), wider, how=QUICK, folder=tmp_path)
+    assert len(list(tmp_path.rglob("model.safetensors"))) == 6
+
+
 def test_a_laptop_trains_as_its_network_is_best_trained():
     from reidrisk.learning.type_chain import TRAINING
 

@@ -4,7 +4,7 @@ Nothing here needs torch until a network is made.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
 from reidrisk.errors import InvalidInput
@@ -82,17 +82,19 @@ _SMALL = Training(steps=6_000, batch=64, rate=5e-3, warm_up=200, every=300)
 _PAPER = Training(
     steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
 )
-"""What the paper does not say: steps, rate."""
+"""The paper says the batch, neither steps nor rate."""
+
+_TRAINING = {
+    "transformer": _SMALL,
+    "copying-transformer": replace(_SMALL, rate=1e-2),
+    "hybrid": _SMALL,
+    "paper-transformer": _PAPER,
+    "paper-hybrid": _PAPER,
+}
 
 MODELS = {
-    recipe.name: recipe
-    for recipe in (
-        Recipe("laptop", _begin_chain, _blank_chain, _LAPTOP),
-        *(
-            translator(name, shape, _PAPER if name.startswith("paper") else _SMALL)
-            for name, shape in SHAPES.items()
-        ),
-    )
+    "laptop": Recipe("laptop", _begin_chain, _blank_chain, _LAPTOP),
+    **{name: translator(name, shape, _TRAINING[name]) for name, shape in SHAPES.items()},
 }
 """A new model is one more entry."""
 

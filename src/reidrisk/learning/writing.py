@@ -6,7 +6,8 @@ learned is read again.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -59,16 +60,8 @@ class Lesson:
             folder: Where it is kept, beside others.
             progress: Called with each look and the seconds left.
         """
-        configuration = {
-            "network": dict(recipe.configuration),
-            "conditional": self.conditional,
-            "training": asdict(self.how),
-            "seed": self.seed,
-        }
-        rows = hash_of_rows(
-            self.training.known, self.training.shown, self.held_out.known, self.held_out.shown
-        )
-        identity = hashlib.sha256(f"{recipe.name}\n{configuration}\n{rows}".encode()).hexdigest()
+        about = self._about(recipe)
+        identity = hashlib.sha256(repr(about).encode()).hexdigest()
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
             network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
@@ -91,20 +84,35 @@ class Lesson:
             identity=identity,
         )
         if place is not None:
-            looks = [asdict(look) for look in trained.looks]
-            about = About(
-                kind=recipe.name,
-                configuration={**configuration, "looks": looks},
-                tokens=self.tokens,
-                labels=None,
-                slots=self.training.slots,
-                users=len(self.training),
-                seed=self.how.seed,
+            looks = {"looks": [asdict(look) for look in trained.looks]}
+            done = replace(
+                about,
                 steps=trained.best.step,
-                rows=rows,
+                configuration={**about.configuration, **looks},
             )
-            write_model(place / _FILE, network, about)
+            write_model(place / _FILE, network, done)
         return network, trained.looks
+
+    def _about(self, recipe: Recipe) -> About:
+        """All that the network depends on."""
+        pairs = (self.training, self.held_out)
+        return About(
+            kind=recipe.name,
+            configuration={
+                "network": dict(recipe.configuration),
+                "conditional": self.conditional,
+                "training": asdict(self.how),
+                "first weights": self.seed,
+                "version": version("reidrisk"),
+            },
+            tokens=self.tokens,
+            labels=None,
+            slots=self.training.slots,
+            users=len(self.training),
+            seed=self.how.seed,
+            steps=0,
+            rows=hash_of_rows(*(rows for one in pairs for rows in (one.known, one.shown))),
+        )
 
     def nats(self, network: Any, pairs: Pairs) -> NDArray[np.float64]:
         """Nats of each symbol that a network is to write, rows x slots."""
