@@ -74,6 +74,20 @@ def test_progress_shows_loss_and_time_left(seen, learner):
     assert "entropy: 5.600 bits at step 300" in done.stderr
 
 
+def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_path):
+    (tmp_path / "study.toml").write_text(
+        'targets = 20\nattacks = ["hamming"]\ninformation = ["transformer"]\n'
+        '[people]\nkind = "synthetic"\nusers = 300\nepochs = 2\n'
+    )
+    words = ("study", tmp_path / "study.toml", "-o", tmp_path / "run")
+    done = call(*words, screen=True)
+    assert done.returncode == 0, done.stderr
+    assert "entropy: 5.600 bits at step 300" in done.stderr
+    log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
+    assert "entropy: 6.600 bits on held-out users at step 100, after 0 s of processor time" in log
+    assert "last digits" in (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize("kept", [True, False])
 def test_who_stops_a_model_hears_how_to_go_on(seen, learner, tmp_path, kept):
     folder = ("--folder", tmp_path / "learned") if kept else ()

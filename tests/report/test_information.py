@@ -44,12 +44,12 @@ def test_told_counted_and_learned_stand_side_by_side_with_what_each_is():
         "Figure", "Weeks", "By", "Bits", "95 % interval", "People")), strict=True))  # fmt: skip
     assert rows[4:6] == [
         ("mutual information", "1", "the release", rows[4][3], "exact", NOTHING),
-        ("mutual information", "1", "counts", "1.9", "1.3 to 2.5", "400"),
+        ("mutual information", "1", "counts", "1.9", "1.30 to 2.50", "400"),
     ]
-    assert rows[-1] == ("mutual information", "4", "laptop", "1.09", "1.04 to 1.14", "400")
+    assert rows[-1] == ("mutual information", "4", "laptop", "1.09", "1.040 to 1.140", "400")
     assert cells(exhibit, "What it is")[7].startswith("too high on average: ")
     assert cells(exhibit, "What it is")[-1].startswith("may be off either way: ")
-    assert "1.9 (1.3 to 2.5) over 1 week by counts" in exhibit.sentence
+    assert "1.9 (1.30 to 2.50) over 1 week by counts" in exhibit.sentence
     assert any("No bound in this report rests on it" in one for one in section.sentences)
     assert section.sentences[-1] == WARNING
 
@@ -58,7 +58,7 @@ def test_ways_of_correcting_counts_are_folded_away_and_may_be_below_nothing():
     exhibit = exhibits(information.section(reckoned_sample()))["counts"]
     assert exhibit.folded
     assert cells(exhibit, "Way") == ["plug-in", "shuffled"]
-    assert cells(exhibit, "95 % interval")[1] == "-0.3 to -0.1"
+    assert cells(exhibit, "95 % interval")[1] == "-0.30 to -0.10"
     drawn = exhibit.draw(exhibit.rows, FILE).to_dict()
     assert drawn["data"]["values"][1]["beside"] == 0
 

@@ -34,9 +34,9 @@ def said(row: Row) -> str:
 
 
 def ends(row: Row) -> str:
-    """Both ends of the interval."""
-    half = _half(row)
-    return f"{bits(span(row).low, half)} to {bits(span(row).high, half)}" if half else "exact"
+    """Both ends of the interval, to a digit more than the value has."""
+    fine = _half(row) / 10
+    return f"{bits(span(row).low, fine)} to {bits(span(row).high, fine)}" if fine else "exact"
 
 
 def bit_columns(level: float) -> tuple[Column, Column]:

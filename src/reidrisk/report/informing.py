@@ -9,8 +9,7 @@ from reidrisk.report.page import Sheet, save
 from reidrisk.study.result import Result
 from reidrisk.study.saying.numbers import count
 from reidrisk.study.saying.statement import Statement
-from reidrisk.study.saying.words import units
-from reidrisk.study.words import versions
+from reidrisk.study.words import LAST_DIGITS, versions
 from reidrisk.visible import cleaned
 
 _ASSUMED = (
@@ -35,16 +34,12 @@ def html(
         inputs: Hashes of the files read, by name.
     """
     known = cleaned(found)
-    best = [one for one in known.reckoned if one.figure == "mutual information" and not one.how]
-    told = "; ".join(
-        f"{one.bits:.3f} ({one.low:.3f} to {one.high:.3f}) over {units(known, one.slots)} by "
-        f"{one.by}"
-        for one in best
-    )
+    bits, slots = information.section(known), independence.section(known)
+    assert bits is not None
     sheet = Sheet(
         title=known.title,
         statements=(
-            Statement("found", f"Two sites share, in bits per slot: {told}."),
+            Statement("found", bits.exhibits[0].sentence),
             *(Statement("possible", one.sentence) for one in known.independence if one.slots > 1),
         ),
         basis=f"Measured on {count(known.targets)} people of whom both sites were shown something.",
@@ -52,10 +47,9 @@ def html(
         study={"models": [one.model for one in known.learned], "seed": known.seed},
         command=command,
         seed=known.seed,
-        assumptions=_ASSUMED,
+        assumptions=(*_ASSUMED, *((LAST_DIGITS,) if known.learned else ())),
         not_covered=_NOT_COVERED,
         inputs=dict(inputs),
         versions=versions(("torch",) if known.learned else ()),
     )
-    sections = (information.section(known), independence.section(known))
-    return save(sheet, [one for one in sections if one is not None], path)
+    return save(sheet, [one for one in (bits, slots) if one is not None], path)

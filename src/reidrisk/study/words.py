@@ -26,6 +26,12 @@ NOT_COVERED = (
 )
 
 
+LAST_DIGITS = (
+    "Models learn by sums of floats, which come in another order on another machine or with "
+    "another version of torch: there, the last digits of what they learned may differ."
+)
+
+
 def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     """What was assumed, a sentence each."""
     sentences = [
@@ -44,6 +50,8 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "these are strangers, and like everybody else in all but that. Every figure but those "
             "on strangers is of people whom the attacker knows."
         )
+    if guests_of(study):
+        sentences.append(LAST_DIGITS)
     if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "
