@@ -138,6 +138,21 @@ def test_long_gradients_are_shortened():
     assert max(lengths) == pytest.approx(0.01, rel=1e-3)
 
 
+def test_a_few_wild_steps_do_not_spoil_a_training():
+    """Adam divides by the length of gradients, which it remembers for a thousand steps."""
+
+    def reached(wild, clip):
+        task = Task(wrong=0.0)
+        loss = task.loss
+        task.loss = lambda users: loss(users) * (1_000 if task.calls in wild else 1)
+        how = Training(steps=100, batch=32, rate=0.01, every=50, clip=clip)
+        return task.train(how).best.held_out
+
+    calm = reached((), 1.0)
+    assert reached((5, 20), 1.0) < 1.1 * calm
+    assert reached((5, 20), math.inf) > 2 * calm
+
+
 def spoilt_at(task, step, value):
     """Let the loss of a step be spoilt."""
     loss = task.loss

@@ -6,6 +6,7 @@ belongs to another training is somebody's work, and is left alone.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -82,4 +83,6 @@ class Checkpoints:
 
 def _remove(files: list[Path]) -> None:
     for file in files:
-        file.unlink(missing_ok=True)
+        # One that stays is in nobody's way, and no reason to lose what was learned.
+        with suppress(OSError):
+            file.unlink()

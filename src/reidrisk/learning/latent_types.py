@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.splitting import MULTIPLIER, contents_of, times_before
 from reidrisk.learning.type_model import Mixture, TypeModel, expect
 from reidrisk.observations import MISSING
 from reidrisk.parallel import over_blocks
@@ -35,9 +36,6 @@ HELD_OUT = 0.2
 """Share of users on whom numbers of types are compared."""
 
 ROWS_AT_A_TIME = 1 << 18
-
-HASH_MULTIPLIER, HASH_SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-"""Of the numbers that stand for rows: 2**64 over the golden ratio, which is odd."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -149,35 +147,16 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
 
     def work(start: int, stop: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
         block = handle.block(start, stop)
-        return _hashes(block), (block != MISSING).any(axis=1)
+        return contents_of(block), (block != MISSING).any(axis=1)
 
     parts = over_blocks(work, handle.users, ROWS_AT_A_TIME)
     hashes, seen = (np.concatenate(part) for part in zip(*parts, strict=True))
     places, content = np.flatnonzero(seen), hashes[seen]
     if not places.size:
         raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
-    names = content + _times_before(content) * HASH_MULTIPLIER
+    names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
     return handle.take(places[np.lexsort((content, draws))[:users]]).astype(np.int32)
-
-
-def _hashes(rows: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """A number for each row that is the same for the same tokens, whatever type holds them."""
-    hashes = np.zeros(len(rows), np.uint64)
-    for column in rows.T:
-        hashes = (hashes ^ (hashes >> HASH_SHIFT)) * HASH_MULTIPLIER
-        hashes += column.astype(np.int64).view(np.uint64)
-    return hashes
-
-
-def _times_before(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """How often the value of each place stands at earlier places."""
-    order = np.argsort(values, kind="stable")
-    places, ordered = np.arange(values.size), values[order]
-    first = np.concatenate([[True], ordered[1:] != ordered[:-1]])
-    before = np.empty(values.size, np.uint64)
-    before[order] = places - np.maximum.accumulate(np.where(first, places, 0))
-    return before
 
 
 def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:

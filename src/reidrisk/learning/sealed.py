@@ -38,12 +38,13 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     """
     # Copies, since safetensors refuses memory that two tensors share.
     copies = {name: one.detach().to("cpu", copy=True).contiguous() for name, one in tensors.items()}
-    text = json.dumps(said, allow_nan=False, sort_keys=True)
-    content = safetensors_torch.save(copies, metadata={_SAID: text, _SEAL: _NO_SEAL})
+    # One note that says all: safetensors writes several in any order.
+    text = json.dumps({**said, _SEAL: _NO_SEAL}, allow_nan=False, sort_keys=True)
+    content = safetensors_torch.save(copies, metadata={_SAID: text})
     seal = hashlib.sha256(content).hexdigest()
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     with written_whole(path, mode=ONLY_ME) as (part,), part.open("wb") as file:
-        file.write(content[:head].replace(_NO_SEAL.encode(), seal.encode(), 1))
+        file.write(content[:head].replace(_written(_NO_SEAL), _written(seal), 1))
         file.write(memoryview(content)[head:])
 
 
@@ -65,7 +66,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise _damaged(file, what, "its header is not as long as it says")
     head = content[: _LENGTH + length]
     said, seal = _header(head[_LENGTH:], file, what)
-    digest = hashlib.sha256(head.replace(seal.encode(), _NO_SEAL.encode(), 1))
+    digest = hashlib.sha256(head.replace(_written(seal), _written(_NO_SEAL), 1))
     digest.update(memoryview(content)[len(head) :])
     if digest.hexdigest() != seal:
         raise _damaged(file, what, "its checksum is that of other content")
@@ -75,21 +76,24 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise _damaged(file, what, "its tensors are not where it says") from wrong
 
 
+def _written(seal: str) -> bytes:
+    """A checksum as it stands in a header: in a text of JSON within JSON."""
+    return json.dumps(json.dumps({_SEAL: seal}))[2:-2].encode()
+
+
 def _header(header: bytes, file: Path, what: str) -> tuple[dict[str, Any], str]:
     """What a header says, and the checksum."""
     try:
-        notes = json.loads(header)["__metadata__"]
-        seal, said = notes[_SEAL], json.loads(notes[_SAID])
+        said = json.loads(json.loads(header)["__metadata__"][_SAID])
+        seal = said.pop(_SEAL)
     except KeyError:
         raise InvalidInput(
             f"{file}: is a safetensors file, but not {what} of reidrisk; name the file that "
             "reidrisk wrote"
         ) from None
-    except (ValueError, TypeError, RecursionError):
+    except (AttributeError, ValueError, TypeError, RecursionError):
         raise _damaged(file, what, "its header is not what safetensors files begin with") from None
-    if not (
-        isinstance(said, dict) and isinstance(seal, str) and re.fullmatch("[0-9a-f]{64}", seal)
-    ):
+    if not (isinstance(seal, str) and re.fullmatch("[0-9a-f]{64}", seal)):
         raise _damaged(file, what, "its header has no checksum")
     return said, seal
 
