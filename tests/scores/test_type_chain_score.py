@@ -112,6 +112,22 @@ def test_with_nothing_kept_slots_are_independent():
     np.testing.assert_allclose(score.of(known, shown), sum(slots), atol=GRID * 1e-9)
 
 
+def test_what_a_slot_says_on_its_own():
+    """Chances of a symbol beside itself, and beside any other, summed by hand."""
+    score = TypeChain(*tables(11, 3, 3))
+    every = np.array(list(itertools.product((0, 1, 2, -1), repeat=2)))
+    joint = np.exp(score.of(every[:, :1], every[:, 1:]) / GRID).reshape(4, 4)
+    joint *= (score.chances.known @ score.chances.weights)[:, None]
+    (match, mismatch, known_gap) = np.exp(score.by_token().table[:, 0] / GRID)
+    alone = joint.sum(axis=1)
+    np.testing.assert_allclose(match[:3], np.diagonal(joint)[:3] / alone[:3])
+    for token in range(3):
+        others = [one for one in range(3) if one != token]
+        assert mismatch[token] == pytest.approx(joint[others, token].sum() / alone[others].sum())
+    np.testing.assert_allclose(known_gap, joint[3] / alone[3])
+    assert mismatch[3] == pytest.approx(joint[:3, 3].sum() / alone[:3].sum())
+
+
 def test_long_rows_do_not_vanish():
     arrays = tables(8, 3, 30)
     known, shown = np.random.default_rng(1).integers(-1, 30, (2, 1, 900))

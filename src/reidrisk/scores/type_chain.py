@@ -16,7 +16,9 @@ from reidrisk.errors import InvalidInput
 from reidrisk.observations import Observations, Tokens
 from reidrisk.parallel import kernel
 from reidrisk.rows import Kind, Rows
+from reidrisk.scores.chances import log_chance
 from reidrisk.scores.score import Floats, Gains, as_tokens, check_kind, choose, coins, frozen
+from reidrisk.scores.token_weights import TokenWeights
 from reidrisk.scores.type_mixture import (
     IMPOSSIBLE,
     TypeMixture,
@@ -148,6 +150,31 @@ class TypeChain:
         joint[place, place] = same
         return TypeMixture(weights, known.T, joint.transpose(2, 0, 1), gaps=True)
 
+    def by_token(self) -> TokenWeights:
+        """What a slot says on its own, of any class: quick to search, as the first of a shortlist.
+
+        A match gains the logarithm of the chance that a token is shown beside itself, a mismatch
+        that of the chance beside any other.
+        """
+        weights, _, _, known, same, rest, other, _ = self.chances
+        single, both = known @ weights, same @ weights
+        apart = (other * (rest.sum(axis=0) - rest)) @ weights
+        apart[:-1] -= (other * rest[-1])[:-1] @ weights  # beside another token, no gap
+        elsewhere = np.maximum(1 - single[-1] - single, 0.0)
+        elsewhere[-1] = 1 - single[-1]
+        beside_gap = (other * rest[-1]) @ weights
+        match, mismatch, known_gap = (
+            log_chance(np.divide(part, whole, out=np.zeros_like(single), where=whole > 0))
+            for part, whole in ((both, single), (apart, elsewhere), (beside_gap, single[-1:]))
+        )
+        return TokenWeights(
+            match[:-1],
+            mismatch[:-1],
+            known_gap=known_gap[:-1],
+            shown_gap=mismatch[-1],
+            both_gaps=match[-1],
+        )
+
     def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
         """What may be shown beside each of these known rows.
 
@@ -208,49 +235,45 @@ def rate_chain_alone(chances: ChainChances, table: Array, rows: Array, nats: Arr
 @kernel
 def log_chain(chances: ChainChances, shown: Array, known: Array, belief: Array) -> float:
     """Logarithm of the chance of two rows; minus infinity if they are impossible."""
-    weights, keep = chances.weights, chances.keep
-    lifts, until_lift, moved = 0, chances.steps, 0.0
+    weights, keep, move = chances.weights, chances.keep, chances.move
+    same, rest, drawn = chances.same, chances.rest, chances.other
+    lifts, until_lift = 0, chances.steps
+    belief[:] = 0.0
+    moved = 1.0  # before the first slot everybody draws a class
     for slot in range(known.shape[0]):
         one, other = known[slot], shown[slot]
-        rest, drawn, same = chances.rest[one], chances.other[other], chances.same[one]
-        if slot == 0:
-            belief[:] = weights
-        elif one == other:
+        if one == other:
             for kind in range(belief.shape[0]):
-                belief[kind] = (belief[kind] * keep[kind] + moved * weights[kind]) * same[kind]
+                before = belief[kind] * keep[kind] + moved * weights[kind]
+                belief[kind] = before * same[one, kind]
         else:
             for kind in range(belief.shape[0]):
                 before = belief[kind] * keep[kind] + moved * weights[kind]
-                belief[kind] = before * (rest[kind] * drawn[kind])
-        if slot == 0:
-            for kind in range(belief.shape[0]):
-                belief[kind] *= same[kind] if one == other else rest[kind] * drawn[kind]
+                belief[kind] = before * (rest[one, kind] * drawn[other, kind])
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
             lifts += lift_all(belief)
-        moved = sum_of_products(belief, chances.move)
+        moved = sum_of_products(belief, move)
     return log_of_sum(belief, lifts)
 
 
 @kernel
 def log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Array) -> float:
     """The same for one row, with the chance of each symbol in a slot."""
-    weights, keep = chances.weights, chances.keep
-    lifts, until_lift, moved = 0, chances.steps, 0.0
+    weights, keep, move = chances.weights, chances.keep, chances.move
+    lifts, until_lift = 0, chances.steps
+    belief[:] = 0.0
+    moved = 1.0
     for slot in range(row.shape[0]):
-        one = table[row[slot]]
-        if slot == 0:
-            for kind in range(belief.shape[0]):
-                belief[kind] = weights[kind] * one[kind]
-        else:
-            for kind in range(belief.shape[0]):
-                belief[kind] = (belief[kind] * keep[kind] + moved * weights[kind]) * one[kind]
+        one = row[slot]
+        for kind in range(belief.shape[0]):
+            belief[kind] = (belief[kind] * keep[kind] + moved * weights[kind]) * table[one, kind]
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
             lifts += lift_all(belief)
-        moved = sum_of_products(belief, chances.move)
+        moved = sum_of_products(belief, move)
     return log_of_sum(belief, lifts)
 
 
