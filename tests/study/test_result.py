@@ -236,8 +236,8 @@ def signed(**said):
     return {**plain(Signoff()), **said}
 
 
-LEARNED = ("reckoned", "learned", "independence")
-"""Parts that results have since information is counted and learned."""
+LEARNED = ("reckoned", "learned", "independence", "shortlists")
+"""Parts that results have since there are models that learn."""
 
 OLD = Path(__file__).parent / "data" / "reidrisk-1.json"
 

@@ -46,6 +46,7 @@ __all__ = [
     "Risk",
     "Selection",
     "Setting",
+    "Shortlist",
     "Signoff",
     "UserRisk",
     "adapter",
@@ -213,6 +214,23 @@ class Guesses:
     users: int
     guesses: int
     right: Estimate
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """How often the right user is among the rows that an attack lists, of which it names one.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        listed: How many rows it lists at most, of all that are known.
+        recall: How often the right one is among them.
+    """
+
+    attack: str
+    slots: int
+    listed: int
+    recall: Estimate
 
 
 @dataclass(frozen=True)
@@ -395,6 +413,7 @@ class Result:
         per_user: Spread over users.
         attackers: The attacks of the study in words.
         guesses: Attackers who may name several.
+        shortlists: Attackers who list some rows at first sight, and rate only these.
         strangers: Attackers who may meet people they do not know.
         credits: What became of every target.
         information: Bits, as the release can tell them.
@@ -428,6 +447,7 @@ class Result:
     per_user: tuple[UserRisk, ...] = ()
     attackers: tuple[Attacker, ...] = ()
     guesses: tuple[Guesses, ...] = ()
+    shortlists: tuple[Shortlist, ...] = ()
     strangers: tuple[OpenSet, ...] = ()
     credits: tuple[Credits, ...] = ()
     information: tuple[Bits, ...] = ()
@@ -453,7 +473,8 @@ class Result:
         compared = tuple(risk for one in self.releases for risk in one.risks)
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
-            *self.per_user, *self.guesses, *self.strangers, *self.credits, *compared,
+            *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
+            *compared,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))
