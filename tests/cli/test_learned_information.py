@@ -71,7 +71,8 @@ def test_a_page_tells_it_all(seen, learner, tmp_path):
 
 def test_progress_shows_loss_and_time_left(seen, learner):
     done = call("information", seen, *MODEL, screen=True)
-    assert "entropy: 5.600 bits at step 300" in done.stderr
+    assert "transformer, conditional entropy: 5.600 bits at step 300" in done.stderr
+    assert "at most 0:00:01" in done.stderr
 
 
 def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_path):
@@ -82,9 +83,10 @@ def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_p
     words = ("study", tmp_path / "study.toml", "-o", tmp_path / "run")
     done = call(*words, screen=True)
     assert done.returncode == 0, done.stderr
-    assert "entropy: 5.600 bits at step 300" in done.stderr
+    assert "transformer, conditional entropy: 5.600 bits at step 300" in done.stderr
+    assert "at most 0:00:01" in done.stderr
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
-    assert "entropy: 6.600 bits on held-out users at step 100, after 0 s of processor time" in log
+    assert "transformer, entropy: 6.600 bits on held-out users at step 100, after 0 s" in log
     assert "last digits" in (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
 
 

@@ -191,7 +191,7 @@ def test_each_way_is_a_step_and_a_run_goes_on_with_what_a_model_has_learned(tmp_
     learner.stop = 1
     with pytest.raises(KeyboardInterrupt):
         run_in(folder, LEARNED, PEOPLE, learning=lambda *told: looks.append(told))
-    assert [told[0] for told in looks] == ["entropy"] * 2
+    assert [told[0] for told in looks] == ["transformer, entropy"] * 2
     assert list((folder / "steps").glob("information-counts-*.json"))
     (begun,) = (folder / "steps").glob("*.begun/*/*")
     assert begun.stat().st_mode & 0o777 == 0o600

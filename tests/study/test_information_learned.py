@@ -61,12 +61,12 @@ def test_a_study_that_is_stopped_while_a_model_learns_ends_with_the_same_bytes(
         assert {file.stat().st_mode & 0o777 for file in files} == {0o600}
     done = call("study", study, "-o", stopped)
     assert done.returncode == 0, done.stderr
-    assert looks[:3] == [("entropy", 3), ("entropy", 6), ("entropy", 9)]  # none is done again
+    assert looks[:3] == [("laptop, entropy", step) for step in (3, 6, 9)]  # none twice
     assert (stopped / "result.json").read_bytes() == (whole / "result.json").read_bytes()
     for folder in (whole, stopped):
         assert not list((folder / "steps").glob("*.begun"))
     log = (stopped / "log.txt").read_text(encoding="utf-8")
-    assert "entropy: " in log
+    assert "laptop, conditional entropy, slot by slot: " in log
     assert "s of processor time" in log
 
 

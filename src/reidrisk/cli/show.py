@@ -5,6 +5,7 @@ import textwrap
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -209,7 +210,8 @@ class Progress:
     def learned(self, figure: str, look: "Look", left: float) -> None:
         """A model has learned a figure for a while."""
         text = f"{figure}: {look.held_out:.3f} bits at step {look.step:,}"
-        self._update("learning", text, look.seconds, look.seconds + left, "s")
+        most = f"at most {timedelta(seconds=round(left))}"
+        self._update("learning", text, look.seconds, look.seconds + left, most)
 
     def read(self, done: int, total: int) -> None:
         """Some bytes of a file were read."""
@@ -221,17 +223,23 @@ class Progress:
         if kind not in self._tasks:
             self._tasks[kind] = self._bars.add_task(text, total=total, unit=unit)
         self._bars.update(
-            self._tasks[kind], description=text, completed=done, total=total, visible=True
+            self._tasks[kind],
+            description=text,
+            completed=done,
+            total=total,
+            unit=unit,
+            visible=True,
         )
 
 
 class _Rate(ProgressColumn):
-    """How many a second, or how many of how many."""
+    """How many a second, or how many of how many, or how long at most."""
 
     def render(self, task: Task) -> Text:
-        if not task.fields["unit"]:
+        unit = task.fields["unit"]
+        if not unit:
             return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
-        return Text(f"{short(task.speed or 0)} {task.fields['unit']}/s")
+        return Text(unit if unit.startswith("at most") else f"{short(task.speed or 0)} {unit}/s")
 
 
 def _bars() -> Bars:

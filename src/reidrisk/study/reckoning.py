@@ -12,6 +12,7 @@ from reidrisk.guests import check_guest
 from reidrisk.information import independence, sequence_model
 from reidrisk.information.counts import CountedInformation
 from reidrisk.information.sequence_model import MODELS, SequenceBits
+from reidrisk.learning.looks import Look
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.study.desks import Desk
@@ -108,11 +109,16 @@ def _of_counts(
 
 def by_model(seen: Observations, model: str, *, level: float, seed: int, desk: Desk) -> Records:
     """Bits per slot by a model that learns to write rows, how it learned, whether slots add up."""
+
+    def watch(figure: str, look: Look, left: float) -> None:
+        if desk.watch is not None:
+            desk.watch(f"{model}, {_words(figure)}", look, left)
+
     found = sequence_model.learn_information(
-        seen, model, seed=seed, folder=desk.folder, progress=desk.watch
+        seen, model, seed=seed, folder=desk.folder, progress=watch
     )
     slots = independence.check_independence(
-        seen, model, seed=seed, together=found, folder=desk.folder, progress=desk.watch
+        seen, model, seed=seed, together=found, folder=desk.folder, progress=watch
     )
     return {
         "reckoned": tuple(_learned(found, level)),
