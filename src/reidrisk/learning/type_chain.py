@@ -7,6 +7,7 @@ and learned by gradients; and every probability is exact, because a sum over all
 classes is a recursion.  Decision 0106 says why it is built like this.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,10 @@ have alike. Nothing is impossible, and products of chances stay within single pr
 
 KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
 """Chances to keep a class that are tried before anything is learned."""
+
+TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
+"""What is tried with each of them: how much the known site says about the class, and how far the
+other draws anew."""
 
 TRIED = 2_000
 """Users they are tried on."""
@@ -78,8 +83,10 @@ class Tables(NamedTuple):
 class TypeChain(torch.nn.Module):
     """Classes that drift, and copies.
 
-    What a class shows is the same at both sites, but for how popular a symbol is at each. How often
-    a symbol is copied depends on the class, on the symbol, and on how rare it is in the class.
+    What a class shows is the same at both sites, but for how popular a symbol is at each, and for
+    `trust`: with 0, the known site shows the same in all classes and says nothing about them. How
+    often a symbol is copied depends on the class, the symbol, and how rare it is in the class; as
+    far as the other site draws anew (`fresh`), it is the same symbol by chance alone.
 
     Args:
         classes: How many.
@@ -97,8 +104,9 @@ class TypeChain(torch.nn.Module):
         self.weights, self.keep = free(classes), free(classes)
         self.shown, self.other_site = free(symbols, classes), free(symbols, 1)
         if conditional:
-            self.known_site = free(symbols, 1)
-            self.copy_class, self.copy_symbol, self.rare = free(classes), free(symbols, 1), free()
+            self.known_site, self.trust = free(symbols, 1), free()
+            self.copy_class, self.copy_symbol = free(classes), free(symbols, 1)
+            self.rare, self.fresh = free(), free()
 
     def nats(self, source: Any | None, target: Any) -> Any:
         """Surprise at each symbol of rows, given those before it and all of the known row.
@@ -113,7 +121,7 @@ class TypeChain(torch.nn.Module):
         other = _spread(self.shown + self.other_site)
         if source is None:
             return self._surprise(_of(other, target))
-        known, copy = self._known_and_copy()
+        known, copy = self._known_and_copy(other)
         # One look into each of two tables: a copy is told by the known symbol alone.
         size, copied = len(other), source == target
         first = torch.cat([(1 - copy) / (1 - other), copy])
@@ -126,8 +134,8 @@ class TypeChain(torch.nn.Module):
         exact = TypeChain(self.keep.numel(), len(self.shown), conditional=True).double()
         exact.load_state_dict(self.state_dict())
         with torch.no_grad():
-            known, copy = exact._known_and_copy()  # noqa: SLF001  it is the same class
             other = _spread(exact.shown + exact.other_site)
+            known, copy = exact._known_and_copy(other)  # noqa: SLF001  it is the same class
             arrays = (
                 exact.weights.softmax(0),
                 _inside(exact.keep.sigmoid()),
@@ -137,10 +145,11 @@ class TypeChain(torch.nn.Module):
             )
             return Tables(*(np.ascontiguousarray(one.numpy()) for one in arrays))
 
-    def _known_and_copy(self) -> tuple[Any, Any]:
-        known = _spread(self.shown + self.known_site)
+    def _known_and_copy(self, other: Any) -> tuple[Any, Any]:
+        known = _spread(self.trust * self.shown + self.known_site)
         often = (self.copy_class + self.copy_symbol).sigmoid()
-        return known, _inside(often * known / (known + self.rare.exp()))
+        copied = often * (known.log() - self.rare).sigmoid()
+        return known, _inside(torch.lerp(copied, other, self.fresh.sigmoid()))
 
     def _surprise(self, shown: Any, known: Any | None = None) -> Any:
         """Both are chances of symbols by class, rows x slots x classes.
@@ -192,14 +201,40 @@ def begun(
     if not conditional and shown.shape[1] == 1:
         classes = 1
     classes = min(classes, len(shown))
-    if begin == "types":
-        weights, chances = _types(known, shown, size, classes, seed)
-    elif begin == "scratch":
+    if begin == "scratch":
         noise = np.random.default_rng(seed).standard_normal((classes, size))
-        counts = _counts(known, size) + _counts(shown, size)
-        weights, chances = np.ones(classes), counts * np.exp(SPREAD * noise)
-    else:
+        everyone = _counts(known, size) + _counts(shown, size)
+        start = np.ones(classes), everyone / everyone.sum() * np.exp(SPREAD * noise)
+        return _begun_at(start, known, shown, conditional=conditional)
+    if begin != "types":
         raise InvalidInput(f"a chain begins from types or from scratch, got {begin!r}")
+    # A copy says nothing new about a type, and would make types of single symbols.
+    rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
+    chain = _begun_at(_types(rows, size, classes, seed), known, shown, conditional=conditional)
+    if conditional and not chain.trust and shown.shape[1] > 1:
+        # What the sites show does not belong together, so each has its own rows.
+        start = _types(np.concatenate([known, shown]), size, classes, seed)
+        chain = _begun_at(start, known, shown, conditional=True)
+    return chain
+
+
+def _types(rows: Symbols, size: int, classes: int, seed: int) -> tuple[Floats, Floats]:
+    """Shares of types, and chances of symbols in each."""
+    plain = {"tokens": size, "top": 1, "noise": 0, "seed": seed}
+    if classes > 1 and len(rows) < ENOUGH:
+        fewer = tuple(dict.fromkeys(max(classes // share, 1) for share in (1, 4, 16, classes)))
+        classes = choose_types(rows, fewer, **plain)
+    users = max(USERS, SIGHTINGS // rows.shape[1])
+    fit = fit_types(rows, types=classes, users=users, **plain)
+    return np.maximum(fit.weights, FLOOR / classes), fit.inclusion
+
+
+def _begun_at(
+    start: tuple[Floats, Floats], known: Symbols, shown: Symbols, *, conditional: bool
+) -> TypeChain:
+    """A chain of these classes, and for the rest what is counted in rows."""
+    weights, chances = start
+    size = chances.shape[1]
     chain = TypeChain(weights.size, size, conditional=conditional)
     known_counts, shown_counts = _counts(known, size), _counts(shown, size)
     mean = (known_counts + shown_counts) / 2
@@ -209,46 +244,33 @@ def begun(
     if conditional:
         _set(chain.known_site, np.log(known_counts / mean)[:, None])
         copied = known == shown
-        rate = copied.mean()
+        rate = (copied.sum() + 1) / (copied.size + 2)
         copies = np.bincount(known[copied], minlength=size) + PSEUDO_COPIES * rate
         rates = copies / (known_counts - PSEUDO + PSEUDO_COPIES)
         _set(chain.copy_symbol, _logit(rates)[:, None])
         _set(chain.rare, np.log(RARE))
-    some = slice(min(len(shown), TRIED))
-    _keep_best(chain, known[some] if conditional else None, shown[some])
+    some = min(len(shown), TRIED)
+    _try(chain, known[:some] if conditional else None, shown[:some])
     return chain
 
 
-def _types(
-    known: Symbols, shown: Symbols, size: int, classes: int, seed: int
-) -> tuple[Floats, Floats]:
-    """Shares of types, and chances of symbols in each.
-
-    A copy says nothing that was not said before, and would make types of single symbols.
-    """
-    rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
-    plain = {"tokens": size, "top": 1, "noise": 0.0, "seed": seed}
-    users = max(USERS, SIGHTINGS // rows.shape[1])
-    if 1 < classes and len(rows) < ENOUGH:
-        fewer = tuple(dict.fromkeys(max(classes // share, 1) for share in (1, 4, 16, classes)))
-        classes = choose_types(rows, fewer, users=users, **plain)
-    fit = fit_types(rows, types=classes, users=users, **plain)
-    return np.maximum(fit.weights, FLOOR / classes), fit.inclusion
-
-
-def _keep_best(chain: TypeChain, known: Symbols | None, shown: Symbols) -> None:
-    """Keep classes as these rows say."""
+def _try(chain: TypeChain, known: Symbols | None, shown: Symbols) -> None:
+    """Set how long classes are kept, and how the sites hang together, as rows are told best."""
     source, target = (
         None if rows is None else torch.tensor(rows).long() for rows in (known, shown)
     )
 
-    def reached(keep: float) -> float:
+    def reached(numbers: tuple[float, tuple[float, float]]) -> float:
+        keep, (trust, fresh) = numbers
         _set(chain.keep, _logit(np.full(chain.keep.numel(), keep)))
+        if source is not None:
+            _set(chain.trust, trust)
+            _set(chain.fresh, _logit(np.array(fresh)))
         with torch.no_grad():
             return float(chain.nats(source, target).mean())
 
-    best = min(KEEPS, key=reached)
-    reached(best)
+    keeps = KEEPS if shown.shape[1] > 1 else KEEPS[-1:]
+    reached(min(itertools.product(keeps, TRIALS if known is not None else TRIALS[:1]), key=reached))
 
 
 def _futures(known: Any, weights: Any, keep: Any, nothing: bool) -> tuple[list[Any], list[Any]]:
@@ -292,4 +314,5 @@ def _set(parameter: Any, values: Any) -> None:
 
 
 def _counts(rows: Symbols, size: int) -> Floats:
-    return np.bincount(rows.reshape(-1), minlength=size) + PSEUDO
+    counts: Floats = np.bincount(rows.reshape(-1), minlength=size).astype(np.float64)
+    return counts + PSEUDO
