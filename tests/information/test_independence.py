@@ -8,7 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Observations
+from reidrisk import Observations, TopicsApi
+from reidrisk.data import Interests, sequence_information, synthetic_topics
 from reidrisk.information.independence import (
     Independence,
     check_independence,
@@ -126,6 +127,22 @@ def test_columns_with_tokens_of_their_own_are_learned_apart():
     found = check_independence(seen, TINY)
     assert "within the errors" in found.sentence
     assert found.one_by_one.value == pytest.approx(found.together.value, abs=0.1)
+
+
+@pytest.mark.torch
+def test_weeks_of_a_small_population_are_told_from_independent_ones():
+    """Its bits are known: one week in closed form, four by exact chances of sequences."""
+    world = {"topics": 60, "types": 12}
+    people = synthetic_topics(users=10_000, epochs=4, seed=1, **world)
+    seen = TopicsApi(topics=60).observe(people, targets=10_000, seed=7)
+    found = check_independence(seen)
+    one_by_one = 4 * Interests(**world).information().mutual_information
+    together = 4 * sequence_information(Interests(**world), 4).mutual_information.value
+    assert found.one_by_one.value == pytest.approx(
+        one_by_one, abs=0.05 + 4 * found.one_by_one.error
+    )
+    assert found.together.value == pytest.approx(together, abs=0.05 + 4 * found.together.error)
+    assert "slots are not independent; attacks that add up slots miss" in found.sentence
 
 
 @pytest.mark.torch

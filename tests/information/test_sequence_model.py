@@ -167,8 +167,9 @@ def test_training_that_was_stopped_ends_as_if_it_had_not_been(tmp_path, figure):
     assert without_seconds(resumed) == without_seconds(at_once)
 
 
-def test_what_was_learned_is_not_learned_again(tmp_path):
-    seen, recipe, looks = world(users=500), TINY["copying"], []
+@pytest.mark.parametrize("kind", ["copying", "laptop"])
+def test_what_was_learned_is_not_learned_again(tmp_path, kind):
+    seen, recipe, looks = world(users=500), TINY[kind], []
 
     def count(*told):
         looks.append(told)

@@ -165,5 +165,5 @@ def _nats(network: Any, pairs: Pairs, lesson: Lesson) -> NDArray[np.float64]:
     for start in range(0, len(pairs), lesson.how.batch):
         some = slice(start, start + lesson.how.batch)
         given = None if source is None else source[some].long()
-        parts.append(network.nats(given, target[some].long()).double().cpu().numpy())
+        parts.append(network.nats(given, target[some].long()).cpu().double().numpy())
     return np.concatenate(parts)
