@@ -117,7 +117,9 @@ def stable():
         start = time.process_time()
         belief = rr.posterior(trial.seen, attack, view=trial.view)
         sure = next(one for one in belief.selective if one.precision == PRECISION)
-        print(f"{name}: claims fit {belief.claims.fits}; {sure} ({time.process_time() - start:.0f} s)")
+        print(
+            f"{name}: claims fit {belief.claims.fits}; {sure} ({time.process_time() - start:.0f} s)"
+        )
 
 
 def drifting(persistence):

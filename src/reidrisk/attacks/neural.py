@@ -1,7 +1,7 @@
 """An attacker who learns from other people what two sites show of the same person.
 
-What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables that
-a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this network.
+What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables
+that a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this one.
 """
 
 from dataclasses import dataclass, field
@@ -48,7 +48,7 @@ class Neural:
 
     name: ClassVar[str] = "neural"
     knows: ClassVar[str] = (
-        "both sides of other people, and learns from them how what the two sites show hangs together"
+        "both sides of other people, and learns from them what two sites show of the same person"
     )
     assumes: ClassVar[str] = (
         "Best if people have interests of some kinds that stay or are drawn anew, and the panel is "

@@ -20,6 +20,7 @@ KIND = "type-chain"
 USERS_PER_CLASS = 20
 """With fewer users, fewer classes are learned."""
 
+
 @dataclass(frozen=True, slots=True)
 class LearnedChain:
     """A chain that was learned, and how.
