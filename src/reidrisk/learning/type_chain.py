@@ -2,18 +2,20 @@
 
 A user has a class in each slot. From slot to slot the class is kept with a chance of its own, or
 else drawn anew. Given the class, the known site shows a symbol; the other site shows the same one
-with a chance that depends on class and symbol, or else another. All tables are made of free
-numbers, so everything is learned by gradients; and every probability is exact, because a sum over
-all ways through the classes is a recursion.  Decision 0106 says why it is built like this.
+with a chance that depends on class and symbol, or else another. All of it is made of free numbers
+and learned by gradients; and every probability is exact, because a sum over all ways through the
+classes is a recursion.  Decision 0106 says why it is built like this.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import torch
-from reidrisk.learning.latent_types import fit_types
+from reidrisk.learning.latent_types import choose_types, fit_types
 from reidrisk.learning.looks import Training
 from reidrisk.observations import MISSING
 
@@ -24,11 +26,39 @@ FLOOR = 1e-4
 """The least chance to keep, leave, copy or not, and the share of a class's chances that all symbols
 have alike. Nothing is impossible, and products of chances stay within single precision."""
 
-KEEP, COPY = 0.95, 0.2
-"""Chances to keep a class and to copy, before anything is learned."""
+KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
+"""Chances to keep a class that are tried before anything is learned."""
+
+TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
+"""What is tried with each of them: how much the known site says about the class, and how far the
+other draws anew."""
+
+TRIED = 2_000
+"""Users they are tried on."""
 
 SPREAD = 0.5
 """Of the logarithms of a class's chances around everyone's, from scratch."""
+
+PSEUDO = 4.0
+"""Sightings of each symbol added at each site, so that rare ones are no more popular at one."""
+
+PSEUDO_COPIES = 32.0
+"""Sightings added to those of each symbol, copied as often as all are."""
+
+RARE = 1e-4
+"""Chance of a symbol in a class at which only half as many are copied, before learning."""
+
+SIGHTINGS, USERS = 3_200_000, 200_000
+"""Types are fitted to so many users, or more of them if rows are short."""
+
+ENOUGH = 50_000
+"""Users for whom as many classes as may be are taken; for fewer users fewer classes are tried."""
+
+TRAINING = {
+    "types": Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6),
+    "scratch": Training(steps=4_000, batch=1_024, rate=0.1, warm_up=100, every=200, patience=6),
+}
+"""How a chain is best trained on a laptop, by what it begins with."""
 
 
 class Tables(NamedTuple):
@@ -50,23 +80,33 @@ class Tables(NamedTuple):
     other: Floats
 
 
-class TypeChain(torch.nn.Module):  # type: ignore[misc]
+class TypeChain(torch.nn.Module):
     """Classes that drift, and copies.
 
+    What a class shows is the same at both sites, but for how popular a symbol is at each, and for
+    `trust`: with 0, the known site shows the same in all classes and says nothing about them. How
+    often a symbol is copied depends on the class, the symbol, and how rare it is in the class; as
+    far as the other site draws anew (`fresh`), it is the same symbol by chance alone.
+
     Args:
-        tables: Where it begins.
+        classes: How many.
+        symbols: How many, the gap included.
         conditional: Whether it tells what a site shows given what the known site shows; else it
-            tells a site alone, by the chances `other`.
+            tells a site alone.
     """
 
-    def __init__(self, tables: Tables, *, conditional: bool) -> None:
+    def __init__(self, classes: int, symbols: int, *, conditional: bool) -> None:
         super().__init__()
-        self.weights = _free(np.log(tables.weights))
-        self.keep = _free(_logit(tables.keep))
-        self.other = _free(_log(tables.other).T)
+
+        def free(*shape: int) -> Any:
+            return torch.nn.Parameter(torch.zeros(shape))
+
+        self.weights, self.keep = free(classes), free(classes)
+        self.shown, self.other_site = free(symbols, classes), free(symbols, 1)
         if conditional:
-            self.known = _free(_log(tables.known).T)
-            self.copy = _free(_logit(tables.copy).T)
+            self.known_site, self.trust = free(symbols, 1), free()
+            self.copy_class, self.copy_symbol = free(classes), free(symbols, 1)
+            self.rare, self.fresh = free(), free()
 
     def nats(self, source: Any | None, target: Any) -> Any:
         """Surprise at each symbol of rows, given those before it and all of the known row.
@@ -78,60 +118,59 @@ class TypeChain(torch.nn.Module):  # type: ignore[misc]
         Returns:
             Rows x slots; a row's sum is minus the logarithm of its chance.
         """
-        other = _spread(self.other)
+        other = _spread(self.shown + self.other_site)
         if source is None:
             return self._surprise(_of(other, target))
-        copy, size, copied = _inside(self.copy), len(other), source == target
-        # One look into each table: a copy is told by the known symbol alone.
+        known, copy = self._known_and_copy(other)
+        # One look into each of two tables: a copy is told by the known symbol alone.
+        size, copied = len(other), source == target
         first = torch.cat([(1 - copy) / (1 - other), copy])
         second = torch.cat([other, torch.ones_like(other[:1])])
         shown = _of(first, source + size * copied) * _of(second, target.masked_fill(copied, size))
-        return self._surprise(shown, _of(_spread(self.known), source))
+        return self._surprise(shown, _of(known, source))
 
     def tables(self) -> Tables:
-        """The chances in double precision, for an attack; of a conditional chain."""
-        numbers = {name: one.detach().cpu().double() for name, one in self.named_parameters()}
-        return Tables(
-            numbers["weights"].softmax(0).numpy(),
-            _inside(numbers["keep"]).numpy(),
-            _spread(numbers["known"]).T.numpy(),
-            _inside(numbers["copy"]).T.numpy(),
-            _spread(numbers["other"]).T.numpy(),
-        )
+        """The chances of a conditional chain in double precision, for an attack."""
+        exact = TypeChain(self.keep.numel(), len(self.shown), conditional=True).double()
+        exact.load_state_dict(self.state_dict())
+        with torch.no_grad():
+            other = _spread(exact.shown + exact.other_site)
+            known, copy = exact._known_and_copy(other)  # noqa: SLF001  it is the same class
+            arrays = (
+                exact.weights.softmax(0),
+                _inside(exact.keep.sigmoid()),
+                known.T,
+                copy.T,
+                other.T,
+            )
+            return Tables(*(np.ascontiguousarray(one.numpy()) for one in arrays))
+
+    def _known_and_copy(self, other: Any) -> tuple[Any, Any]:
+        known = _spread(self.trust * self.shown + self.known_site)
+        often = (self.copy_class + self.copy_symbol).sigmoid()
+        copied = often * (known.log() - self.rare).sigmoid()
+        return known, _inside(torch.lerp(copied, other, self.fresh.sigmoid()))
 
     def _surprise(self, shown: Any, known: Any | None = None) -> Any:
-        """Both are chances of symbols, rows x slots x classes; `shown` those given `known`.
+        """Both are chances of symbols by class, rows x slots x classes.
 
-        Given all that the known site shows, classes are a chain again. Its chances to go on are
-        those of the classes times `after`, the chance of what is known from the next slot on, over
-        `ahead`, the same before the next class is drawn.
+        Given all that the known site shows, the classes are a chain again: `after` a slot begins is
+        the chance of all that is known from there on, `ahead` of a slot the same of what follows.
         """
-        weights, keep = self.weights.softmax(0), _inside(self.keep)
-        leave = 1 - keep
-        slots = shown.shape[1]
-        after, ahead = [torch.ones_like(shown[:, 0])] * slots, [None] * slots
-        if known is not None:
-            for slot in range(slots)[::-1]:
-                later = known[:, slot]
-                if slot + 1 < slots:
-                    ahead[slot] = after[slot + 1] * keep + (after[slot + 1] @ weights)[:, None] * leave
-                    later = later * ahead[slot]
-                # Any scale will do, as it is divided by; so it needs no gradient.
-                after[slot] = later / later.detach().sum(1, keepdim=True)
-        belief = weights * after[0]
+        weights, keep = self.weights.softmax(0), _inside(self.keep.sigmoid())
+        after, ahead = _futures(shown if known is None else known, weights, keep, known is None)
+        belief = after[0] * weights
         belief = belief / belief.sum(1, keepdim=True)
         told = []
-        for slot in range(slots):
+        for slot in range(shown.shape[1]):
+            if slot:
+                belief = belief / ahead[slot - 1]
+                belief = belief * keep + (belief @ (1 - keep))[:, None] * weights
+                belief = belief * after[slot]
             belief = belief * shown[:, slot]
-            told.append(belief.sum(1))
-            belief = belief / told[-1][:, None]
-            if slot + 1 < slots:
-                if known is not None:
-                    belief = belief / ahead[slot]
-                belief = belief * keep + (belief @ leave)[:, None] * weights
-                if known is not None:
-                    belief = belief * after[slot + 1]
-        return -torch.stack(told, 1).log()
+            told.append(belief.sum(1, keepdim=True))
+            belief = belief / told[-1]
+        return -torch.cat(told, 1).log()
 
 
 def begun(
@@ -140,40 +179,115 @@ def begun(
     tokens: int,
     *,
     conditional: bool,
-    seed: int = 0,
+    seed: int,
     begin: str = "types",
     classes: int = 64,
 ) -> TypeChain:
-    """A chain before training: from types found by EM, or from everyone's chances and noise."""
+    """A chain before training.
+
+    Args:
+        known: What the known site shows of training users, users x slots, gaps as `MISSING` or as
+            the symbol `tokens`.
+        shown: What the other site shows of them.
+        tokens: Size of the alphabet.
+        conditional: Whether it is to tell what the other site shows given the known site.
+        seed: Of all chance.
+        begin: "types", found by EM in both sites' rows; or "scratch": everyone's chances and noise.
+        classes: The most. A site alone that shows one symbol needs only one; where there are few
+            users, a fourth or a sixteenth is taken if that tells others better.
+    """
     size = tokens + 1
     known, shown = (np.where(rows == MISSING, tokens, rows) for rows in (known, shown))
-    chance = np.random.default_rng(seed)
-    if begin == "types":
-        rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
-        fit = fit_types(rows, tokens=size, top=1, noise=0, types=classes, seed=seed)
-        weights, chances = fit.weights, fit.inclusion
-        both = (chances, chances)
-        keep = 0.99
-    else:
-        weights = np.full(classes, 1 / classes)
-        noise = np.exp(SPREAD * chance.standard_normal((classes, size)))
-        both = tuple(_popularity(rows, size) * noise for rows in (known, shown))
-        both = tuple(one / one.sum(1, keepdims=True) for one in both)
-        keep = KEEP
-    copy = float((known == shown).mean())
-    return TypeChain(
-        Tables(weights, np.full(classes, keep), both[0], np.full((classes, size), copy), both[1]),
-        conditional=conditional,
+    if not conditional and shown.shape[1] == 1:
+        classes = 1
+    classes = min(classes, len(shown))
+    if begin == "scratch":
+        noise = np.random.default_rng(seed).standard_normal((classes, size))
+        everyone = _counts(known, size) + _counts(shown, size)
+        start = np.ones(classes), everyone / everyone.sum() * np.exp(SPREAD * noise)
+        return _begun_at(start, known, shown, conditional=conditional)
+    if begin != "types":
+        raise InvalidInput(f"a chain begins from types or from scratch, got {begin!r}")
+    # A copy says nothing new about a type, and would make types of single symbols.
+    rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
+    chain = _begun_at(_types(rows, size, classes, seed), known, shown, conditional=conditional)
+    if conditional and not chain.trust and shown.shape[1] > 1:
+        # What the sites show does not belong together, so each has its own rows.
+        start = _types(np.concatenate([known, shown]), size, classes, seed)
+        chain = _begun_at(start, known, shown, conditional=True)
+    return chain
+
+
+def _types(rows: Symbols, size: int, classes: int, seed: int) -> tuple[Floats, Floats]:
+    """Shares of types, and chances of symbols in each."""
+    plain = {"tokens": size, "top": 1, "noise": 0, "seed": seed}
+    if classes > 1 and len(rows) < ENOUGH:
+        fewer = tuple(dict.fromkeys(max(classes // share, 1) for share in (1, 4, 16, classes)))
+        classes = choose_types(rows, fewer, **plain)
+    users = max(USERS, SIGHTINGS // rows.shape[1])
+    fit = fit_types(rows, types=classes, users=users, **plain)
+    return np.maximum(fit.weights, FLOOR / classes), fit.inclusion
+
+
+def _begun_at(
+    start: tuple[Floats, Floats], known: Symbols, shown: Symbols, *, conditional: bool
+) -> TypeChain:
+    """A chain of these classes, and for the rest what is counted in rows."""
+    weights, chances = start
+    size = chances.shape[1]
+    chain = TypeChain(weights.size, size, conditional=conditional)
+    known_counts, shown_counts = _counts(known, size), _counts(shown, size)
+    mean = (known_counts + shown_counts) / 2
+    _set(chain.weights, np.log(weights))
+    _set(chain.shown, np.log(np.maximum(chances, FLOOR / size)).T)
+    _set(chain.other_site, np.log(shown_counts / mean)[:, None])
+    if conditional:
+        _set(chain.known_site, np.log(known_counts / mean)[:, None])
+        copied = known == shown
+        rate = (copied.sum() + 1) / (copied.size + 2)
+        copies = np.bincount(known[copied], minlength=size) + PSEUDO_COPIES * rate
+        rates = copies / (known_counts - PSEUDO + PSEUDO_COPIES)
+        _set(chain.copy_symbol, _logit(rates)[:, None])
+        _set(chain.rare, np.log(RARE))
+    some = min(len(shown), TRIED)
+    _try(chain, known[:some] if conditional else None, shown[:some])
+    return chain
+
+
+def _try(chain: TypeChain, known: Symbols | None, shown: Symbols) -> None:
+    """Set how long classes are kept, and how the sites hang together, as rows are told best."""
+    source, target = (
+        None if rows is None else torch.tensor(rows).long() for rows in (known, shown)
     )
 
+    def reached(numbers: tuple[float, tuple[float, float]]) -> float:
+        keep, (trust, fresh) = numbers
+        _set(chain.keep, _logit(np.full(chain.keep.numel(), keep)))
+        if source is not None:
+            _set(chain.trust, trust)
+            _set(chain.fresh, _logit(np.array(fresh)))
+        with torch.no_grad():
+            return float(chain.nats(source, target).mean())
 
-def _popularity(rows: Symbols, size: int) -> Floats:
-    counts = np.bincount(rows.reshape(-1), minlength=size) + 0.5
-    return counts / counts.sum()
+    keeps = KEEPS if shown.shape[1] > 1 else KEEPS[-1:]
+    reached(min(itertools.product(keeps, TRIALS if known is not None else TRIALS[:1]), key=reached))
 
 
-def _free(start: Floats) -> Any:
-    return torch.nn.Parameter(torch.tensor(np.ascontiguousarray(start), dtype=torch.float32))
+def _futures(known: Any, weights: Any, keep: Any, nothing: bool) -> tuple[list[Any], list[Any]]:
+    """For each slot and class: the chance of what is known from it on, and of what follows it.
+
+    They are chances but for a factor, which is divided by later and needs no gradient.
+    """
+    slots = known.shape[1]
+    one = torch.ones_like(known[:, 0])
+    if nothing:
+        return [one] * slots, [one] * slots
+    after, ahead = [], [one]
+    for slot in reversed(range(slots)):
+        here = known[:, slot] * ahead[-1]
+        after.append(here / here.detach().sum(1, keepdim=True))
+        ahead.append(after[-1] * keep + (after[-1] @ weights)[:, None] * (1 - keep))
+    return after[::-1], ahead[-2::-1]
 
 
 def _of(table: Any, symbols: Any) -> Any:
@@ -181,21 +295,24 @@ def _of(table: Any, symbols: Any) -> Any:
 
 
 def _spread(logits: Any) -> Any:
-    """Chances of symbols x classes, each class a sum of 1."""
+    """Chances of symbols x classes: those of a class sum to 1."""
     return (1 - FLOOR) * logits.softmax(0) + FLOOR / len(logits)
 
 
-def _inside(logits: Any) -> Any:
-    """Chances that are neither 0 nor 1."""
-    return FLOOR + (1 - 2 * FLOOR) * logits.sigmoid()
-
-
-def _log(chances: Floats) -> Floats:
-    """What `_spread` makes these chances of, transposed; or nearly, if some are below the floor."""
-    rest = chances - FLOOR / chances.shape[1]
-    return np.asarray(np.log(np.maximum(rest, 1e-9)))
+def _inside(chances: Any) -> Any:
+    """Neither 0 nor 1."""
+    return FLOOR + (1 - 2 * FLOOR) * chances
 
 
 def _logit(chances: Floats) -> Floats:
-    rest = np.clip((chances - FLOOR) / (1 - 2 * FLOOR), 1e-6, 1 - 1e-6)
-    return np.asarray(np.log(rest / (1 - rest)))
+    return np.asarray(np.log(chances / (1 - chances)))
+
+
+def _set(parameter: Any, values: Any) -> None:
+    with torch.no_grad():
+        parameter.copy_(torch.tensor(values))
+
+
+def _counts(rows: Symbols, size: int) -> Floats:
+    counts: Floats = np.bincount(rows.reshape(-1), minlength=size).astype(np.float64)
+    return counts + PSEUDO
