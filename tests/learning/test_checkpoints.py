@@ -68,6 +68,18 @@ def test_the_settings_with_a_late_best_test_what_they_should():
     assert trained.best is not trained.looks[-1]
 
 
+def test_whoever_stops_training_when_told_of_a_look_has_it_kept(tmp_path):
+    def stop(look, _):
+        if look.step == 15:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Task().train(progress=stop, folder=str(tmp_path))
+    rest = Task()
+    rest.train(folder=tmp_path)
+    assert rest.calls == 25
+
+
 def test_a_training_can_be_stopped_again_and_again(tmp_path):
     whole = Task()
     wanted = whole.train()

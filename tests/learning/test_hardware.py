@@ -1,6 +1,8 @@
 """Devices, and chance that can be repeated and leaves no trace."""
 
 import os
+import subprocess
+import sys
 import types
 import warnings
 
@@ -62,6 +64,18 @@ def test_afterwards_everything_is_as_before(monkeypatch, threads, strict, mild, 
     with pytest.raises(KeyError), repeatable(3):
         raise KeyError
     assert everything() == before
+
+
+def test_the_compiler_of_torch_is_not_loaded_only_to_repeat():
+    code = """
+import sys
+from reidrisk.learning.hardware import repeatable, torch
+with repeatable(1):
+    torch.rand(3)
+print("torch._inductor" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
 
 
 def test_the_same_seed_gives_the_same_draws():

@@ -272,6 +272,13 @@ def test_zeros_elsewhere_are_not_taken_for_the_place_of_the_checksum(tmp_path):
     assert read_sealed(path, "a model")[0] == {"about": zeros, "z": zeros}
 
 
+def test_what_could_not_be_read_is_not_written(tmp_path):
+    path = tmp_path / "model.safetensors"
+    with pytest.raises(TooLarge, match="more would be said of the tensors than can be read"):
+        write_sealed(path, {"labels": "x" * (1 << 24)}, {})
+    assert not path.exists()
+
+
 def test_hashes_tell_rows_and_labels_apart():
     rows = np.array([[0, 1], [2, -1]])
     assert hash_of_rows(rows) == hash_of_rows(rows.astype(np.int16).copy(order="F"))

@@ -21,7 +21,8 @@ class NotRun(Exception):
 
 def installed() -> dict[str, str]:
     """Packages here, by name as PyPI compares them, with their versions."""
-    found = {_normal(one.metadata["Name"]): one.version for one in distributions()}
+    # A build for some machine, such as 2.13.0+cpu, has the holes of what it is a build of.
+    found = {_normal(one.metadata["Name"]): one.version.split("+")[0] for one in distributions()}
     found.pop(OURS, None)
     return found
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from tests.packaging import audit
@@ -29,6 +30,12 @@ def listed(**changed):
 
 def said(answers):
     return f"print({json.dumps(json.dumps({'dependencies': answers}))})"
+
+
+def test_a_build_for_some_machine_is_asked_about_as_what_it_is_a_build_of(monkeypatch):
+    built = SimpleNamespace(metadata={"Name": "Torch"}, version="2.13.0+cpu")
+    monkeypatch.setattr(audit, "distributions", lambda: [built])
+    assert audit.installed() == {"torch": "2.13.0"}
 
 
 def test_a_clean_answer_about_all_packages_passes(tmp_path, capsys):

@@ -31,8 +31,8 @@ class Checkpoints:
     folder: Path
     training: Mapping[str, str]
 
-    def find(self) -> tuple[dict[str, Any], dict[str, Any]] | None:
-        """What the last whole checkpoint says, and its tensors; None if there is none.
+    def find(self) -> dict[str, Any] | None:
+        """The tensors of the last whole checkpoint; None if there is none.
 
         Raises:
             InvalidInput: It is of another training; says what differs.
@@ -45,13 +45,13 @@ class Checkpoints:
             except InvalidInput:
                 continue
             self._refuse_another(file, said.get("training"))
-            return said["state"], tensors
+            return tensors
         return None
 
-    def store(self, step: int, state: Mapping[str, Any], tensors: Mapping[str, Any]) -> None:
+    def store(self, step: int, tensors: Mapping[str, Any]) -> None:
         """Keep what was reached at a step."""
         file = self.folder / f"{_BEGIN}{step:09}{_END}"
-        write_sealed(file, {"training": dict(self.training), "state": state}, tensors)
+        write_sealed(file, {"training": dict(self.training)}, tensors)
         files = self._files()
         here = files.index(file) + 1
         # Those of later steps were passed over because they are damaged.

@@ -80,8 +80,7 @@ def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[Non
     """
     place, settings = device_named(device), torch.utils.deterministic
     before = torch.get_num_threads(), generators(place), os.environ.get(_WORKSPACE)
-    strict = torch.are_deterministic_algorithms_enabled()
-    mild = torch.is_deterministic_algorithms_warn_only_enabled()
+    strict = torch.get_deterministic_debug_mode()
     filled = settings.fill_uninitialized_memory
     with warnings.catch_warnings():
         if place.type != "cpu":
@@ -89,14 +88,15 @@ def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[Non
         try:
             os.environ.setdefault(_WORKSPACE, _FIXED_WORKSPACE)
             torch.set_num_threads(threads)
-            torch.use_deterministic_algorithms(mode=True, warn_only=place.type != "cpu")
+            # Says the same as `use_deterministic_algorithms`, which loads torch's compiler too.
+            torch.set_deterministic_debug_mode("error" if place.type == "cpu" else "warn")
             # Nobody reads memory that was not written; filling it takes a twentieth of the time.
             settings.fill_uninitialized_memory = False
             _begin_generators(seed_for(seed, "learning/network"), place)
             yield
         finally:
             settings.fill_uninitialized_memory = filled
-            torch.use_deterministic_algorithms(mode=strict, warn_only=mild)
+            torch.set_deterministic_debug_mode(strict)
             _restore(*before)
 
 

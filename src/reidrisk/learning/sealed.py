@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from reidrisk.errors import InvalidInput
+from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.files import ONLY_ME, existing_file, written_whole
 from reidrisk.guests import guest
 from reidrisk.machine import check_fits
@@ -43,6 +43,8 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     content = safetensors_torch.save(copies, metadata={_SAID: text})
     seal = hashlib.sha256(content).hexdigest()
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
+    if head > _LENGTH + _MOST_HEADER:
+        raise TooLarge(f"{path}: more would be said of the tensors than can be read; say less")
     with written_whole(path, mode=ONLY_ME) as (part,), part.open("wb") as file:
         file.write(content[:head].replace(_written(_NO_SEAL), _written(seal), 1))
         file.write(memoryview(content)[head:])

@@ -9,7 +9,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import astuple, dataclass, field, fields
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -50,7 +50,8 @@ def train(
 
     Args:
         network: A module of torch.
-        loss: Mean loss of training users, given their numbers as a tensor on the device.
+        loss: Mean loss of training users, given their numbers as a tensor on the device. What it
+            leaves to chance it draws from torch's own generators: only these go on after a stop.
         held_out: Loss on users who are not trained on; no gradients are kept, no units dropped.
         users: How many training users there are.
         how: Steps, batches, seed.
@@ -119,11 +120,13 @@ class _Run:
             reached = self._reached(step)
             self._note(Look(step, clock.seconds(), losses / (step - done), reached))
             done, losses = step, 0.0
+            stopped = self._stopped(over=over)
+            if not stopped:
+                self._keep()
             if progress is not None:
-                progress(self.looks[-1], clock.left(step))
-            if stopped := self._stopped(over=over):
+                progress(self.looks[-1], 0.0 if stopped else clock.left(step))
+            if stopped:
                 return stopped
-            self._keep()
         raise AssertionError  # the last step stops
 
     def _step(self, step: int) -> float:
@@ -174,6 +177,7 @@ class _Run:
         optimiser = self.optimiser.state_dict()["state"]
         chance = {"batches": self.batches.get_state(), **generators(self.device)}
         tensors = {
+            "looks": torch.tensor([astuple(look) for look in self.looks], dtype=torch.float64),
             **_under("network", self.network.state_dict()),
             **_under("best", {} if self.best is self.looks[-1] else self.best_weights),
             **_under("chance", chance),
@@ -183,16 +187,14 @@ class _Run:
                 for name, one in state.items()
             },
         }
-        state = {"looks": [asdict(look) for look in self.looks]}
-        self.checkpoints.store(self.looks[-1].step, state, tensors)
+        self.checkpoints.store(self.looks[-1].step, tensors)
 
     def _go_on(self) -> None:
         """Be where the last checkpoint was."""
-        found = None if self.checkpoints is None else self.checkpoints.find()
-        if found is None:
+        tensors = None if self.checkpoints is None else self.checkpoints.find()
+        if tensors is None:
             return
-        state, tensors = found
-        self.looks = [Look(**look) for look in state["looks"]]
+        self.looks = [Look(int(step), *others) for step, *others in tensors["looks"].tolist()]
         self.best = min(self.looks, key=lambda look: look.held_out)  # of equals the first, as noted
         weights = _of("network", tensors)
         self.network.load_state_dict(weights)
@@ -247,8 +249,8 @@ def _kept(folder: Path | None, training: dict[str, str]) -> Iterator[Checkpoints
     if folder is None:
         yield None
         return
-    with locked(made_folder(folder)):
-        yield Checkpoints(folder, training)
+    with locked(made_folder(folder)) as lock:
+        yield Checkpoints(lock.folder, training)
 
 
 def _named(network: Any, users: int, how: Training, device: Any, identity: str) -> dict[str, str]:
