@@ -43,7 +43,7 @@ class Neural:
             noise.
         classes: How many; fewer, if the panel is small.
         keep_best: How many rows to list; None rates everyone.
-        training: Steps, batches, seed.
+        training: Steps, batches, seed; as is best on a laptop, if None.
     """
 
     name: ClassVar[str] = "neural"
@@ -61,7 +61,7 @@ class Neural:
     begin: str = field(default="types", kw_only=True)
     classes: int = field(default=64, kw_only=True)
     keep_best: int | None = field(default=BEST, kw_only=True)
-    training: Training = field(default=Training(steps=4_000, rate=0.01, every=200), kw_only=True)
+    training: Training | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         whole_number("classes", self.classes, least=1)

@@ -18,7 +18,7 @@ from reidrisk.scores.score import Gains, Score
 from reidrisk.scores.shortlisted import Shortlisted, listed, not_listed
 
 _CELLS_AT_A_TIME = 1 << 22
-_PAIRS_AT_A_TIME = 1 << 18
+_PAIRS_AT_A_TIME = 1 << 17
 
 
 def to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
