@@ -133,7 +133,9 @@ def test_the_order_of_users_changes_nothing():
     score = Shortlisted(mixture, TokenWeights(np.ones(60)), 30)
     order = np.random.default_rng(1).permutation(2_000)
     place = np.argsort(order)
-    moved = Observations(np.asarray(seen.known)[order], seen.anonymous, place[seen.truth], tokens=60)
+    moved = Observations(
+        np.asarray(seen.known)[order], seen.anonymous, place[seen.truth], tokens=60
+    )
     one, other = (LocalEngine().search(some, score, ranks=None) for some in (seen, moved))
     for name in ("best", "ties", "true_score", "above", "level"):
         np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
@@ -143,7 +145,9 @@ def test_a_longer_list_holds_more_of_the_true_rows():
     seen, mixture = typed_people(5_000, 300)
     recall = [
         is_listed(
-            LocalEngine().search(seen, Shortlisted(mixture, TokenWeights(np.ones(60)), best)).true_score
+            LocalEngine()
+            .search(seen, Shortlisted(mixture, TokenWeights(np.ones(60)), best))
+            .true_score
         ).mean()
         for best in (10, 100, 1000, 5000)
     ]

@@ -134,7 +134,9 @@ def test_long_rows_do_not_vanish():
     score = TypeChain(*arrays)
     assert score.of(known, shown)[0] > IMPOSSIBLE * GRID
     nothing_kept = TypeChain(arrays[0], np.zeros(3), *arrays[2:])
-    halves = [nothing_kept.of(known[:, part], shown[:, part]) for part in (slice(450), slice(450, 900))]
+    halves = [
+        nothing_kept.of(known[:, part], shown[:, part]) for part in (slice(450), slice(450, 900))
+    ]
     np.testing.assert_allclose(nothing_kept.of(known, shown), sum(halves), rtol=1e-9)
 
 

@@ -1,7 +1,7 @@
 """An attacker who learns from other people what two sites show of the same person.
 
-What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables that
-a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this network.
+What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables
+that a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this one.
 """
 
 from dataclasses import dataclass, field
@@ -43,12 +43,12 @@ class Neural:
             noise.
         classes: How many; fewer, if the panel is small.
         keep_best: How many rows to list; None rates everyone.
-        training: Steps, batches, seed.
+        training: Steps, batches, seed; as is best on a laptop, if None.
     """
 
     name: ClassVar[str] = "neural"
     knows: ClassVar[str] = (
-        "both sides of other people, and learns from them how what the two sites show hangs together"
+        "both sides of other people, and learns from them what two sites show of the same person"
     )
     assumes: ClassVar[str] = (
         "Best if people have interests of some kinds that stay or are drawn anew, and the panel is "
@@ -61,7 +61,7 @@ class Neural:
     begin: str = field(default="types", kw_only=True)
     classes: int = field(default=64, kw_only=True)
     keep_best: int | None = field(default=BEST, kw_only=True)
-    training: Training = field(default=Training(steps=4_000, rate=0.01, every=200), kw_only=True)
+    training: Training | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         whole_number("classes", self.classes, least=1)

@@ -1,6 +1,6 @@
 """The learned matcher as published: a network that is asked whether two rows are one person's.
 
-Paper: section 8.2.3. It needs the extra `torch`; `neural` learns more in the same time.
+Paper: section 8. It needs the extra `torch`; `neural` learns more in the same time.
 """
 
 from dataclasses import dataclass, field

@@ -266,9 +266,7 @@ def _search_shortlist(
     return join_targets(parts)
 
 
-def _shortlist_evidence(
-    observations: Observations, score: Shortlisted, engine: Engine
-) -> Floats:
+def _shortlist_evidence(observations: Observations, score: Shortlisted, engine: Engine) -> Floats:
     """Everyone counts, listed or not."""
     return evidence(observations, score.score, engine)
 

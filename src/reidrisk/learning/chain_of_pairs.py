@@ -13,12 +13,13 @@ from reidrisk.learning.looks import Look, Trained, Training
 from reidrisk.learning.panel_pairs import Pairs
 from reidrisk.learning.saved import About, hash_of_rows, read_model, write_model
 from reidrisk.learning.training import train
-from reidrisk.learning.type_chain import Tables, TypeChain, begun
+from reidrisk.learning.type_chain import TRAINING, Tables, TypeChain, begun
 
 KIND = "type-chain"
 
 USERS_PER_CLASS = 20
 """With fewer users, fewer classes are learned."""
+
 
 @dataclass(frozen=True, slots=True)
 class LearnedChain:
@@ -46,7 +47,7 @@ def learn_chain(
     *,
     classes: int,
     begin: str,
-    how: Training,
+    how: Training | None = None,
     progress: Callable[[Look, float], None] | None = None,
 ) -> LearnedChain:
     """Learn a chain: the likeliest for what the anonymous side shows, given the known side.
@@ -55,9 +56,10 @@ def learn_chain(
         pairs: Rows of the same users.
         classes: How many; fewer, if there are few users.
         begin: "types", from types found by EM; or "scratch", from everyone's chances and noise.
-        how: Steps, batches, seed.
+        how: Steps, batches, seed; as is best on a laptop, if not given.
         progress: Called with each look and the seconds left.
     """
+    how = TRAINING[begin] if how is None else how
     learning, others = pairs.split(how.seed)
     classes = min(classes, max(learning.users // USERS_PER_CLASS, 1))
     network = begun(
@@ -80,7 +82,7 @@ def learn_chain(
     trained = train(network, loss, held_out, learning.users, how, progress)
     about = About(
         kind=KIND,
-        configuration={"classes": classes, "begin": begin},
+        configuration={"classes": network.keep.numel(), "begin": begin},
         tokens=pairs.tokens,
         labels=None,
         slots=pairs.slots,
@@ -106,9 +108,7 @@ def chain_from(path: Path | str, *, tokens: int) -> Tables:
     classes, size = model.about.configuration.get("classes"), tokens + 1
     if not isinstance(classes, int) or classes < 1:
         raise InvalidInput(f"{path}: does not say how many classes it has; train anew")
-    even = np.full((classes, size), 1 / size)
-    begin = Tables(np.full(classes, 1 / classes), np.full(classes, 0.5), even, even / 2, even)
-    network = TypeChain(begin, conditional=True)
+    network = TypeChain(classes, size, conditional=True)
     model.fill(network)
     tables = network.tables()
     if not all(np.isfinite(one).all() for one in tables):

@@ -1,9 +1,9 @@
-"""The matcher as published: are these two rows one person's?  Paper: section 8.2.3.
+"""The matcher as published: are these two rows one person's?  Paper: section 8, neural matcher.
 
-A Transformer encoder reads each row; the states of all slots, one after the other, are its embedding.
-A second network compares two of them, in the manner of Grale (Halcrow, Moşoi, Ruth and Perozzi, KDD
-2020): from both embeddings, their product and their distance, a perceptron gives one logit. Each
-user of the panel is a true pair once and a wrong one ten times.
+A Transformer encoder reads each row; the states of all slots, one after the other, are its
+embedding. A second network compares two of them, in the manner of Grale (Halcrow, Moşoi, Ruth and
+Perozzi, KDD 2020): from both embeddings, their product and their distance, a perceptron gives one
+logit. Each user of the panel is a true pair once and a wrong one ten times.
 """
 
 from collections.abc import Callable
@@ -167,8 +167,7 @@ def learn_pair_network(
     with repeatable(how.seed, how.threads):
         network = PairNetwork(pairs.tokens, pairs.slots, size)
     ours, theirs = (
-        tuple(torch.tensor(rows, device=device) for rows in each.symbols)
-        for each in (learning, others)
+        [torch.tensor(rows, device=device) for rows in each.symbols] for each in (learning, others)
     )
 
     def loss(some: Any) -> Any:
@@ -183,7 +182,7 @@ def learn_pair_network(
     fixed = torch.tensor((users[:, None] + steps) % others.users, device=device)
 
     def held_out() -> float:
-        return float(network.loss(*theirs, fixed))
+        return float(network.loss(theirs[0], theirs[1], fixed))
 
     trained = train(network, loss, held_out, learning.users, how, progress)
     return PairScore(network.to("cpu").double().eval(), pairs.tokens), trained
@@ -191,5 +190,3 @@ def learn_pair_network(
 
 def _parts(total: int, size: int) -> list[slice]:
     return [slice(start, start + size) for start in range(0, total, size)]
-
-

@@ -44,7 +44,7 @@ class Pairs:
     @property
     def slots(self) -> int:
         """Of a row."""
-        return self.known.shape[1]
+        return int(self.known.shape[1])
 
     @property
     def symbols(self) -> tuple[Tokens, Tokens]:

@@ -34,11 +34,11 @@ class Shortlisted:
         keep_best: How many rows are listed at most.
 
     The list of a target holds the known rows that `first` rates above its (`keep_best` + 1)-th best
-    one; all of them, if there are no more than `keep_best`. So it ends where scores differ and never
-    parts rows that are level: it may be shorter than asked for, and empty if more rows are level at
-    the top. A listed row's score is that of `score`. Rows outside come after all of these, in the
-    order of `first`: their score is that of `first`, less 2**21 nats. Best, ties, ranks and
-    lists follow from these scores as from any others.
+    one; all of them, if there are no more than `keep_best`. So it ends where scores differ, and
+    rows that are level are never parted: it may be shorter than asked for, and empty if more rows
+    are level at the top. A listed row's score is that of `score`. Rows outside come after all of
+    these, in the order of `first`: their score is that of `first`, less 2**21 nats. Best, ties,
+    ranks and lists follow from these scores as from any others.
 
     `of` is that of `score` for any two rows: whether one is listed is known where everyone is. The
     evidence of a target sums `score` over everyone, listed or not, so that nobody is surer of a

@@ -39,8 +39,8 @@ class ChainChances(NamedTuple):
     """The tables of a chain as kernels read them: classes last, the gap behind the tokens.
 
     With z a class, a the token known and b the one shown, the chance of both in one slot is
-    `same[a, z]` if they are equal, else `rest[a, z] * other[b, z]`. `steps` is how many slots can be
-    multiplied before a product must be lifted.
+    `same[a, z]` if they are equal, else `rest[a, z] * other[b, z]`. `steps` is how many slots can
+    be multiplied before a product must be lifted.
     """
 
     weights: Floats
@@ -95,8 +95,10 @@ class TypeChain:
         least = min(_least(one) for one in (by_symbol[0], by_symbol[1], rest * _least(drawn)))
         least *= min(_least(stays), _least(1 - stays) * _least(shares))
         steps = max(int(_LIFT_BITS / max(-math.log2(least), 1)), 1)
-        arrays = [frozen(one) for one in (shares, stays, 1 - stays, *by_symbol)]
-        object.__setattr__(self, "chances", ChainChances(*arrays, steps))
+        one, two, three, four = (frozen(one) for one in by_symbol)
+        of_classes = frozen(shares), frozen(stays), frozen(1 - stays)
+        chances = ChainChances(*of_classes, one, two, three, four, steps)
+        object.__setattr__(self, "chances", chances)
 
     @property
     def tokens(self) -> int:
@@ -199,7 +201,7 @@ class TypeChain:
         return as_tokens(shown, self.tokens)
 
     def _beliefs(self, known: Tokens) -> Floats:
-        """Chance of each class in each slot given what is known up to it: slots x rows x classes."""
+        """Chance of each class given what is known up to a slot: slots x rows x classes."""
         weights, keep, move = self.chances[:3]
         beliefs = np.empty((known.shape[1], len(known), len(weights)))
         before = np.broadcast_to(weights, beliefs.shape[1:])

@@ -304,6 +304,7 @@ def _shape(
 
 
 def checked_chances(name: str, values: ArrayLike) -> Floats:
+    """A table, if all its entries may be chances."""
     table = np.asarray(values, dtype=np.float64)
     wrong = ~(table >= 0)
     if wrong.any() or np.isinf(table).any():

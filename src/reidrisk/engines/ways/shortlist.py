@@ -18,15 +18,17 @@ from reidrisk.scores.score import Gains, Score
 from reidrisk.scores.shortlisted import Shortlisted, listed, not_listed
 
 _CELLS_AT_A_TIME = 1 << 22
-_PAIRS_AT_A_TIME = 1 << 18
+_PAIRS_AT_A_TIME = 1 << 17
 
 
 def to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
-    """What the first search is to find: one row more than are listed, to see where scores differ."""
+    """What the first search is to find: a row more than are listed, to see where scores differ."""
     return Wanted(max(score.keep_best + 1, wanted.by_listing.list_best), wanted.ranks)
 
 
-def blocks(observations: Observations, score: Shortlisted, wanted: Wanted) -> Iterator[Observations]:
+def blocks(
+    observations: Observations, score: Shortlisted, wanted: Wanted
+) -> Iterator[Observations]:
     """So many targets at a time that their lists fit."""
     together = max(_CELLS_AT_A_TIME // to_list(score, wanted).list_best, 1)
     for start in range(0, len(observations.anonymous), together):
