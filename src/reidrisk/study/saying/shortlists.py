@@ -11,7 +11,7 @@ def shortlists(result: Result, attack: str | None = None) -> list[str]:
         opening(
             f"{one.attack} rates only the {count(one.listed)} people whom it lists at first sight: "
             f"the right one is among them in {share_with_interval(one.recall)} of "
-            f"{count(one.recall.trials)} cases, and in all others it cannot be right."
+            f"{count(one.recall.trials)} cases; in the others its ratings do not help."
         )
         for one in result.shortlists
         if attack in {None, one.attack}
