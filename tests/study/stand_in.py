@@ -57,4 +57,5 @@ def stand_in(monkeypatch):
     monkeypatch.setattr("reidrisk.information.sequence_model.learn_information", learner.learn)
     monkeypatch.setattr("reidrisk.information.independence.check_independence", learner.check)
     monkeypatch.setattr("reidrisk.study.words.version", lambda _: "1.0")
+    monkeypatch.setattr("reidrisk.study.words.find_spec", lambda _: "here")
     return learner

@@ -9,11 +9,13 @@ from tests.study.stand_in import LOOKS, stand_in
 
 from reidrisk import data
 from reidrisk.attacks import Hamming
+from reidrisk.attacks.neural import Neural
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.observations import MISSING
 from reidrisk.releases import ItemSamples, TopicsApi
 from reidrisk.study import Result, Study, run_in, setup
 from reidrisk.study.toml import study_file
+from reidrisk.study.words import guests_of, versions
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(400, epochs=3, seed=1)
@@ -153,7 +155,15 @@ def test_without_torch_a_model_names_what_to_install(monkeypatch):
         replace(STUDY, information=("hybrid",))
     with pytest.raises(MissingExtra, match=message):
         study_file(FILE.replace('"transformer"', '"hybrid"'))
-    replace(STUDY, information=("counts",))
+    assert replace(STUDY, information=("counts",))
+
+
+def test_a_study_that_learns_names_what_it_learned_with(monkeypatch):
+    learns = replace(STUDY, attacks=(Neural(),), training=0.5)
+    assert guests_of(learns) == guests_of(replace(STUDY, information=("hybrid",))) == ("torch",)
+    assert guests_of(COUNTED) == guests_of(STUDY) == ()
+    monkeypatch.setitem(sys.modules, "torch", None)
+    assert "torch" not in versions(("torch",)), "a finished run is found without it"
 
 
 def test_too_few_users_and_rows_without_slots_are_refused_before_anything_runs(tmp_path, learner):

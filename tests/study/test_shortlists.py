@@ -59,7 +59,9 @@ def test_the_recall_of_a_list_is_in_the_result(result):
 
 def test_it_is_said_where_the_risk_of_the_attack_is(result):
     (sentence,) = shortlists(result)
-    assert sentence.startswith("Listing rates only the 20 people whom it lists at first sight: ")
+    assert sentence.startswith(
+        "Listing rates only those whom it lists at first sight, 20 at most: "
+    )
     assert sentence in spectrum.section(result).sentences
     listing = replace(STUDY, attacks=(Listing(),)).run(PEOPLE)
     assert shortlists(listing)[0] in report.text(listing)
@@ -78,4 +80,6 @@ def test_a_terminal_says_it_below_the_risks(tmp_path, monkeypatch):
     data.write_observations(seen, tmp_path / "seen")
     done = call("attack", tmp_path / "seen", "--attack", "lists:Listing")
     assert done.returncode == 0, done.stderr
-    assert "Listing rates only the 20 people whom it lists" in " ".join(done.stdout.split())
+    assert "Listing rates only those whom it lists at first sight, 20 at most" in " ".join(
+        done.stdout.split()
+    )

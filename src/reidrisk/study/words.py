@@ -1,11 +1,14 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
 from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from reidrisk.inputs.epochs import told
 from reidrisk.inputs.linked import Linked
+from reidrisk.learning.looks import Training
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.profiles import Profiles
 from reidrisk.risk.spectra import arranged, attack_bound
@@ -92,13 +95,23 @@ def _of_tables(tables: Linked) -> list[str]:
 
 
 def versions(guests: Sequence[str] = ()) -> dict[str, str]:
-    """Of the package and the libraries that its figures come from."""
-    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *guests)}
+    """Of the package and the libraries that its figures come from; guests, if they are here."""
+    here = [name for name in guests if find_spec(name) is not None]
+    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *here)}
 
 
 def guests_of(study: "Study") -> tuple[str, ...]:
     """Libraries besides the usual ones that figures of a study come from."""
-    return ("torch",) if any(name != COUNTS for name in study.information) else ()
+    learns = any(name != COUNTS for name in study.information)
+    return ("torch",) if learns or any(map(_trains, (*study.attacks, *study.models))) else ()
+
+
+def _trains(attack: Any) -> bool:
+    """Whether an attack trains a network: then it can be told how."""
+    # As text, since what others annotate need not be there when it runs.
+    return is_dataclass(attack) and any(
+        Training.__name__ in str(part.type) for part in fields(attack)
+    )
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:

@@ -9,8 +9,8 @@ def shortlists(result: Result, attack: str | None = None) -> list[str]:
     """How often the right person is listed, a sentence for each attack, or of one alone."""
     return [
         opening(
-            f"{one.attack} rates only the {count(one.listed)} people whom it lists at first sight: "
-            f"the right one is among them in {share_with_interval(one.recall)} of "
+            f"{one.attack} rates only those whom it lists at first sight, {count(one.listed)} at "
+            f"most: the right one is among them in {share_with_interval(one.recall)} of "
             f"{count(one.recall.trials)} cases; in the others its ratings do not help."
         )
         for one in result.shortlists
