@@ -2,8 +2,8 @@
 
 A model is trained twice: to write what one site is shown, and to write it given what the other was
 shown. Its cross-entropy on users it was not trained on is at least the entropy. The difference of
-the two is an estimate of the mutual information, not a bound on either side: it may not be asked
-for a bound, as Fano's.
+the two is an estimate of the mutual information, not a bound on either side, so no bound is made of
+it: Fano's takes what a release can prove.
 """
 
 import math
