@@ -1,6 +1,7 @@
 """Libraries that are used where they are installed and asked for where they are not."""
 
 import importlib
+import importlib.util
 from html import escape
 from types import ModuleType
 from typing import Any
@@ -13,10 +14,17 @@ def guest(module: str, extra: str = "plots") -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as missing:
-        raise MissingExtra(
-            f"{missing.name or module} is needed for this and is not installed: "
-            f"pip install 'reidrisk[{extra}]'"
-        ) from missing
+        raise MissingExtra(_absent(missing.name or module, extra)) from missing
+
+
+def check_guest(module: str, extra: str, what: str) -> None:
+    """Say how to get an optional library that is not installed, without loading one that is."""
+    if importlib.util.find_spec(module) is None:
+        raise MissingExtra(_absent(module, extra, what))
+
+
+def _absent(module: str, extra: str, what: str = "this") -> str:
+    return f"{module} is needed for {what} and is not installed: pip install 'reidrisk[{extra}]'"
 
 
 def frame(rows: list[dict[str, Any]]) -> Any:

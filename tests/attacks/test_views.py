@@ -58,7 +58,11 @@ def elsewhere(seen):
     return Observations(known, seen.anonymous, seen.truth, tokens=seen.tokens)
 
 
-@pytest.mark.parametrize("name", sorted(ATTACKS))
+WITH_TORCH = {"neural", "pair-network"}
+"""These read rows of a panel alone, and need torch: tests/attacks/test_neural.py."""
+
+
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITH_TORCH))
 @pytest.mark.parametrize("panel", [False, True])
 def test_attacks_ask_for_blocks_of_rows_only(name, panel):
     seen = REVEALED if name == "full-information" else SEEN

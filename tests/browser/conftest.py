@@ -3,6 +3,10 @@
 import pytest
 from tests.browser.tools import CHROMIUM, FLAGS
 
+DRAWN = """() => [...document.querySelectorAll('.chart:not(.live)')]
+    .every(one => one.closest('details:not([open])'))"""
+"""Whether every chart is drawn that is not folded away."""
+
 
 @pytest.fixture(scope="package")
 def browser():
@@ -29,7 +33,7 @@ def visit(browser, files):
         page.route("**/*", lambda route: (requests.append(route.request.url), route.continue_()))
         page.goto(files[name].as_uri())
         if live:
-            page.wait_for_function("document.querySelectorAll('.chart:not(.live)').length === 0")
+            page.wait_for_function(DRAWN)
         return page
 
     yield opened

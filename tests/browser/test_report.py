@@ -1,8 +1,10 @@
 """The report in a real browser: drawn, switched, printed, and silent on the network."""
 
 import pytest
+from tests.browser.conftest import DRAWN
 from tests.browser.tools import axe_findings, pages_of, printed
 from tests.report.hostile import EVIL, hostile
+from tests.report.reckoned import reckoned_sample
 from tests.report.sample import sample
 
 from reidrisk import report
@@ -29,6 +31,8 @@ def files(tmp_path_factory):
         "sample": report.html(sample(), folder / "sample.html"),
         "hostile": report.html(hostile(), folder / "hostile.html"),
         "strangers": report.html(_with_strangers(), folder / "strangers.html"),
+        "information": report.html(reckoned_sample(), folder / "information.html"),
+        "hostile-information": report.html(hostile(reckoned_sample()), folder / "evil.html"),
     }
 
 
@@ -124,7 +128,11 @@ def test_the_risks_are_those_of_the_result(visit):
     assert shown == [risk.value for risk in sample().risks if not risk.setting]
 
 
-@pytest.mark.parametrize(("name", "width"), [("sample", 360), ("sample", 1920), ("hostile", 360)])
+@pytest.mark.parametrize(
+    ("name", "width"),
+    [("sample", 360), ("sample", 1920), ("hostile", 360), ("information", 360),
+     ("hostile-information", 360)],
+)  # fmt: skip
 def test_no_width_scrolls_sideways(visit, name, width):
     page = visit(name, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
@@ -306,3 +314,43 @@ def test_logarithmic_axes_have_three_labels_and_none_upon_another(visit, chart, 
             for other in labels[place + 1 :]:
                 apart = right <= other[0] or other[1] <= left
                 assert apart or bottom <= other[2] or other[3] <= top
+
+
+def test_what_is_folded_away_is_drawn_when_it_is_opened(visit):
+    page = visit("information", width=390)
+    chart = page.locator("[data-chart=learning]")
+    assert not chart.is_visible()
+    summary = page.locator("#figure-learning summary")
+    assert summary.inner_text() == "How the models learned"
+    summary.focus()
+    page.keyboard.press("Enter")
+    playwright.expect(chart).to_have_class("chart live")
+    playwright.expect(chart.locator("svg .mark-symbol path")).to_have_count(16)
+    box = chart.locator("svg").bounding_box()
+    assert 250 < box["width"] <= 390
+    assert box["height"] > 150
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_without_scripts_what_is_folded_away_opens_all_the_same(visit):
+    page = visit("information", java_script_enabled=False, live=False)
+    page.locator("#figure-learning summary").click()
+    assert page.locator("[data-chart=learning] svg").bounding_box()["height"] > 150
+
+
+def test_on_paper_nothing_is_folded_away_and_curves_have_a_few_rows(visit):
+    page = visit("information", color_scheme="dark")
+    pages = pages_of(printed(page, "A4"))
+    whole = "\n".join(pages)
+    for title in ("How the models learned", "Counts, and what corrects them"):
+        assert whole.count(title) == 1
+    assert "Printed are 4 of 16 rows" in " ".join(whole.split())
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 390), ("dark", 1280)])
+def test_axe_finds_nothing_in_information(visit, scheme, width):
+    page = visit("information", color_scheme=scheme, width=width)
+    for summary in page.locator("#information summary").all():
+        summary.click()
+    page.wait_for_function(DRAWN)
+    assert axe_findings(page) == []

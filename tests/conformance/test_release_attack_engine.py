@@ -19,9 +19,10 @@ from reidrisk import (
     ReferenceEngine,
     TopicsApi,
 )
-from reidrisk.attacks import attack_named
+from reidrisk.attacks import Neural, PairNetwork, attack_named
 from reidrisk.attacks.attack import View
 from reidrisk.attacks.table import all_attacks
+from reidrisk.learning.looks import Training
 from reidrisk.matches import Matches
 from reidrisk.releases import observe, prepared, reveal
 from reidrisk.scores import GRID
@@ -62,6 +63,9 @@ _SWITCHES = "leave these switches off to reveal it"
 _SINGLE = "looks at one known token of each slot"
 _COLUMNS = "learned-pairs compares rows column by column, and known rows hold a set of tokens"
 _TYPES = "types are told from what one site was shown"
+LEARNED = ("neural", "pair-network")
+"""They need a panel, and torch: without a panel they say so, with one they are tested below."""
+_PANEL = "needs to know a panel: other users, of whom both sides and who is who are known"
 
 
 def refusal(release, attack):
@@ -76,9 +80,10 @@ def refusal(release, attack):
         return _SWITCHES
     if release.endswith(", calls") and attack == "learned-pairs":
         return _COLUMNS
+    refused = {name: f"{name} {_PANEL}" for name in LEARNED}
     if release == "topics, calls":
-        return {"token-table": _SINGLE, "type-aware": _TYPES}.get(attack)
-    return None
+        refused |= {"token-table": _SINGLE, "type-aware": _TYPES}
+    return refused.get(attack)
 
 
 def fitted(release, people, name):
@@ -102,6 +107,10 @@ def test_all_engines_give_one_answer(release, attack, world):
             fitted(RELEASES[release], WORLDS[world], attack)
         return
     seen, score = fitted(RELEASES[release], WORLDS[world], attack)
+    assert_one_answer(seen, score)
+
+
+def assert_one_answer(seen, score):
     slow = ReferenceEngine().search(seen, score)
     assert ((slow.credit >= 0) & (slow.credit <= 1)).all()
     for name, engine in ENGINES.items():
@@ -110,6 +119,31 @@ def test_all_engines_give_one_answer(release, attack, world):
             one, other = getattr(fast, field.name), getattr(slow, field.name)
             np.testing.assert_array_equal(one, other, f"{name}: {field.name}")
         np.testing.assert_array_equal(engine.credit(seen, score), slow.credit, name)
+
+
+QUICK = Training(steps=20, every=10, rate=0.01)
+OF_CALLS = "reads rows slot by slot, and known rows hold a set of tokens"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("world", WORLDS)
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("kind", [Neural, PairNetwork])
+def test_all_engines_give_one_answer_of_what_was_learned(kind, release, world):
+    people = WORLDS[world]
+    seen, panel = (
+        observe(RELEASES[release], people, targets=targets, seed=3) for targets in (9, 20)
+    )
+    attack = kind(panel, training=QUICK, keep_best=5)
+    if release.endswith(", calls"):
+        with pytest.raises(InvalidInput, match=OF_CALLS):
+            attack.fit(View.of(seen))
+        return
+    score = attack.fit(View.of(seen))
+    assert_one_answer(seen, score)
+    if attack.likelihood:
+        evidence = LocalEngine().evidence(seen, score)
+        np.testing.assert_allclose(evidence, ReferenceEngine().evidence(seen, score), rtol=1e-6)
 
 
 LIKELIHOODS = [
@@ -141,6 +175,8 @@ OF_BAGS = {
     "gaps": _NO_SLOTS,
     "hamming": _NO_SLOTS,
     "weighted-hamming": _NO_SLOTS,
+    "neural": f"neural {_PANEL}",
+    "pair-network": f"pair-network {_PANEL}",
     "learned-pairs": (
         "learned-pairs compares rows column by column, and known rows hold a bag of tokens, "
         "without slots; give one token for each slot, or use an attack that counts tokens in common"

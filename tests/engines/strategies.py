@@ -11,6 +11,7 @@ from reidrisk.scores import (
     RepeatedTokens,
     TokenTable,
     TokenWeights,
+    TypeChain,
     TypeMixture,
 )
 
@@ -124,6 +125,24 @@ def mixtures(draw, seen):
 
 
 @st.composite
+def chains(draw, seen):
+    """Type chains with equal and with impossible chances, that change never, at times or always."""
+    random = np.random.default_rng(draw(st.integers(0, 2**32)))
+    values = draw(st.sampled_from([[1.0], [0.0, 1.0], [1.0, 2.0, 50.0], [1e-30, 1e-4, 1.0]]))
+    classes, symbols = draw(st.integers(1, 6)), seen.tokens + 1
+
+    def shares(*shape):
+        chances = random.choice(values, shape)
+        chances[..., random.integers(shape[-1])] += 1e-3  # somebody has some chance
+        return chances / chances.sum(axis=-1, keepdims=True)
+
+    keep = random.choice(draw(st.sampled_from([[0.0], [1.0], [0.0, 0.3, 0.9, 1.0]])), classes)
+    copy = random.choice(draw(st.sampled_from([[0.5], [0.0, 0.2, 1.0]])), (classes, symbols))
+    of_tokens = shares(classes, symbols), copy, shares(classes, symbols)
+    return TypeChain(shares(classes), keep, *of_tokens)
+
+
+@st.composite
 def bags(draw):
     """Bags of tokens of any size, some empty, on both sides."""
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -148,7 +167,7 @@ def searches(draw, most_slots=6):
         return seen, draw(st.one_of(weights(seen), forgetful(seen)))
     seen = draw(observations(most_slots))
     if seen.tokens <= 300 and draw(st.booleans()):
-        return seen, draw(st.one_of(tables(seen), mixtures(seen)))
+        return seen, draw(st.one_of(tables(seen), mixtures(seen), chains(seen)))
     return seen, draw(st.one_of(weights(seen), forgetful(seen)))
 
 

@@ -8,7 +8,7 @@ EVIL = (
     "</script><script>alert(1)</script>{{7*7}}<img src=x onerror=alert(2)>\"'`&amp;"
     "\u202e\u2066\u2028"
 )
-KEEP = {"side", "method"}
+KEEP = {"side", "method", "leans"}
 
 
 def _evil(value, name=""):
@@ -24,7 +24,8 @@ def _evil(value, name=""):
     return value
 
 
-def hostile():
+def hostile(result=None):
+    result = sample() if result is None else result
     return replace(
-        _evil(sample()), study={**_evil(dict(sample().study)), "unit": EVIL, "command": EVIL}
+        _evil(result), study={**_evil(dict(result.study)), "unit": EVIL, "command": EVIL}
     )

@@ -145,6 +145,12 @@ def test_results_without_a_number_are_not_written(result):
         (lambda body: body["selections"][0].update(precision=-1), "selections.0.pre.* is no share"),
         (lambda body: body["information"][0].update(slots=-1), "information.0.slots: -1 is below"),
         (lambda body: body["information"][0].update(error=-0.5), "information.0.error: -0.5 is be"),
+        (lambda body: body["reckoned"].append(BITS | {"low": 3}), "reckoned.0: 2.5 bits do not li"),
+        (
+            lambda body: body["reckoned"].append(BITS | {"users": -1}),
+            "reckoned.0.users: -1 is belo",
+        ),
+        (lambda body: body["reckoned"].append(BITS | {"leans": "left"}), "reckoned.0.leans: input"),
         (lambda body: body["bounds"][0].update(trials=-1), "bounds.0.trials: -1 is below 0"),
         (lambda body: body.update(strangers=[OPEN]), "strangers.0.decisions: there is none"),
     ],
@@ -220,6 +226,8 @@ def test_deep_json_gets_a_message(result, depth):
             Result.from_json(sealed(body), "file")
 
 
+BITS = {"figure": "entropy", "by": "counts", "how": "", "leans": "high", "slots": 1, "bits": 2.5,
+        "low": 2, "high": 3, "level": 0.95, "users": 9, "note": "", "warning": ""}  # fmt: skip
 OPEN = {"attack": "hamming", "rule": "gap", "slots": 4, "users": 9, "targets": 9, "strangers": 9,
         "not_assessed": 0, "present": 0.5, "decisions": []}  # fmt: skip
 
@@ -228,6 +236,9 @@ def signed(**said):
     return {**plain(Signoff()), **said}
 
 
+LEARNED = ("reckoned", "learned", "independence", "shortlists")
+"""Parts that results have since there are models that learn."""
+
 OLD = Path(__file__).parent / "data" / "reidrisk-1.json"
 
 
@@ -235,7 +246,7 @@ def test_a_result_of_before_still_loads_reports_and_gates(tmp_path):
     """Written by version 0.1.0 before bounds and estimates became one record."""
     text = OLD.read_text(encoding="utf-8")
     result = Result.load(OLD)
-    later = ("releases", "attackers", "guesses", "strangers", "credits", "warnings")
+    later = ("releases", "attackers", "guesses", "strangers", "credits", "warnings", *LEARNED)
     added = {**{name: [] for name in later}, "signoff": None}
     body = {**json.loads(text), **added}
     assert json.loads(result.to_json()) == {**body, "checksum": checksum_of(body)}
@@ -259,7 +270,7 @@ def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path
     result = stored.result
     assert stored.sealed
     empty = [part.name for part in fields(Result) if not getattr(result, part.name)]
-    assert set(empty) == {"inputs", "warnings"}  # none at hand, and what came later
+    assert set(empty) == {"inputs", "warnings", *LEARNED}  # none at hand, and what came later
     written, now = json.loads(SEALED.read_bytes()), json.loads(result.to_json())
     assert {name: now[name] for name in written if name != "checksum"} == {
         name: said for name, said in written.items() if name != "checksum"

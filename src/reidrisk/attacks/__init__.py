@@ -10,7 +10,9 @@ from reidrisk.attacks.full_information import FullInformation
 from reidrisk.attacks.gaps import Gaps
 from reidrisk.attacks.hamming import Hamming
 from reidrisk.attacks.learned_pairs import Coarsened, Equal, LearnedPairs, Within
+from reidrisk.attacks.neural import Neural
 from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
+from reidrisk.attacks.pair_network import PairNetwork
 from reidrisk.attacks.pair_table import TokenTable
 from reidrisk.attacks.rarity import RarityOverlap
 from reidrisk.attacks.repetition import Repetition
@@ -30,7 +32,9 @@ __all__ = [
     "Hamming",
     "LatentTypes",
     "LearnedPairs",
+    "Neural",
     "Overlap",
+    "PairNetwork",
     "RarityOverlap",
     "Repetition",
     "TokenTable",

@@ -2,24 +2,75 @@
 
 import json
 import math
+import shlex
+from contextlib import contextmanager
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import options, show, stopping
+from reidrisk.cli.measuring import as_typed
+from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
+    from reidrisk.observations import Observations
+    from reidrisk.study.reckoning import Records
+    from reidrisk.study.result import Result
+
+_LEVEL = 0.95
+
+
+def _model(text: str) -> str:
+    """The name of a model that learns, whose library is installed."""
+    from reidrisk.study.parameters import meant
+    from reidrisk.study.reckoning import check_method
+
+    if text not in _names():
+        raise click.BadParameter(
+            f"there is no model {text!r}{meant(text, _names())} There are {', '.join(_names())}"
+        )
+    check_method(text)
+    return text
+
+
+def _names() -> list[str]:
+    from reidrisk.information.sequence_model import MODELS
+
+    return list(MODELS)
+
+
+def _begun(_context: click.Context, _option: click.Parameter, begun: str) -> list[str]:
+    """Names that begin so, for shells."""
+    return [name for name in _names() if name.startswith(begun)]
+
+
+_model.__name__ = "model"  # as --help shows it
 
 
 @click.command()
 @click.argument("seen", type=click.Path())
+@click.option("--model", "models", type=_model, metavar="NAME", multiple=True,
+              shell_complete=_begun, help="Also let a model learn to write rows: laptop, or "
+              "transformer, hybrid and their paper-... as published. May be repeated; needs "
+              "reidrisk[torch].")  # fmt: skip
+@click.option("--folder", type=click.Path(), metavar="FOLDER",
+              help="Keep here what models have learned, so that a command that is stopped goes on "
+              "from it.")  # fmt: skip
+@options.seed()
+@options.output("FILE", help="A page to read and to pass on: one file that needs no network.")
 @options.max_memory()
 @options.as_json()
-def information(seen: str, *, as_json: bool) -> None:
+def information(
+    seen: str, models: tuple[str, ...], folder: str | None, seed: int, output: str | None,
+    *, as_json: bool,
+) -> None:  # fmt: skip
     """Show how many bits two sites share about a user.
 
     SEEN is a folder that `reidrisk release` wrote. Bits are per slot, from counts of what both
@@ -27,20 +78,123 @@ def information(seen: str, *, as_json: bool) -> None:
     on average to what is too high on average, and hold noise besides. Where users are too few for
     the alphabet a warning says so, and intervals are wide.
 
+    A model learns from some of the users to write what one site is shown, alone and given what the
+    other was shown, and is measured on others. So it knows what slots of a row have to do with
+    each other: are they independent, as attacks take them to be that add up slots?
+
     \b
     Examples:
       reidrisk information seen/
+      reidrisk information seen/ --model laptop --folder learned/
+      reidrisk information seen/ --model laptop --model transformer -o information.html
       reidrisk information seen/ --json
-    """
-    folder = options.seen_folder(seen)
-    linked = rr.data.read_linked(folder / "known.parquet", folder / "anonymous.parquet")
-    show.warn(linked)
-    found = rr.information.count_information(linked.observations)
+    """  # fmt: skip
+    from reidrisk.study import reckoning
+
+    if folder is not None and not models:
+        raise InvalidInput(
+            "--folder keeps what models have learned, and none is named; name one with --model"
+        )
+    with _rows(seen) as (rows, origin):
+        for name in (reckoning.COUNTS, *models):
+            reckoning.check_rows(name, rows.known.kind, len(rows.truth))
+        counted = rr.information.count_information(rows, level=_LEVEL)
+        parts = [reckoning.of_counts(counted, alike=True)]
+        parts += _learned(rows, models, folder, seed)
+    found = reckoning.alone(rows, parts, level=_LEVEL, seed=seed)
+    if output is not None:
+        rr.report.informing.html(found, output, **origin)
     if as_json:
-        click.echo(json.dumps(asdict(found), indent=2))
+        click.echo(json.dumps(_record(found, counted), indent=2))
     else:
-        _tell_counts(found, linked.users)
-    show.warn(found)
+        _tell_counts(counted, rows.users)
+        if models:
+            _tell_learned(found)
+        if output is not None:
+            click.echo(f"The page: {output}")
+    show.warn(counted)
+
+
+@contextmanager
+def _rows(seen: str) -> "Iterator[tuple[Observations, dict[str, Any]]]":
+    """What the sites saw, and what a page says about where it came from."""
+    from reidrisk.study.input_files import hashed
+
+    folder = options.seen_folder(seen)
+    paths = [folder / "known.parquet", folder / "anonymous.parquet"]
+    with hashed(paths) as inputs:
+        linked = rr.data.read_linked(*paths)
+        show.warn(linked)
+        yield linked.observations, {"command": shlex.join(_typed()), "inputs": inputs}
+
+
+def _typed() -> tuple[str, ...]:
+    return ("reidrisk", *as_typed())
+
+
+def _learned(
+    rows: "Observations", models: tuple[str, ...], folder: str | None, seed: int
+) -> "list[Records]":
+    """What each model learns; who stops it hears how to go on."""
+    from reidrisk.study import reckoning
+    from reidrisk.study.desks import Desk
+
+    parts = []
+    with show.Progress(quiet=False) as progress:
+        for name in dict.fromkeys(models):
+            place = None if folder is None else Path(folder) / name
+            desk = Desk(place, progress.learned)
+            try:
+                parts.append(reckoning.by_model(rows, name, level=_LEVEL, seed=seed, desk=desk))
+            except KeyboardInterrupt:
+                progress.__exit__()
+                click.echo(f"stopped; {_kept(folder)}: {shlex.join(_typed())}", err=True)
+                raise click.exceptions.Exit(stopping.code()) from None
+    return parts
+
+
+def _kept(folder: str | None) -> str:
+    """What is left of what was learned, and what the command that follows does."""
+    if folder is None:
+        return "nothing is kept without --folder. To begin anew"
+    if not any(Path(folder).rglob("*.safetensors")):
+        return "nothing was learned yet. To begin anew"
+    return f"what is learned is kept in {folder}. To go on"
+
+
+def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
+    """For machines: what was counted, and beside it what was learned, if anything was."""
+    from reidrisk.study.result import plain
+
+    if not found.learned:
+        return asdict(counted)
+    return {
+        **asdict(counted),
+        "reckoned": plain(found.reckoned),
+        "learned": plain(found.learned),
+        "independence": [{**asdict(one), "sentence": one.sentence} for one in found.independence],
+    }
+
+
+def _tell_learned(found: "Result") -> None:
+    """What models found, beside what the release or counts say; and whether slots add up."""
+    show.table(
+        ("bits per slot, learned", "model", "value", f"{found.level:.0%} interval", "leans"),
+        [
+            (one.figure, one.by, f"{one.bits:.3f}", f"{one.low:.3f} to {one.high:.3f}", one.leans)
+            for one in found.reckoned
+            if one.by != "counts"
+        ],
+        whole=("bits per slot, learned", "value"),
+    )  # fmt: skip
+    for one in found.learned:
+        show.say(
+            f"{one.model}: {one.parameters:,} parameters, learned from {one.training:,} users; "
+            f"{one.held_out:,} others said when to stop, and the bits are of {one.tested:,} more. "
+            "They are estimates: no bound rests on them."
+        )
+    for each in found.independence:
+        show.say(f"By {each.model}: {each.sentence}")
 
 
 def _tell_counts(found: "CountedInformation", users: int) -> None:

@@ -161,8 +161,12 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
+        from reidrisk.study.saying.shortlists import shortlists
+
         show.say(f"{found.users:,} known users, {found.targets:,} targets")
         show.risks(found.risks, found.unit)
+        for sentence in shortlists(found):
+            show.say(sentence)
         show.strangers(found.strangers)
         _explain(question)
         if wishes.with_users:

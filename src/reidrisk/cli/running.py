@@ -14,6 +14,7 @@ from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 from reidrisk.files import append, left_over
 
 if TYPE_CHECKING:
+    from reidrisk.learning.looks import Look
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
 
@@ -37,6 +38,14 @@ class Journal:
         self.run += not found
         self.note(f"step {place + 1} of {steps}, {step}: {'found' if found else 'runs'}")
         self.progress(step, place, steps, found=found)
+
+    def learned(self, figure: str, look: "Look", left: float) -> None:
+        """A model has learned for a while; how long it took is a matter of the log."""
+        self.note(
+            f"{figure}: {look.held_out:.3f} bits on held-out users at step {look.step}, after "
+            f"{look.seconds:.0f} s of processor time, at most {left:.0f} s left"
+        )
+        self.progress.learned(figure, look, left)
 
     def note(self, text: str) -> None:
         """Add a line to the log."""
@@ -85,6 +94,7 @@ def run_file(
                 text=text,
                 signoff=file.signoff,
                 watch=journal,
+                learning=journal.learned,
             )
         except KeyboardInterrupt:
             progress.__exit__()

@@ -5,6 +5,7 @@ import textwrap
 import threading
 from collections.abc import Sequence
 from contextlib import ExitStack
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 import click
@@ -18,6 +19,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
+    from reidrisk.learning.looks import Look
     from reidrisk.people.people import People
     from reidrisk.study.result import Decision, OpenSet, Risk
     from reidrisk.study.setup import Source
@@ -205,27 +207,39 @@ class Progress:
         """Some of all people were made."""
         self._update("people", "people", done, total, "users")
 
+    def learned(self, figure: str, look: "Look", left: float) -> None:
+        """A model has learned a figure for a while."""
+        text = f"{figure}: {look.held_out:.3f} bits at step {look.step:,}"
+        most = f"at most {timedelta(seconds=round(left))}"
+        self._update("learning", text, look.seconds, look.seconds + left, most)
+
     def read(self, done: int, total: int) -> None:
         """Some bytes of a file were read."""
         self._update("bytes", "reading", done, total, "B")
 
-    def _update(self, kind: str, text: str, done: int, total: int, unit: str) -> None:
+    def _update(self, kind: str, text: str, done: float, total: float, unit: str) -> None:
         if self._bars is None:
             return
         if kind not in self._tasks:
             self._tasks[kind] = self._bars.add_task(text, total=total, unit=unit)
         self._bars.update(
-            self._tasks[kind], description=text, completed=done, total=total, visible=True
+            self._tasks[kind],
+            description=text,
+            completed=done,
+            total=total,
+            unit=unit,
+            visible=True,
         )
 
 
 class _Rate(ProgressColumn):
-    """How many a second, or how many of how many."""
+    """How many a second, or how many of how many, or how long at most."""
 
     def render(self, task: Task) -> Text:
-        if not task.fields["unit"]:
+        unit = task.fields["unit"]
+        if not unit:
             return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
-        return Text(f"{short(task.speed or 0)} {task.fields['unit']}/s")
+        return Text(unit if unit.startswith("at most") else f"{short(task.speed or 0)} {unit}/s")
 
 
 def _bars() -> Bars:

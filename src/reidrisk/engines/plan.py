@@ -22,6 +22,7 @@ from reidrisk.engines.engine import Engine
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram
 from reidrisk.engines.ways import (
     bit_scan,
+    chain,
     definition,
     distinct,
     lanes,
@@ -29,6 +30,7 @@ from reidrisk.engines.ways import (
     normalised,
     overlap,
     repetition,
+    shortlist,
     sift,
     sums,
 )
@@ -44,8 +46,10 @@ from reidrisk.scores import (
     Score,
     TokenTable,
     TokenWeights,
+    TypeChain,
     TypeMixture,
 )
+from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances
 
 Floats = NDArray[np.float64]
 
@@ -247,6 +251,26 @@ def _normalised_evidence(
     return evidence(observations, fast, engine)
 
 
+def can_be_cut(score: Score) -> bool:
+    """Whether the answers of shards are parts of the answer: not if everyone decides who counts."""
+    return not isinstance(score, Shortlisted)
+
+
+def _search_shortlist(
+    observations: Observations, score: Shortlisted, wanted: Wanted, engine: Engine
+) -> Matches:
+    parts = []
+    for some in shortlist.blocks(observations, score, wanted):
+        found = search(some, score.first, shortlist.to_list(score, wanted), engine)
+        parts.append(shortlist.rated_again(some, score, wanted, found, engine.room.threads))
+    return join_targets(parts)
+
+
+def _shortlist_evidence(observations: Observations, score: Shortlisted, engine: Engine) -> Floats:
+    """Everyone counts, listed or not."""
+    return evidence(observations, score.score, engine)
+
+
 class _Ways(NamedTuple):
     """How a kind of score is searched and summed."""
 
@@ -262,6 +286,9 @@ _TABLE: dict[type, _Ways] = {
     NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
     TokenTable: _Ways(sift.search, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
+    TypeChain: _Ways(chain.search, chain.evidence),
+    Shortlisted: _Ways(_search_shortlist, _shortlist_evidence),
+    ShortlistedChances: _Ways(_search_shortlist, _shortlist_evidence),
     OverlapWeights: _Ways(_search_overlap, _overlap_evidence),
     CosineWeights: _Ways(overlap.search, definition.evidence),
     RepeatedTokens: _Ways(repetition.search, definition.evidence),

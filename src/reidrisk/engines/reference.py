@@ -21,6 +21,7 @@ from reidrisk.matches import (
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import Rows
 from reidrisk.scores import GRID, Score
+from reidrisk.scores.shortlisted import settled
 
 
 class ReferenceEngine:
@@ -65,6 +66,7 @@ class ReferenceEngine:
             second: Also find the score of the second best row.
         """
         score.check(observations)
+        score = settled(score, observations)
         ranks = Wanted(list_best, ranks).ranks
         known = observations.known.block(0, observations.known.users)
         rows = np.arange(len(known)) + observations.first

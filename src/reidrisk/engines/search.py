@@ -58,6 +58,8 @@ def credit(engine: Engine, observations: Observations, score: Score) -> NDArray[
     score.check(observations)
     if not observations.true_is_here.all():
         raise InvalidInput("a shard without true rows earns no credit; search and merge shards")
+    if not plan.can_be_cut(score):
+        return plan.search(observations, score, Wanted(), engine).credit
     users, truth = observations.known.users, true_scores(observations, score)
     ties = np.zeros(len(truth), np.int64)
     still_open = np.arange(len(truth))

@@ -10,7 +10,6 @@ from reidrisk.estimates.extrapolation import Extrapolation, extrapolate, sizes_t
 from reidrisk.estimates.intervals import confidence, mean_of_shares
 from reidrisk.estimates.open_set import Decision, OpenSet, Rule, open_set
 from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
-from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.estimates.selective import Selective, risk_coverage, selective
 
 __all__ = [
@@ -36,7 +35,6 @@ __all__ = [
     "open_set",
     "paired_difference",
     "per_user_risk",
-    "refuse_repeats",
     "risk_coverage",
     "selective",
     "sizes_to_fit",

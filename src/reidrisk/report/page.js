@@ -32,7 +32,10 @@
   for (const figure of document.querySelectorAll("figure")) {
     const place = figure.querySelector(".chart");
     if (!place) continue;
-    const drawn = draw(place);
+    // What is folded away has no width to be drawn in.
+    const folded = place.closest("details");
+    const seen = folded ? new Promise((open) => folded.addEventListener("toggle", open, { once: true })) : null;
+    const drawn = (async () => { await seen; return draw(place); })();
     drawn.then((view) => views.push(view), (wrong) => console.error(wrong));
     const keys = [...figure.querySelectorAll("button.key")];
     for (const key of keys) {

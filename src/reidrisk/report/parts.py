@@ -75,6 +75,7 @@ class Exhibit:
         draw: Makes the chart from rows and a look.
         keys: Marks explained beside the chart.
         open: Whether the table is always shown.
+        folded: Whether all but the title is folded away, until somebody asks.
         printed: Places of the rows that are enough on paper; all, if not given.
     """
 
@@ -86,6 +87,7 @@ class Exhibit:
     draw: Callable[[Sequence[Row], Look], Any] | None = None
     keys: tuple[Key, ...] = ()
     open: bool = False
+    folded: bool = False
     printed: frozenset[int] | None = None
 
     def csv(self) -> str:

@@ -13,6 +13,7 @@ from reidrisk.plugins import part_at
 from reidrisk.report import (
     growth,
     guesses,
+    independence,
     information,
     people,
     regulators,
@@ -39,6 +40,7 @@ _ORDER: tuple[SectionOf, ...] = (
     sweeps.section,
     releases.section,
     information.section,
+    independence.section,
 )
 _WANTED = "a section of the report: a function of a result that gives a Section or None"
 # Names of places in the page that are not sections made here.

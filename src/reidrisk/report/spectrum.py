@@ -27,6 +27,7 @@ from reidrisk.study.saying.numbers import (
     times,
     times_at_most,
 )
+from reidrisk.study.saying.shortlists import shortlists
 from reidrisk.study.saying.words import listed, units
 
 # side: what a mark that is no attack's says, shape, glyph
@@ -67,7 +68,8 @@ def section(result: Result) -> Section | None:
         ),
         open=True,
     )
-    return Section("spectrum", "How strong can an attacker be?", tuple(met(result)), (exhibit,))
+    sentences = (*met(result), *shortlists(result))
+    return Section("spectrum", "How strong can an attacker be?", sentences, (exhibit,))
 
 
 def _is_attack(bound: Bound, result: Result) -> bool:

@@ -13,8 +13,10 @@ from reidrisk.scores.score import (
     check_kind,
     normalised,
 )
+from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
+from reidrisk.scores.type_chain import TypeChain
 from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
 
 __all__ = [
@@ -28,8 +30,11 @@ __all__ = [
     "OverlapWeights",
     "RepeatedTokens",
     "Score",
+    "Shortlisted",
+    "ShortlistedChances",
     "TokenTable",
     "TokenWeights",
+    "TypeChain",
     "TypeMixture",
     "by_slot",
     "check_kind",

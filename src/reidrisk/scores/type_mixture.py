@@ -76,11 +76,11 @@ class TypeMixture:
             )
         # Copies with the types last, so that a kernel finds all types of a pair side by side.
         size = tokens if gaps else tokens + 1
-        shares = np.array(_chances("weights", weights))
+        shares = np.array(checked_chances("weights", weights))
         with_gap, pairs_with_gap = np.ones((size, types)), np.ones((size, size, types))
         ones, pairs = with_gap[:tokens], pairs_with_gap[:tokens, :tokens]
-        ones[:] = _chances("single", single).T
-        pairs[:] = _chances("joint", joint).transpose(1, 2, 0)
+        ones[:] = checked_chances("single", single).T
+        pairs[:] = checked_chances("joint", joint).transpose(1, 2, 0)
         _check_sum("weights", shares.sum(), 1.0)
         _check_sum("single, over tokens,", ones.sum(axis=0), 1.0)
         _check_sum("joint, over shown tokens,", pairs.sum(axis=0), ones)
@@ -303,7 +303,8 @@ def _shape(
     return types, tokens
 
 
-def _chances(name: str, values: ArrayLike) -> Floats:
+def checked_chances(name: str, values: ArrayLike) -> Floats:
+    """A table, if all its entries may be chances."""
     table = np.asarray(values, dtype=np.float64)
     wrong = ~(table >= 0)
     if wrong.any() or np.isinf(table).any():

@@ -3,11 +3,13 @@
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from reidrisk.files import written_whole
+from reidrisk.files import PART, written_whole
+from reidrisk.locks import NOTE as LOCK
 from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.result import SCHEMA, Result, plain, typed
 from reidrisk.study.stored import checksum_of
@@ -17,6 +19,12 @@ from reidrisk.study.words import versions
 STEPS = "steps"
 """The folder of checkpoints in that of a run."""
 
+_BEGUN = ".begun"
+"""How the names of folders end that hold what a step has begun."""
+
+_SAVED = (".safetensors", PART, LOCK)
+"""How names of files end in them: models, whole or as a write left them that was killed."""
+
 
 @dataclass(frozen=True)
 class Checkpoints:
@@ -25,12 +33,14 @@ class Checkpoints:
     Attributes:
         folder: Of the checkpoints.
         study: The fingerprint of what is run.
+        guests: Libraries besides the usual ones that its figures come from.
         ran_with: The versions with which the steps ran that were found or kept; several of one
             library if a run went on with another.
     """
 
     folder: Path
     study: str
+    guests: tuple[str, ...] = ()
     ran_with: dict[str, str] = field(default_factory=dict)
 
     def find(self, step: str) -> Part | None:
@@ -48,11 +58,11 @@ class Checkpoints:
 
     def store(self, step: str, part: Part) -> Part:
         """Keep what a step gave."""
-        body = {
+        body: dict[str, Any] = {
             "schema": SCHEMA,
             "study": self.study,
             "step": step,
-            "versions": versions(),
+            "versions": versions(self.guests),
             "checksum": "",
             "records": {name: plain(values) for name, values in part.items()},
         }
@@ -60,8 +70,12 @@ class Checkpoints:
         self.folder.mkdir(exist_ok=True)  # and not what it is in, which may have been moved away
         with written_whole(self._file(step)) as (file,):
             file.write_text(json.dumps(body) + "\n", encoding="utf-8")
-        self._note(versions())
+        self._note(body["versions"])
         return part
+
+    def begun(self, step: str) -> Path:
+        """The folder for what a step has begun: models hold what people have in common."""
+        return self._file(step).with_suffix(_BEGUN)
 
     @property
     def fit(self) -> bool:
@@ -97,6 +111,22 @@ def checkpoints_in(folder: Path) -> Iterator[tuple[Path, Any]]:
     for file in sorted(folder.glob("*.json")):
         if is_checkpoint(body := found_json(file)):
             yield file, body
+
+
+def forget_begun(folder: Path) -> None:
+    """Remove what steps have begun in a folder of checkpoints, and nothing that is not ours."""
+    for begun in folder.glob(f"*{_BEGUN}"):
+        for path in sorted(begun.rglob("*"), reverse=True):  # what is in a folder before it
+            if path.name.endswith(_SAVED) and not path.is_dir():
+                path.unlink(missing_ok=True)
+            elif path.is_dir():
+                _remove_if_empty(path)
+        _remove_if_empty(begun)
+
+
+def _remove_if_empty(folder: Path) -> None:
+    with suppress(OSError):  # somebody keeps something of their own there
+        folder.rmdir()
 
 
 def is_checkpoint(body: Any) -> bool:

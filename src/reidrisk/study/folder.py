@@ -21,13 +21,15 @@ from reidrisk.locks import Lock, locked
 from reidrisk.risk.engine import Engine
 from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step
-from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in
+from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in, forget_begun
 from reidrisk.study.describe import fingerprint
+from reidrisk.study.desks import Desk, Watched
 from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.sound import unsound
 from reidrisk.study.strict_json import found_json
 from reidrisk.study.study import Keep, Study
+from reidrisk.study.words import guests_of
 
 NOTE, RESULT, FILE = "run.json", "result.json", "study.toml"
 
@@ -50,6 +52,7 @@ def run_in(
     text: str | None = None,
     signoff: Signoff | None = None,
     watch: Watcher | None = None,
+    learning: Watched | None = None,
 ) -> Result:
     """Run a study in a folder, or go on with a run that was stopped.
 
@@ -66,6 +69,7 @@ def run_in(
         text: Of the study file, to be kept as `study.toml`.
         signoff: What the person who signs adds; it may change without anything being run again.
         watch: Called before each step, unless the run is finished.
+        learning: Called while a model learns.
 
     Raises:
         InvalidInput: The folder holds a run of another study, of other people, or of another
@@ -75,7 +79,8 @@ def run_in(
     engine = LocalEngine() if engine is None else engine
     # First, since it refuses what cannot be run: then the folder stays as it is.
     names = [step.name for step in study.steps(source, engine)]
-    run = _Run(Path(folder), {"study": study.describe(source), "inputs": inputs or {}}, text, fresh)
+    what = {"study": study.describe(source), "inputs": inputs or {}}
+    run = _Run(Path(folder), what, guests_of(study), text, fresh)
 
     def finished(keep: Keep, kept: Checkpoints) -> Result:
         found = study.run(source, engine=engine, keep=keep)
@@ -102,7 +107,8 @@ def run_in(
                 watch(step.name, names.index(step.name), len(names), found=found is not None)
             if found is not None:
                 return found
-            part = step.run(parts)
+            desk = Desk(kept.begun(step.name), learning)
+            part = step.run(parts) if step.run_at is None else step.run_at(parts, desk)
             run.still_there(lock)
             return kept.store(step.name, part)
 
@@ -113,6 +119,7 @@ def run_in(
                 "release or a bound of others takes part, mend it"
             )
         run.still_there(lock)
+        forget_begun(run.folder / STEPS)
         result.save(run.folder)
         run.still_there(lock)
     return result
@@ -125,18 +132,20 @@ class _Run:
     Attributes:
         folder: Where.
         description: The study and its inputs.
+        guests: Libraries besides the usual ones that its figures come from.
         text: Of the study file.
         fresh: Whether what is there may be replaced; None if nobody can ask for that.
     """
 
     folder: Path
     description: dict[str, Any]
+    guests: tuple[str, ...]
     text: str | None
     fresh: bool | None
 
     def checkpoints(self) -> Checkpoints:
         """Of this study."""
-        return Checkpoints(self.folder / STEPS, fingerprint(self.description))
+        return Checkpoints(self.folder / STEPS, fingerprint(self.description), self.guests)
 
     def note(self) -> dict[str, Any]:
         """What `run.json` says."""
@@ -285,6 +294,7 @@ def _clear(folder: Path) -> None:
                 )
         return
     (folder / RESULT).unlink(missing_ok=True)  # first, so that it never outlives its steps
+    forget_begun(folder / STEPS)
     for file, _ in checkpoints_in(folder / STEPS):
         file.unlink(missing_ok=True)
 

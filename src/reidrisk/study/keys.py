@@ -16,6 +16,7 @@ from reidrisk.people.people import People
 from reidrisk.risk.bounds import bound_named
 from reidrisk.study.parameters import release_kind
 from reidrisk.study.quantities import share, size
+from reidrisk.study.reckoning import check_method
 
 
 def _read(read: Callable[[Any], Any]) -> BeforeValidator:
@@ -46,6 +47,11 @@ def _bound_name(name: str) -> str:
     return name
 
 
+def _way_name(name: str) -> str:
+    check_method(name)
+    return name
+
+
 Whole = Annotated[int, Field(strict=True)]
 """True is no number here, nor is 3.0 or "3"."""
 Count = Annotated[Whole, Field(ge=1, le=10**6)]
@@ -54,6 +60,7 @@ Size = Annotated[int, _read(size)]
 Share = Annotated[float, _read(share)]
 Targets = Annotated[int | None, _read(lambda value: None if value == "all" else size(value))]
 NamedAttack = Annotated[Any, _read(_named(attack_named))]
+NamedWay = Annotated[str, _read(_named(_way_name))]
 NamedBound = Annotated[str, _read(_named(_bound_name))]
 Kind = Annotated[Any, _read(_named(release_kind))]
 
@@ -248,6 +255,7 @@ class StudyModel(_Section):
     guesses: list[Count] = Field(default_factory=list)
     strangers: Share = 0.0
     present: Share | None = None
+    information: list[NamedWay] = []
     per_user: PerUser | None = None
     signoff: SignoffSection | None = None
     people: Annotated[

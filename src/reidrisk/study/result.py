@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from reidrisk import estimates
 from reidrisk.drawing import FILE, alone, over_slots
@@ -17,6 +17,7 @@ from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table
+from reidrisk.information.independence import Independence
 from reidrisk.releases.release import Bits
 
 if TYPE_CHECKING:
@@ -34,12 +35,18 @@ __all__ = [
     "Decision",
     "Extrapolation",
     "Guesses",
+    "Independence",
+    "Leans",
+    "Learned",
+    "LearningCurve",
     "OpenSet",
+    "Reckoned",
     "Refusal",
     "Result",
     "Risk",
     "Selection",
     "Setting",
+    "Shortlist",
     "Signoff",
     "UserRisk",
     "adapter",
@@ -210,6 +217,23 @@ class Guesses:
 
 
 @dataclass(frozen=True)
+class Shortlist:
+    """How often the right user is among the rows that an attack lists, of which it names one.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        listed: How many rows it lists at most, of all that are known.
+        recall: How often the right one is among them.
+    """
+
+    attack: str
+    slots: int
+    listed: int
+    recall: Estimate
+
+
+@dataclass(frozen=True)
 class Credits:
     """What became of every target, so that two runs can be compared person by person.
 
@@ -256,6 +280,80 @@ class Signoff:
     valid_until: str = ""
     signer: str = ""
     role: str = ""
+
+
+Leans = Literal["high", "low", "either"]
+"""Where a figure lies on average: above the truth, below, or on either side."""
+
+
+@dataclass(frozen=True)
+class Reckoned:
+    """An information figure that was counted or learned from rows: bits per slot.
+
+    No bound of what an attacker can do ever rests on it: those take the bits of the release alone.
+
+    Attributes:
+        figure: "entropy", "conditional entropy" or "mutual information".
+        by: "counts", or the name of a model.
+        how: The correction of counts; empty for a model.
+        leans: Where it lies on average.
+        slots: Of a row; 1 if each slot was taken by itself.
+        bits: Per slot.
+        low: Lower end of its interval.
+        high: Upper end.
+        level: Of the interval.
+        users: Whom it is of.
+        note: What it is, in words.
+        warning: Why it may be far off; empty if nothing speaks for it.
+    """
+
+    figure: str
+    by: str
+    how: str
+    leans: Leans
+    slots: int
+    bits: float
+    low: float
+    high: float
+    level: float
+    users: int
+    note: str = ""
+    warning: str = ""
+
+
+@dataclass(frozen=True)
+class LearningCurve:
+    """How a model came to a figure.
+
+    `looks` holds steps, and the bits per slot that were reached then: of training users, and of
+    others, who decided when to stop. The time that it took is that of a machine, and not here.
+    """
+
+    figure: str
+    looks: tuple[tuple[int, float, float], ...]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A model that learned to write rows.
+
+    Attributes:
+        model: Its name.
+        parameters: How many it has, both times it was trained.
+        slots: Of a row.
+        training: Users it was trained on.
+        held_out: Users who decided when to stop.
+        tested: Users whom its bits are of.
+        curves: How it learned.
+    """
+
+    model: str
+    parameters: int
+    slots: int
+    training: int
+    held_out: int
+    tested: int
+    curves: tuple[LearningCurve, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -315,9 +413,13 @@ class Result:
         per_user: Spread over users.
         attackers: The attacks of the study in words.
         guesses: Attackers who may name several.
+        shortlists: Attackers who list some rows at first sight, and rate only these.
         strangers: Attackers who may meet people they do not know.
         credits: What became of every target.
-        information: Bits.
+        information: Bits, as the release can tell them.
+        reckoned: Bits that were counted or learned from rows.
+        learned: The models that learned them.
+        independence: What slots share one by one, against what they share together.
         releases: The study's release and others beside it.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
@@ -345,9 +447,13 @@ class Result:
     per_user: tuple[UserRisk, ...] = ()
     attackers: tuple[Attacker, ...] = ()
     guesses: tuple[Guesses, ...] = ()
+    shortlists: tuple[Shortlist, ...] = ()
     strangers: tuple[OpenSet, ...] = ()
     credits: tuple[Credits, ...] = ()
     information: tuple[Bits, ...] = ()
+    reckoned: tuple[Reckoned, ...] = ()
+    learned: tuple[Learned, ...] = ()
+    independence: tuple[Independence, ...] = ()
     releases: tuple[Compared, ...] = ()
     assumptions: tuple[str, ...] = ()
     not_covered: tuple[str, ...] = ()
@@ -367,7 +473,8 @@ class Result:
         compared = tuple(risk for one in self.releases for risk in one.risks)
         found: tuple[Any, ...] = (
             *self.risks, *self.sizes, *self.extrapolations, *self.selections, *self.claims,
-            *self.per_user, *self.guesses, *self.strangers, *self.credits, *compared,
+            *self.per_user, *self.guesses, *self.shortlists, *self.strangers, *self.credits,
+            *compared,
         )  # fmt: skip
         named = [one.name for one in self.attackers] + [one.attack for one in found]
         return tuple(dict.fromkeys(named))

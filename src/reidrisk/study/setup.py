@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 Named = TypeVar("Named", bound=AnyRelease)
 
+MOST_SHOWN_TWICE = 200_000
+"""Of so many users at most it is measured how much two sites share: more would tell hardly more."""
+
 Source: TypeAlias = People | Linked
 """Of whom a study is: people whom a release shows, or two tables of what was shown."""
 
@@ -164,6 +167,22 @@ class Scene:
             strangers=study.strangers,
             seed=study.seed,
         )
+
+    @cached_property
+    def shown_twice(self) -> Observations:
+        """What two sites are shown of the same users, whoever is attacked; all slots they have.
+
+        Users are chosen at random, and come in random order.
+        """
+        study = self.study
+        if isinstance(self.source, Linked):
+            rows = self.source.observations
+            return rows.only(_order(len(rows.anonymous), study.seed)[:MOST_SHOWN_TWICE])
+        some = self.source
+        if some.users > MOST_SHOWN_TWICE:
+            order = _by_hash(some.ids, "study/information", study.seed)
+            some = Some.of(some, np.sort(order[:MOST_SHOWN_TWICE]))
+        return observe(shown_by(self.shows), some, seed=study.seed)
 
     @property
     def known_ids(self) -> NDArray[Any]:
@@ -379,7 +398,11 @@ def _some(seen: Observations, targets: int | None, seed: int) -> Observations:
 
 
 def _order(rows: int, seed: int) -> NDArray[np.int64]:
-    hashes = uniforms(seed=seed, purpose="study/targets", users=np.arange(rows), count=1)[:, 0]
+    return _by_hash(np.arange(rows), "study/targets", seed)
+
+
+def _by_hash(users: NDArray[Any], purpose: str, seed: int) -> NDArray[np.int64]:
+    hashes = uniforms(seed=seed, purpose=purpose, users=users, count=1)[:, 0]
     return np.argsort(hashes, kind="stable")
 
 

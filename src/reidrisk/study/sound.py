@@ -56,6 +56,8 @@ def _faults(thing: Any, path: str) -> Iterator[str]:
         parts = {part.name: getattr(thing, part.name) for part in fields(thing)}
         if {"value", "low", "high"} <= parts.keys():
             yield from _interval(parts, path)
+        if {"bits", "low", "high"} <= parts.keys():
+            yield from _bits(parts, path)
         for name in [name for name in parts if name not in _FREE]:
             yield from _faults(parts[name], f"{path}.{name}".lstrip("."))
     elif isinstance(thing, Mapping):
@@ -73,6 +75,13 @@ def _interval(parts: Mapping[str, Any], path: str) -> Iterator[str]:
     least = -1 if path.endswith(f".{_SIGNED}") else 0
     if not least <= low <= value <= high <= 1:
         yield f"{path}: {value} between {low} and {high} is no share with its interval"
+
+
+def _bits(parts: Mapping[str, Any], path: str) -> Iterator[str]:
+    """Those of a difference, of what is shared, may come out below 0."""
+    bits, low, high = parts["bits"], parts["low"], parts["high"]
+    if not low <= bits <= high:
+        yield f"{path}: {bits} bits do not lie between {low} and {high}"
 
 
 def _number(number: float, path: str) -> Iterator[str]:

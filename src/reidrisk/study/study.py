@@ -17,7 +17,7 @@ from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Attacker, Result
 from reidrisk.study.setup import Scene, Source
-from reidrisk.study.words import NOT_COVERED, assumptions, spectrum_of, versions
+from reidrisk.study.words import NOT_COVERED, assumptions, guests_of, spectrum_of, versions
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
@@ -67,6 +67,8 @@ class Study:
             hash of their ids, and met as visitors.
         present: Share of visitors whom the attackers know; as in the data, if None.
         per_user: Whether, and how, to repeat the release of single users.
+        information: Ways to measure on rows how many bits two sites share, beside what the release
+            can tell: "counts", and models that learn, such as "laptop" (`reidrisk[torch]`).
         beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
@@ -91,11 +93,12 @@ class Study:
     strangers: float = 0.0
     present: float | None = None
     per_user: Repeats | None = None
+    information: tuple[str, ...] = ()
     beside: tuple[AnyRelease, ...] = ()
     sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in (*_NUMBERS, "attacks", "models", "bounds", "beside"):
+        for name in (*_NUMBERS, "attacks", "models", "bounds", "information", "beside"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
@@ -184,6 +187,6 @@ class Study:
             assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
             warnings=source.warnings if isinstance(source, Linked) else (),
-            versions=versions(),
+            versions=versions(guests_of(self)),
             **records,
         )

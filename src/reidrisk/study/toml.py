@@ -177,6 +177,7 @@ def _study(
         attacks=tuple(attacks),
         models=tuple(model.models),
         bounds=tuple(model.bounds),
+        information=tuple(model.information),
         slots=None if model.slots is None else tuple(model.slots),
         per_user=None if model.per_user is None else Repeats(**model.per_user.model_dump()),
         sweep=sweep,

@@ -1,14 +1,19 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
+from collections.abc import Sequence
+from dataclasses import fields, is_dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 from reidrisk.inputs.epochs import told
 from reidrisk.inputs.linked import Linked
+from reidrisk.learning.looks import Training
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.profiles import Profiles
 from reidrisk.risk.spectra import arranged, attack_bound
 from reidrisk.study.analyses.analysis import Part
+from reidrisk.study.reckoning import COUNTS
 from reidrisk.study.release_words import words_of
 from reidrisk.study.result import Bound
 from reidrisk.study.setup import Source
@@ -21,6 +26,12 @@ NOT_COVERED = (
     "What else is learned about a person who is not named: traits may leak without identity.",
     "Harm to people who are named wrongly.",
     "Changes of people and of the release after the data were made.",
+)
+
+
+LAST_DIGITS = (
+    "Models learn by sums of floats, which come in another order on another machine or with "
+    "another version of torch: there, the last digits of what they learned may differ."
 )
 
 
@@ -42,6 +53,8 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "these are strangers, and like everybody else in all but that. Every figure but those "
             "on strangers is of people whom the attacker knows."
         )
+    if guests_of(study):
+        sentences.append(LAST_DIGITS)
     if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "
@@ -81,9 +94,24 @@ def _of_tables(tables: Linked) -> list[str]:
     return sentences
 
 
-def versions() -> dict[str, str]:
-    """Of the package and the libraries that its figures come from."""
-    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba")}
+def versions(guests: Sequence[str] = ()) -> dict[str, str]:
+    """Of the package and the libraries that its figures come from; guests, if they are here."""
+    here = [name for name in guests if find_spec(name) is not None]
+    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *here)}
+
+
+def guests_of(study: "Study") -> tuple[str, ...]:
+    """Libraries besides the usual ones that figures of a study come from."""
+    learns = any(name != COUNTS for name in study.information)
+    return ("torch",) if learns or any(map(_trains, (*study.attacks, *study.models))) else ()
+
+
+def _trains(attack: Any) -> bool:
+    """Whether an attack trains a network: then it can be told how."""
+    # As text, since what others annotate need not be there when it runs.
+    return is_dataclass(attack) and any(
+        Training.__name__ in str(part.type) for part in fields(attack)
+    )
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:

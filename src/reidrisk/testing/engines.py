@@ -12,7 +12,16 @@ from reidrisk.engines.engine import Blocks
 from reidrisk.matches import UNCOUNTED, Matches, merge_all
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
-from reidrisk.scores import OverlapWeights, Score, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import (
+    OverlapWeights,
+    Score,
+    Shortlisted,
+    ShortlistedChances,
+    TokenTable,
+    TokenWeights,
+    TypeChain,
+    TypeMixture,
+)
 from reidrisk.testing.promises import promise
 
 _FIELDS = tuple(field.name for field in fields(Matches))
@@ -146,6 +155,8 @@ def _questions() -> list[tuple[Observations, Score]]:
     mixture = TypeMixture([0.5, 0.5], chances, chances[:, :, None] * chances[:, None, :])
     table = TokenTable(random.integers(-2, 3, (_TOKENS, _TOKENS)))
     overlap = OverlapWeights([1, 1, 2, 2, -1])
+    known, other = random.dirichlet(np.ones(_TOKENS + 1), (2, 3))
+    chain = TypeChain(np.full(3, 1 / 3), [0, 0.5, 0.9], known, np.full(known.shape, 0.3), other)
     return [
         (tokens, TokenWeights(np.ones(_TOKENS))),
         (gapped, weights),
@@ -154,6 +165,9 @@ def _questions() -> list[tuple[Observations, Score]]:
         (in_sets, weights.normalised()),
         (gapped, table),
         (gapped, mixture),
+        (gapped, chain),
+        (gapped, Shortlisted(table, weights, 7)),
+        (gapped, ShortlistedChances(chain, overlap, 30)),
         (gapped, overlap),
         (in_sets, overlap),
         (in_bags, overlap),

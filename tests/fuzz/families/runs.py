@@ -42,6 +42,8 @@ def case(rng: Random, place: Path) -> tuple[str, ...]:
     file = rng.choice(files)
     (_edit if file.suffix == ".json" and rng.random() < 0.7 else _spoil)(rng, file)
     return rng.choice((("attack", "ours-seen", "-q"), ("information", "ours-seen"),
+                       ("information", "ours-seen", "--json"),
+                       ("information", "ours-seen", "--model", "laptop", "--folder", "ours-new"),
                        ("attack", "ours-seen", "--attack", "weighted-hamming", "--json")))  # fmt: skip
 
 

@@ -32,6 +32,9 @@ STUDY = {
     "beyond": ("[]", "[100]", '["1M"]', "[0]", f"[{2**63}]", f"[{'9' * 400}]", "[-5]", '["x"]'),
     "guesses": ("[]", "[1]", "[0]", "[5, 2]", "[100]", f"[{2**63}]", "[-1]", "[true]"),
     "strangers": SHARES, "present": SHARES,
+    # No model that a study could train, if there were users enough and torch.
+    "information": ("[]", '["counts"]', '["counts", "counts"]', '["laptop", "nope"]', '["laptop", 1]', "[1]", '"counts"',
+                    "[[]]", "true", '["COUNTS"]', '["x:y"]'),
 }  # fmt: skip
 PEOPLE = {
     "kind": ('"table"', '"plays"', '"history"', '"tfrecord"', '"linked"', '"synthetic"', '"nope"', "3"),

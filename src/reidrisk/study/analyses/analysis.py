@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.releases.release import WANTED, asked
+from reidrisk.study.desks import Desk
 from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
@@ -31,10 +32,12 @@ class Step:
         name: Unique in a study; also the name of its checkpoint.
         run: Gives records, from those of earlier steps. It depends on nothing but the study, the
             source and these records, so that it may be run again at any time.
+        run_at: The same at a desk, if it takes so long that half of it should not be lost.
     """
 
     name: str
     run: Callable[[Part], Part]
+    run_at: Callable[[Part, Desk], Part] | None = None
 
 
 class Analysis(Protocol):
@@ -52,6 +55,15 @@ class Analysis(Protocol):
 def alone(name: str, function: Callable[..., Part], *arguments: object) -> Step:
     """A step that needs nothing of earlier ones."""
     return Step(name, lambda _: function(*arguments))
+
+
+def lasting(name: str, function: Callable[..., Part], *arguments: object) -> Step:
+    """A step that needs nothing of earlier ones and takes long; the desk is the last argument."""
+    return Step(
+        name,
+        lambda _: function(*arguments, Desk()),
+        lambda _, desk: function(*arguments, desk),
+    )
 
 
 def release_that(study: "Study", capability: type[Capability], what: str) -> Capability:

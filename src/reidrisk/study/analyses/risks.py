@@ -18,9 +18,10 @@ from reidrisk.releases.observing import ANONYMOUS
 from reidrisk.releases.release import Surveys, asked
 from reidrisk.risk.guesses import checked_guesses, guess_curve
 from reidrisk.risk.measuring import Measured
+from reidrisk.scores.shortlisted import Shortlisted, is_listed
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.credits import credits_record, digest_of
-from reidrisk.study.result import Guesses, Risk, Setting
+from reidrisk.study.result import Guesses, Risk, Setting, Shortlist
 from reidrisk.study.setup import Scene, Source, shown_by, slots_of
 
 if TYPE_CHECKING:
@@ -73,7 +74,11 @@ def _everything(scene: Scene) -> Part:
     kept = tuple(
         credits_record(one.name, scene.headline, people, one.matches, one.assessed) for one in found
     )
-    records: dict[str, tuple[Any, ...]] = {"risks": risks_of(scene, found), "credits": kept}
+    records: dict[str, tuple[Any, ...]] = {
+        "risks": risks_of(scene, found),
+        "credits": kept,
+        "shortlists": tuple(record for one in found for record in _shortlists(one)),
+    }
     if scene.study.guesses:
         numbers = sorted({1, *scene.study.guesses})
         records["guesses"] = tuple(record for one in found for record in _guesses(one, numbers))
@@ -84,6 +89,15 @@ def _guesses(found: Measured, numbers: Sequence[int]) -> Iterator[Guesses]:
     curve = guess_curve(found, numbers)
     for number, right in curve.items():
         yield Guesses(curve.attack, curve.slots, curve.users, number, right)
+
+
+def _shortlists(found: Measured) -> Iterator[Shortlist]:
+    """How often the right user is listed, if the attack lists users."""
+    score = found.fitted.score
+    if isinstance(score, Shortlisted):
+        right = is_listed(found.matches.true_score)[found.assessed]
+        recall = found.interval(right.astype(np.float64))
+        yield Shortlist(found.name, found.slots, score.keep_best, recall)
 
 
 def risks_of(scene: Scene, found: Sequence[Measured]) -> tuple[Risk, ...]:

@@ -5,6 +5,7 @@ from reidrisk.study.saying.ceilings import possible, ruled_out, unfit
 from reidrisk.study.saying.found import found, headline, strongest
 from reidrisk.study.saying.limits import limit, remedy
 from reidrisk.study.saying.numbers import count, percent
+from reidrisk.study.saying.shortlists import shortlists
 from reidrisk.study.saying.statement import Statement
 from reidrisk.study.saying.strangers import strangers
 from reidrisk.study.saying.words import targets_word, units
@@ -29,7 +30,10 @@ def verdict(result: Result) -> tuple[Statement, ...]:
 
 def basis(result: Result) -> str:
     """What the verdict rests on: who was attacked, who could be assessed, how sure ranges are."""
-    return f"{_attacked(result, strongest(result))} Ranges are {percent(result.level)} intervals."
+    best = strongest(result)
+    listed = [] if best is None else shortlists(result, best.attack)
+    ranges = f"Ranges are {percent(result.level)} intervals."
+    return " ".join([_attacked(result, best), *listed, ranges])
 
 
 def _attacked(result: Result, best: Risk | None) -> str:

@@ -1,0 +1,103 @@
+"""An attacker who learns from other people what two sites show of the same person.
+
+What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables
+that a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this one.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from reidrisk.attacks.attack import View, check_needs
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.looks import Training
+from reidrisk.learning.panel_pairs import pairs_of
+from reidrisk.observations import Observations
+from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
+
+if TYPE_CHECKING:
+    from reidrisk.learning.chain_of_pairs import LearnedChain
+
+BEGINNINGS = ("types", "scratch")
+
+BEST = 1000
+"""Rows that are listed and rated again."""
+
+
+@dataclass(frozen=True, eq=False)
+class Neural:
+    """Score a known row by the chance that its user shows the anonymous one, with learned chances.
+
+    In each slot a user is of one of some classes, keeps it for the next slot or draws another; the
+    class tells what the known site shows and whether the other shows the same. All chances are
+    learned by gradients from a panel: no release needs to be known, nor that there are types.
+
+    To rate everyone so takes long. So the best rows are listed by what each slot says on its own,
+    and rated again: `reidrisk.scores.Shortlisted`. How sure the attacker is counts everyone.
+
+    Args:
+        panel: Other users, of whom both sides and who is who are known; that of the view, if None.
+        model: A file with a learned chain, instead of a panel.
+        begin: Where learning begins: "types", found by EM; or "scratch", everyone's chances and
+            noise.
+        classes: How many; fewer, if the panel is small.
+        keep_best: How many rows to list; None rates everyone.
+        training: Steps, batches, seed; as is best on a laptop, if None.
+    """
+
+    name: ClassVar[str] = "neural"
+    knows: ClassVar[str] = (
+        "both sides of other people, and learns from them what two sites show of the same person"
+    )
+    assumes: ClassVar[str] = (
+        "Best if people have interests of some kinds that stay or are drawn anew, and the panel is "
+        "large enough to learn them."
+    )
+    likelihood: ClassVar[bool] = True
+
+    panel: Observations | None = None
+    model: Path | str | None = field(default=None, kw_only=True)
+    begin: str = field(default="types", kw_only=True)
+    classes: int = field(default=64, kw_only=True)
+    keep_best: int | None = field(default=BEST, kw_only=True)
+    training: Training | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        whole_number("classes", self.classes, least=1)
+        if self.begin not in BEGINNINGS:
+            raise InvalidInput(f"begin is one of {', '.join(BEGINNINGS)}; got {self.begin!r}")
+        if self.keep_best is not None:
+            whole_number("keep_best", self.keep_best, least=1)
+        if self.panel is not None and self.model is not None:
+            raise InvalidInput("a panel to learn from and a model that was learned: give one")
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """A panel, unless it was given one or a model."""
+        return ("panel",) if self.panel is None and self.model is None else ()
+
+    def fit(self, view: View) -> ShortlistedChances | TypeChain | TypeMixture:
+        """The score, from the panel or the file."""
+        if self.model is None:
+            tables = self.learn(view).tables
+        else:
+            from reidrisk.learning.chain_of_pairs import chain_from  # noqa: PLC0415  needs torch
+
+            tables = chain_from(self.model, tokens=view.tokens)
+        chain = TypeChain(*tables)
+        if not chain.changes:
+            return chain.for_good()
+        if self.keep_best is None:
+            return chain
+        return ShortlistedChances(chain, chain.by_token(), self.keep_best)
+
+    def learn(self, view: View) -> "LearnedChain":
+        """What is learned from the panel: `write` keeps it in a file, for `model`."""
+        check_needs(self, view)
+        panel = view.panel if self.panel is None else self.panel
+        assert panel is not None
+        pairs = pairs_of(panel, view.known, self.name)
+        from reidrisk.learning.chain_of_pairs import learn_chain  # noqa: PLC0415  needs torch
+
+        return learn_chain(pairs, classes=self.classes, begin=self.begin, how=self.training)

@@ -1,0 +1,69 @@
+"""The learned matcher as published: a network that is asked whether two rows are one person's.
+
+Paper: section 8. It needs the extra `torch`; `neural` learns more in the same time.
+"""
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from reidrisk.attacks.attack import View, check_needs
+from reidrisk.attacks.learned_pairs import LearnedPairs
+from reidrisk.checks import whole_number
+from reidrisk.learning.looks import Training
+from reidrisk.learning.panel_pairs import pairs_of
+from reidrisk.observations import Observations
+from reidrisk.scores import Shortlisted
+
+BEST = 1000
+"""Rows that are listed and rated again."""
+
+
+@dataclass(frozen=True, eq=False)
+class PairNetwork:
+    """Guess the user whose row a trained network takes for the same person's most surely.
+
+    The network reads both rows and is trained on a panel, with ten wrong pairs for each true one.
+    It rates the rows that `LearnedPairs` lists, which learns from the same panel.
+
+    Args:
+        panel: Other users, of whom both sides and who is who are known; that of the view, if None.
+        keep_best: How many rows to list.
+        training: Steps, batches, seed.
+    """
+
+    name: ClassVar[str] = "pair-network"
+    knows: ClassVar[str] = (
+        "both sides of other people, and trains a network on them to tell whether two rows are one "
+        "person's"
+    )
+    assumes: ClassVar[str] = (
+        "Best if the panel and the time to train it are large: the paper does not say how large."
+    )
+    likelihood: ClassVar[bool] = False
+
+    panel: Observations | None = None
+    keep_best: int = field(default=BEST, kw_only=True)
+    training: Training = field(default=Training(steps=4_000, rate=0.002, every=200), kw_only=True)
+
+    def __post_init__(self) -> None:
+        whole_number("keep_best", self.keep_best, least=1)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """A panel, unless it was given."""
+        return ("panel",) if self.panel is None else ()
+
+    def fit(self, view: View) -> Shortlisted:
+        """The score, from the panel."""
+        check_needs(self, view)
+        panel = view.panel if self.panel is None else self.panel
+        assert panel is not None
+        pairs = pairs_of(panel, view.known, self.name)
+        first = LearnedPairs(panel).fit(view)
+        from reidrisk.learning.pair_network import (  # noqa: PLC0415  needs torch
+            Size,
+            learn_pair_network,
+        )
+
+        score, _ = learn_pair_network(pairs, size=Size(), how=self.training)
+        return Shortlisted(score, first, self.keep_best)

@@ -1,0 +1,96 @@
+"""Figures in bits: cells of tables, and bars."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scipy.special import ndtri
+
+from reidrisk.drawing import Look, chart
+from reidrisk.guests import guest
+from reidrisk.information.sequences import Mean
+from reidrisk.report.parts import Column, Row, span
+from reidrisk.study.saying.numbers import bits, percent
+
+_BAR = 46
+"""Height of a bar with its name above it."""
+
+
+def mean_cells(mean: Mean, level: float) -> Row:
+    """A mean and its standard error with an interval."""
+    reach = float(ndtri((1 + level) / 2)) * mean.error
+    return {
+        "value": mean.value,
+        "low": mean.value - reach,
+        "high": mean.value + reach,
+        "level": level,
+        "error": mean.error,
+    }
+
+
+def said(row: Row) -> str:
+    """The value with the digits that its standard error supports, or half its interval."""
+    error = row["error"]
+    return bits(span(row).value, _half(row) if error is None else float(error))
+
+
+def ends(row: Row) -> str:
+    """Both ends of the interval, to a digit more than the value has."""
+    fine = _half(row) / 10
+    return f"{bits(span(row).low, fine)} to {bits(span(row).high, fine)}" if fine else "exact"
+
+
+def bit_columns(level: float) -> tuple[Column, Column]:
+    """Bits and their interval."""
+    return (
+        Column("Bits", said, "value"),
+        Column(f"{percent(level)} interval", ends, "high"),
+    )
+
+
+def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> Any:
+    """A bar with its interval for each row, from 0; lighter where the row is `measured`.
+
+    Colours are those of attacks, so here are none.
+
+    Args:
+        rows: Figures in bits.
+        look: Of the chart.
+        title: Of the axis.
+        names: Of the rows, above the bars.
+    """
+    alt = guest("altair")
+    data: list[Mapping[str, Any]] = [
+        {
+            **row,
+            "said": said(row),
+            "ends": ends(row),
+            "place": place,
+            "what": name,
+            "filled": 0.4 if row.get("measured") else 1.0,
+            "beside": max(span(row).high, 0.0),
+        }
+        for place, (row, name) in enumerate(zip(rows, names, strict=True))
+    ]
+    axis = {"title": title, "axis": alt.Axis(tickCount=6)}
+    base = chart(data).encode(y=alt.Y("place:O", axis=None))
+    tips = [
+        alt.Tooltip("what:N", title="figure"),
+        alt.Tooltip("said:N", title="bits"),
+        alt.Tooltip("ends:N", title="interval"),
+    ]
+    return alt.layer(
+        base.mark_bar(size=12, color=look.muted).encode(
+            x=alt.X("value:Q", **axis),
+            opacity=alt.Opacity("filled:Q", scale=None, legend=None),
+            tooltip=tips,
+        ),
+        base.mark_rule(color=look.ink, strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2="high:Q"),
+        base.mark_text(align="left", dx=6).encode(x=alt.X("beside:Q", **axis), text="said:N"),
+        base.mark_text(align="left", baseline="bottom", dy=-9).encode(
+            x=alt.value(0), text="what:N"
+        ),
+    ).properties(height=_BAR * len(rows))
+
+
+def _half(row: Row) -> float:
+    return (span(row).high - span(row).low) / 2

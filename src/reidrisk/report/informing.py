@@ -1,0 +1,55 @@
+"""The page about how much two sites share, without any attack."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from reidrisk.report import independence, information
+from reidrisk.report.page import Sheet, save
+from reidrisk.study.result import Result
+from reidrisk.study.saying.numbers import count
+from reidrisk.study.saying.statement import Statement
+from reidrisk.study.words import LAST_DIGITS, versions
+from reidrisk.visible import cleaned
+
+_ASSUMED = (
+    "Users are independent of each other, and like those whom the figures are asked about.",
+    "A slot in which nothing came is a symbol like any other.",
+)
+_NOT_COVERED = (
+    "How often a person is named. Bits are an average over people; attacks measure who is found.",
+    "What models that are larger, or learn longer, would find besides.",
+)
+
+
+def html(
+    found: Result, path: str | os.PathLike[str], *, command: str, inputs: Mapping[str, str]
+) -> Path:
+    """Write the page about information that was measured on rows.
+
+    Args:
+        found: What was measured: `reidrisk.study.reckoning.alone`.
+        path: Where to.
+        command: That measured it.
+        inputs: Hashes of the files read, by name.
+    """
+    known = cleaned(found)
+    bits, slots = information.section(known), independence.section(known)
+    assert bits is not None
+    sheet = Sheet(
+        title=known.title,
+        statements=(
+            Statement("found", bits.exhibits[0].sentence),
+            *(Statement("possible", one.sentence) for one in known.independence if one.slots > 1),
+        ),
+        basis=f"Measured on {count(known.targets)} people of whom both sites were shown something.",
+        figure=None,
+        study={"models": [one.model for one in known.learned], "seed": known.seed},
+        command=command,
+        seed=known.seed,
+        assumptions=(*_ASSUMED, *((LAST_DIGITS,) if known.learned else ())),
+        not_covered=_NOT_COVERED,
+        inputs=dict(inputs),
+        versions=versions(("torch",) if known.learned else ()),
+    )
+    return save(sheet, [one for one in (bits, slots) if one is not None], path)

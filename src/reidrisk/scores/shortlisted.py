@@ -1,0 +1,165 @@
+"""A score that takes long, asked only about the rows that a quick one lists.
+
+Who is in the list depends on everybody who is known. So this is no score of two rows alone: before
+anybody is searched, `among` draws the list of each target.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.checks import whole_number
+from reidrisk.errors import InvalidInput
+from reidrisk.observations import Observations, Tokens
+from reidrisk.rows import Kind, Rows
+from reidrisk.scores.score import Distribution, Floats, Gains, OfAnyone, Score, check_kind
+
+# Every score in a list lies above, every one outside below: by first, moved down by twice as much.
+_LOWEST = -(2**60)
+_MOVED = 2**61
+_NOBODY_LEFT_OUT = np.iinfo(np.int64).min
+
+Limits = Mapping[bytes, int]
+
+
+@dataclass(frozen=True, eq=False)
+class Shortlisted:
+    """Rate the rows that another score likes best; all others come after them.
+
+    Args:
+        score: How listed rows are rated.
+        first: Lists them; one that engines search quickly.
+        keep_best: How many rows are listed at most.
+
+    The list of a target holds the known rows that `first` rates above its (`keep_best` + 1)-th best
+    one; all of them, if there are no more than `keep_best`. So it ends where scores differ, and
+    rows that are level are never parted: it may be shorter than asked for, and empty if more rows
+    are level at the top. A listed row's score is that of `score`. Rows outside come after all of
+    these, in the order of `first`: their score is that of `first`, less 2**21 nats. Best, ties,
+    ranks and lists follow from these scores as from any others.
+
+    `of` is that of `score` for any two rows: whether one is listed is known where everyone is. The
+    evidence of a target sums `score` over everyone, listed or not, so that nobody is surer of a
+    guess for having looked at few.
+    """
+
+    score: Score
+    first: Score
+    keep_best: int = 1000
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keep_best", whole_number("keep_best", self.keep_best, least=1))
+
+    def check(self, observations: Observations) -> None:
+        """Refuse bags, shards, and what either score refuses."""
+        check_kind("a shortlist", observations, Kind.TOKENS, Kind.SETS)
+        if observations.known.users < observations.users:
+            raise InvalidInput(
+                f"these are {observations.known.users:,} of {observations.users:,} known rows, and "
+                "a shortlist is drawn among all of them; search all at once (engines cut them "
+                "themselves)"
+            )
+        self.first.check(observations)
+        self.score.check(observations)
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row, if listed."""
+        return self.score.of(known, shown)
+
+    def among(self, observations: Observations) -> "Listed":
+        """The score of two rows among these observations, the list being drawn: the definition."""
+        known = observations.known.block(0, observations.known.users)
+        limits = {}
+        for shown in observations.anonymous:
+            rated = np.sort(self.first.of(known, shown))
+            few = len(rated) <= self.keep_best
+            limit = _NOBODY_LEFT_OUT if few else int(rated[-self.keep_best - 1])
+            limits[_key(shown)] = limit
+        return Listed(self, limits)
+
+
+@dataclass(frozen=True, eq=False)
+class ShortlistedChances(Shortlisted):
+    """The same, if the score of listed rows is a distribution: then it stands for that."""
+
+    score: OfAnyone
+
+    @property
+    def gaps(self) -> bool:
+        """Whether a gap is one of the outcomes of a slot."""
+        return self.score.gaps
+
+    def normalised(self) -> Distribution:
+        """The same as the logarithm of a distribution."""
+        model = self.score.normalised()
+        if model is self.score:
+            return self
+        assert isinstance(model, OfAnyone)
+        return ShortlistedChances(model, self.first, self.keep_best)
+
+    def sample(self, known: Tokens, *, seed: int) -> Tokens:
+        """What the distribution may show beside each of these known rows."""
+        return self.score.sample(known, seed=seed)
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that a member of the population shows each of these rows."""
+        return self.score.of_anyone(known, shown)
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """A shortlist whose lists are drawn.
+
+    Args:
+        shortlist: What rates.
+        limits: By anonymous row, the score of `first` above which rows are listed.
+    """
+
+    shortlist: Shortlisted
+    limits: Limits
+
+    def check(self, observations: Observations) -> None:
+        """Refuse what the shortlist refuses."""
+        self.shortlist.check(observations)
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+        limits = np.array([self.limits[_key(row)] for row in np.atleast_2d(shown)])
+        first = self.shortlist.first.of(known, shown)
+        return np.where(first > limits, listed(self.shortlist.of(known, shown)), not_listed(first))
+
+
+def listed(scores: Gains) -> Gains:
+    """Scores of rows in a list: as they are."""
+    if scores.size and scores.min() < _LOWEST:
+        raise InvalidInput("listed rows have scores below -2**20, where those outside begin")
+    return scores
+
+
+def not_listed(first: Gains) -> Gains:
+    """Scores of rows outside, by what lists them."""
+    if first.size and first.max() >= -_LOWEST:
+        raise InvalidInput(
+            "what lists rows has scores of 2**20 and more; divide all gains by the same number: it "
+            "changes no ranking"
+        )
+    return first - _MOVED
+
+
+def is_listed(scores: Gains) -> NDArray[np.bool_]:
+    """Whether rows with these scores of a shortlist were listed.
+
+    Of the true scores of a search, the mean is the recall of the list.
+    """
+    return scores >= _LOWEST
+
+
+def settled(score: Score, observations: Observations) -> Score:
+    """A score of two rows alone: the lists are drawn, if it is one of listed rows."""
+    return score.among(observations) if isinstance(score, Shortlisted) else score
+
+
+def _key(shown: Tokens) -> bytes:
+    return np.ascontiguousarray(shown, np.int64).tobytes()

@@ -1,0 +1,18 @@
+"""Attackers who rate only those whom they list at first sight."""
+
+from reidrisk.study.result import Result
+from reidrisk.study.saying.numbers import count, share_with_interval
+from reidrisk.study.saying.words import opening
+
+
+def shortlists(result: Result, attack: str | None = None) -> list[str]:
+    """How often the right person is listed, a sentence for each attack, or of one alone."""
+    return [
+        opening(
+            f"{one.attack} rates only those whom it lists at first sight, {count(one.listed)} at "
+            f"most: the right one is among them in {share_with_interval(one.recall)} of "
+            f"{count(one.recall.trials)} cases; in the others its ratings do not help."
+        )
+        for one in result.shortlists
+        if attack in {None, one.attack}
+    ]
