@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import refuse_repeats
+from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.observations import MISSING, Observations
 from reidrisk.rows import BagRows, Rows, Tokens
 

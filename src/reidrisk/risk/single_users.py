@@ -7,6 +7,7 @@ from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk
+from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.observations import Observations
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, fitted

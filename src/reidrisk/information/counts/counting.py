@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from reidrisk.checks import refuse_repeats
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
+from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
 from reidrisk.information.counts.figures import Figure
 from reidrisk.information.counts.ways import LEANS, Counted, counted
