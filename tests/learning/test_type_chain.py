@@ -22,7 +22,7 @@ CLASSES, SYMBOLS, SLOTS = 3, 4, 3
 
 TOKENS, TOP, NOISE, EPOCHS = 20, 3, 0.1, 6
 API = TopicsApi(topics=TOKENS, top=TOP, noise=NOISE)
-SHORT = Training(steps=300, batch=512, rate=0.02, warm_up=20, every=50, patience=3)
+SHORT = Training(steps=200, batch=256, rate=0.02, warm_up=20, every=50, patience=3)
 
 
 def any_chain(seed=0, *, conditional=True):
@@ -174,7 +174,7 @@ def test_chances_stay_finite_where_numbers_are_far_out_and_rows_long():
 
 
 def test_types_found_by_em_are_near_the_exact_bits_at_once():
-    known, shown, *_ = world(10_000, seed=1)
+    known, shown, *_ = world(8_000, seed=1)
     tested, told, entropy, conditional_entropy = world(5_000, seed=2)
     alone = begun(known, shown, TOKENS, conditional=False, seed=1, classes=4)
     given = begun(known, shown, TOKENS, conditional=True, seed=1, classes=4)
@@ -183,7 +183,7 @@ def test_types_found_by_em_are_near_the_exact_bits_at_once():
 
 
 def test_training_finds_the_drift_that_em_does_not_know():
-    known, shown, *_ = world(10_000, seed=1, persistence=0.7)
+    known, shown, *_ = world(8_000, seed=1, persistence=0.7)
     tested, told, _, exact = world(5_000, seed=2, persistence=0.7)
     chain = begun(known, shown, TOKENS, conditional=True, seed=1, classes=4)
     with torch.no_grad():
@@ -195,9 +195,9 @@ def test_training_finds_the_drift_that_em_does_not_know():
 
 
 def test_it_is_learned_from_scratch_too():
-    known, shown, *_ = world(10_000, seed=1)
+    known, shown, *_ = world(8_000, seed=1)
     tested, told, _, exact = world(5_000, seed=2)
-    how = replace(SHORT, rate=0.1, steps=600)
+    how = replace(SHORT, rate=0.1, steps=400)
     before = begun(known, shown, TOKENS, conditional=True, seed=1, begin="scratch", classes=8)
     chain = trained(known, shown, TOKENS, how=how, begin="scratch", classes=8)
     assert bits(before, tested, told) > exact + 0.3
@@ -219,7 +219,7 @@ def test_copies_of_independent_slots_have_the_bits_they_must():
 
 
 def test_other_peoples_rows_say_nothing():
-    known, shown, *_ = world(10_000, seed=1)
+    known, shown, *_ = world(8_000, seed=1)
     tested, told, *_ = world(5_000, seed=2)
     given = trained(np.roll(known, 1, axis=0), shown, TOKENS, classes=4)
     alone = trained(known, shown, TOKENS, conditional=False, classes=4)
@@ -237,7 +237,6 @@ def test_gaps_are_a_symbol_and_may_differ_between_sites():
     chain = trained(known, shown, 4, classes=4)
     source, target = (np.where(rows == MISSING, 4, rows) for rows in (known, shown))
     assert bits(chain, source, target) == pytest.approx(exact, abs=0.01)
-    np.testing.assert_allclose(chain.tables().known[:, 4].mean(), 0.1, atol=0.02)
 
 
 def test_users_and_classes_may_be_few():
@@ -258,8 +257,8 @@ def test_users_without_types_get_one_class():
 
 
 def test_the_same_seed_gives_the_same_numbers():
-    known, shown, *_ = world(2_000, seed=1)
-    how = replace(SHORT, steps=60)
+    known, shown, *_ = world(500, seed=1)
+    how = replace(SHORT, steps=20)
     for begin in TRAINING:
         one, again = (
             trained(known, shown, TOKENS, begin=begin, classes=4, how=how) for _ in range(2)

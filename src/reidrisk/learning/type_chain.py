@@ -26,8 +26,11 @@ FLOOR = 1e-4
 """The least chance to keep, leave, copy or not, and the share of a class's chances that all symbols
 have alike. Nothing is impossible, and products of chances stay within single precision."""
 
+KEEP = 0.95
+"""Chance to keep a class, from scratch."""
+
 KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
-"""Chances to keep a class that are tried before anything is learned."""
+"""Chances to keep a class that are tried, where there are types."""
 
 TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
 """What is tried with each of them: how much the known site says about the class, and how far the
@@ -205,16 +208,20 @@ def begun(
         noise = np.random.default_rng(seed).standard_normal((classes, size))
         everyone = _counts(known, size) + _counts(shown, size)
         start = np.ones(classes), everyone / everyone.sum() * np.exp(SPREAD * noise)
-        return _begun_at(start, known, shown, conditional=conditional)
+        chain = _begun_at(start, known, shown, conditional=conditional)
+        _set_scalars(chain, KEEP, *TRIALS[0])
+        return chain
     if begin != "types":
         raise InvalidInput(f"a chain begins from types or from scratch, got {begin!r}")
     # A copy says nothing new about a type, and would make types of single symbols.
     rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
     chain = _begun_at(_types(rows, size, classes, seed), known, shown, conditional=conditional)
+    _try(chain, known, shown)
     if conditional and not chain.trust and shown.shape[1] > 1:
         # What the sites show does not belong together, so each has its own rows.
         start = _types(np.concatenate([known, shown]), size, classes, seed)
         chain = _begun_at(start, known, shown, conditional=True)
+        _try(chain, known, shown)
     return chain
 
 
@@ -249,28 +256,28 @@ def _begun_at(
         rates = copies / (known_counts - PSEUDO + PSEUDO_COPIES)
         _set(chain.copy_symbol, _logit(rates)[:, None])
         _set(chain.rare, np.log(RARE))
-    some = min(len(shown), TRIED)
-    _try(chain, known[:some] if conditional else None, shown[:some])
     return chain
 
 
-def _try(chain: TypeChain, known: Symbols | None, shown: Symbols) -> None:
+def _try(chain: TypeChain, known: Symbols, shown: Symbols) -> None:
     """Set how long classes are kept, and how the sites hang together, as rows are told best."""
-    source, target = (
-        None if rows is None else torch.tensor(rows).long() for rows in (known, shown)
-    )
+    conditional = hasattr(chain, "trust")
+    source, target = (torch.tensor(rows[:TRIED]).long() for rows in (known, shown))
 
     def reached(numbers: tuple[float, tuple[float, float]]) -> float:
-        keep, (trust, fresh) = numbers
-        _set(chain.keep, _logit(np.full(chain.keep.numel(), keep)))
-        if source is not None:
-            _set(chain.trust, trust)
-            _set(chain.fresh, _logit(np.array(fresh)))
+        _set_scalars(chain, numbers[0], *numbers[1])
         with torch.no_grad():
-            return float(chain.nats(source, target).mean())
+            return float(chain.nats(source if conditional else None, target).mean())
 
     keeps = KEEPS if shown.shape[1] > 1 else KEEPS[-1:]
-    reached(min(itertools.product(keeps, TRIALS if known is not None else TRIALS[:1]), key=reached))
+    reached(min(itertools.product(keeps, TRIALS if conditional else TRIALS[:1]), key=reached))
+
+
+def _set_scalars(chain: TypeChain, keep: float, trust: float, fresh: float) -> None:
+    _set(chain.keep, _logit(np.full(chain.keep.numel(), keep)))
+    if hasattr(chain, "trust"):
+        _set(chain.trust, trust)
+        _set(chain.fresh, _logit(np.array(fresh)))
 
 
 def _futures(known: Any, weights: Any, keep: Any, nothing: bool) -> tuple[list[Any], list[Any]]:
