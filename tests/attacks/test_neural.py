@@ -117,8 +117,15 @@ def test_the_order_of_the_panel_says_nothing():
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("attack", [Neural(training=QUICK), Neural(training=QUICK, keep_best=None),
-                                    PairNetwork(training=quick(PairNetwork, 40))])  # fmt: skip
+@pytest.mark.parametrize(
+    "attack",
+    [
+        Neural(training=quick(Neural, 40)),
+        Neural(training=quick(Neural, 40), keep_best=None, classes=4),
+        PairNetwork(training=quick(PairNetwork, 20)),
+    ],
+    ids=["neural", "neural, everyone", "pair-network"],
+)
 def test_they_keep_the_promises_of_an_attack(attack):
     seen, panel = world(200, 40, 300)
     check_attack(attack, seen, panel=panel)
@@ -131,7 +138,7 @@ def test_gaps_are_learned_as_a_symbol():
         api.observe(people(users, seed), targets=targets, seed=7)
         for users, seed, targets in ((200, 1, 40), (500, 2, 500))
     )
-    check_attack(Neural(training=quick(Neural, 100)), seen, panel=panel)
+    check_attack(Neural(training=quick(Neural, 40)), seen, panel=panel)
 
 
 @pytest.mark.torch
@@ -239,8 +246,11 @@ def test_rows_longer_than_trained_are_refused_by_the_network_and_not_by_the_chai
     neural = Neural(short, training=replace(QUICK, steps=20)).fit(View.of(seen))
     neural.check(seen)
     network = PairNetwork(short, training=quick(PairNetwork, 20))
-    with pytest.raises(InvalidInput, match=r"trained on rows of 3 slots and these have 5"):
-        network.fit(View.of(seen)).check(seen)
+    with pytest.raises(InvalidInput, match="3 slots of 40 tokens, and the rows have 5 slots"):
+        network.fit(View.of(seen))
+    score = network.fit(View.of(seen.prefix(3))).score
+    with pytest.raises(InvalidInput, match="trained on rows of 3 slots and these have 5"):
+        score.check(seen)
 
 
 @pytest.mark.torch

@@ -130,10 +130,8 @@ OF_CALLS = "reads rows slot by slot, and known rows hold a set of tokens"
 @pytest.mark.parametrize("release", RELEASES)
 @pytest.mark.parametrize("kind", [Neural, PairNetwork])
 def test_all_engines_give_one_answer_of_what_was_learned(kind, release, world):
-    people = WORLDS[world]
-    seen, panel = (
-        observe(RELEASES[release], people, targets=targets, seed=3) for targets in (9, 20)
-    )
+    seen = observe(RELEASES[release], WORLDS[world], targets=9, seed=3)
+    panel = seen.only(np.arange(27) % 9)  # everybody three times: there are too few
     attack = kind(panel, training=QUICK, keep_best=5)
     if release.endswith(", calls"):
         with pytest.raises(InvalidInput, match=OF_CALLS):

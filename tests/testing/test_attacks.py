@@ -41,7 +41,11 @@ def test_our_attacks_keep_every_promise(attack):
     check_attack(attack, SEEN)
 
 
-@pytest.mark.parametrize("name", sorted(set(ATTACKS) - {"full-information"}))
+ELSEWHERE = {"full-information", "neural", "pair-network"}
+"""Full information is below; what needs torch is checked in tests/attacks/test_neural.py."""
+
+
+@pytest.mark.parametrize("name", sorted(set(ATTACKS) - ELSEWHERE))
 @pytest.mark.parametrize(
     "release",
     [
