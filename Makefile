@@ -24,8 +24,8 @@ fuzz: $(VENV)/dev.stamp  ## thousands of spoilt inputs, and the same data writte
 faults: $(VENV)/dev.stamp  ## a fault of the machine at every write, rename and allocation
 	$(BIN)/python -m pytest -n auto -m faults tests/faults
 
-torch: $(VENV)/torch.stamp  ## networks that are trained, one thread each
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -m torch
+torch: $(VENV)-torch/torch.stamp  ## networks that are trained, one thread each; all else works without torch
+	OMP_NUM_THREADS=1 $(VENV)-torch/bin/python -m pytest -n auto -m torch
 
 audit: $(VENV)/dev.stamp  ## known vulnerabilities of what we depend on; fails where nobody can be asked
 	@{ $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; } \
@@ -65,7 +65,7 @@ docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -82,6 +82,7 @@ $(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python
 	  || echo "no real purchases; the page that needs them is skipped"
 	@touch $@ $(VENV)/core.stamp
 
-$(VENV)/torch.stamp: pyproject.toml $(VENV)/dev.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,torch]'
+$(VENV)-torch/torch.stamp: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-torch
+	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,torch]'
 	@touch $@

@@ -35,7 +35,7 @@ class World:
     def __init__(self, users, slots, persistence=1.0):
         self.name = f"r = {slots}" + ("" if persistence == 1 else f", kept with {persistence:g}")
         _, *self.rows = sites(users + HELD_OUT, slots, persistence, seed=5)
-        interests, *self.tested = sites(TESTED, slots, persistence, seed=77)
+        interests, *self.tested = sites(TESTED, slots, persistence, seed=99)
         chances = SequenceChances.of(interests, NOISE)
         logs = [
             (chances.log2_single(one), chances.log2_single(other), chances.log2_joint(one, other))
@@ -104,10 +104,11 @@ def heading():
 
 
 def from_types(world):
-    from reidrisk.learning.type_chain import TRAINING
+    from reidrisk.learning.recipes import CHAIN_TRAINING
 
     found = [
-        learned(world, "types", TRAINING["types"], conditional=given) for given in (False, True)
+        learned(world, "types", CHAIN_TRAINING["types"], conditional=given)
+        for given in (False, True)
     ]
     for name, place in (("EM types for good, not trained", 0), ("types, trained", 1)):
         alone, given = found[0][place], found[1][place]
@@ -117,9 +118,9 @@ def from_types(world):
 
 
 def from_scratch(world, steps):
-    from reidrisk.learning.type_chain import TRAINING
+    from reidrisk.learning.recipes import CHAIN_TRAINING
 
-    how = replace(TRAINING["scratch"], steps=steps)
+    how = replace(CHAIN_TRAINING["scratch"], steps=steps)
     _, given, began, took = learned(world, "scratch", how, conditional=True)
     name = f"scratch, {steps:,} steps"
     times = [f"{one:.0f}" for one in (began, took)]

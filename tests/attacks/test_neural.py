@@ -8,9 +8,11 @@ import pytest
 
 import reidrisk as rr
 from reidrisk.attacks import Neural, PairNetwork, View, attack_named
+from reidrisk.attacks.neural import FEW
 from reidrisk.errors import InvalidInput, MissingExtra
+from reidrisk.information.sequence_model import learn_information
 from reidrisk.learning.looks import Training
-from reidrisk.learning.panel_pairs import pairs_of
+from reidrisk.learning.pairs import pairs_of
 from reidrisk.observations import Observations
 from reidrisk.risk.fitting import Fitted
 from reidrisk.rows import BagRows
@@ -111,9 +113,12 @@ def test_without_torch_the_extra_is_named(kind, monkeypatch):
 def test_the_order_of_the_panel_says_nothing():
     panel = some_rows(200)
     order = np.random.default_rng(1).permutation(200)
-    one, other = (pairs_of(some, panel.known, "neural") for some in (panel, panel.only(order)))
-    np.testing.assert_array_equal(one.known, other.known)
-    np.testing.assert_array_equal(one.shown, other.shown)
+    one, other = (
+        pairs_of(some, panel.known, "neural").split(seed=3) for some in (panel, panel.only(order))
+    )
+    for ours, theirs in zip(one, other, strict=True):
+        np.testing.assert_array_equal(ours.known, theirs.known)
+        np.testing.assert_array_equal(ours.shown, theirs.shown)
 
 
 @pytest.mark.torch
@@ -147,7 +152,6 @@ def test_it_learns_what_who_knows_the_types_knows(begin):
     seen, panel = world()
     attack = Neural(panel, begin=begin, classes=12, training=replace(QUICK, steps=600))
     score = attack.fit(View.of(seen))
-    assert isinstance(score, ShortlistedChances)
     found = rr.measure(seen, Fitted(attack, score))[5]
     best = rr.measure(seen, rr.TypeAware(API, people(1, 1).interests))[5]
     simple = rr.measure(seen, rr.WeightedHamming(API))[5]
@@ -215,12 +219,38 @@ def test_a_learned_chain_is_kept_in_a_file(tmp_path):
     learned = attack.learn(View.of(seen))
     path = tmp_path / "chain.safetensors"
     learned.write(path)
-    assert learned.trained.looks
+    assert learned.looks
     again = Neural(model=path).fit(View.of(seen))
     rows, shown = seen.true_rows, seen.anonymous
-    expected = TypeChain(*learned.tables).of(rows, shown)
+    expected = TypeChain(*learned.network.tables()).of(rows, shown)
     np.testing.assert_array_equal(again.of(rows, shown), expected)
     assert Neural(model=path).needs == ()
+
+
+@pytest.mark.torch
+def test_among_many_users_the_best_are_listed():
+    seen, panel = world(FEW + 1, 20, 400)
+    attack = Neural(panel, training=replace(QUICK, steps=10), keep_best=50)
+    score = attack.fit(View.of(seen))
+    assert isinstance(score, ShortlistedChances)
+    assert score.keep_best == 50
+    assert isinstance(attack.fit(View.of(seen.shard(0, FEW))), TypeChain)
+    assert isinstance(replace(attack, keep_best=None).fit(View.of(seen)), TypeChain)
+
+
+@pytest.mark.torch
+def test_what_was_learned_to_tell_bits_serves_an_attack(tmp_path):
+    seen, panel = world(300, 50, 400)
+    from reidrisk.learning.saved import read_model
+
+    learn_information(panel, how=replace(QUICK, steps=20), folder=tmp_path)
+    one, given = sorted(
+        tmp_path.rglob("model.safetensors"),
+        key=lambda file: len(read_model(file, kind="laptop").tensors),
+    )
+    assert isinstance(Neural(model=given).fit(View.of(seen)), TypeChain)
+    with pytest.raises(InvalidInput, match="has learned what one site shows"):
+        Neural(model=one).fit(View.of(seen))
 
 
 @pytest.mark.torch

@@ -10,11 +10,14 @@ import pytest
 from reidrisk import InvalidInput, TopicsApi
 from reidrisk.data import synthetic_topics
 from reidrisk.information.sequences import SequenceChances
-from reidrisk.learning.hardware import torch
 from reidrisk.learning.looks import Training
-from reidrisk.learning.training import train
-from reidrisk.learning.type_chain import FLOOR, TRAINING, TypeChain, begun
+from reidrisk.learning.recipes import CHAIN_TRAINING
 from reidrisk.observations import MISSING
+
+torch = pytest.importorskip("torch")
+
+from reidrisk.learning.training import train  # noqa: E402
+from reidrisk.learning.type_chain import FLOOR, TypeChain, begun  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -259,7 +262,7 @@ def test_users_without_types_get_one_class():
 def test_the_same_seed_gives_the_same_numbers():
     known, shown, *_ = world(500, seed=1)
     how = replace(SHORT, steps=20)
-    for begin in TRAINING:
+    for begin in CHAIN_TRAINING:
         one, again = (
             trained(known, shown, TOKENS, begin=begin, classes=4, how=how) for _ in range(2)
         )

@@ -39,5 +39,5 @@ def test_only_the_lane_of_torch_installs_torch():
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     assert "--editable '.[dev,torch]'" in told("torch")
-    assert "OMP_NUM_THREADS=1 nowhere/bin/python -m pytest -n auto -m torch" in told("torch")
+    assert "OMP_NUM_THREADS=1 nowhere-torch/bin/python -m pytest -n auto -m torch" in told("torch")
     assert not any("torch" in told(lane) for lane in ("test", "slow", "demo"))

@@ -76,7 +76,7 @@ def test_the_report_shows_what_was_learned(study, tmp_path):
     (model,) = result.learned
     assert (model.model, model.slots) == ("laptop", 3)
     assert model.training + model.held_out + model.tested == 400
-    assert [[look[0] for look in curve.looks] for curve in model.curves] == [[3, 6, 9]] * 2
+    assert [[look[0] for look in curve.looks] for curve in model.curves] == [[0, 3, 6, 9]] * 2
     exact = {one.name: one.value for one in result.information if one.slots == 3}
     for one in result.reckoned:
         if one.by == "laptop" and one.leans == "high":

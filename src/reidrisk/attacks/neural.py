@@ -12,17 +12,20 @@ from reidrisk.attacks.attack import View, check_needs
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.looks import Training
-from reidrisk.learning.panel_pairs import pairs_of
+from reidrisk.learning.pairs import pairs_of
+from reidrisk.learning.recipes import CHAIN_TRAINING, chain
 from reidrisk.observations import Observations
 from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
 
 if TYPE_CHECKING:
-    from reidrisk.learning.chain_of_pairs import LearnedChain
-
-BEGINNINGS = ("types", "scratch")
+    from reidrisk.learning.type_chain import Tables
+    from reidrisk.learning.writing import Taught
 
 BEST = 1000
 """Rows that are listed and rated again."""
+
+FEW = 5_000
+"""Among so many users everyone is rated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,16 +36,18 @@ class Neural:
     class tells what the known site shows and whether the other shows the same. All chances are
     learned by gradients from a panel: no release needs to be known, nor that there are types.
 
-    To rate everyone so takes long. So the best rows are listed by what each slot says on its own,
-    and rated again: `reidrisk.scores.Shortlisted`. How sure the attacker is counts everyone.
+    To rate everyone so takes long. So among more than `FEW` users the best rows are listed by what
+    each slot says on its own, and rated again: `reidrisk.scores.Shortlisted`. How sure the attacker
+    is counts everyone.
 
     Args:
         panel: Other users, of whom both sides and who is who are known; that of the view, if None.
-        model: A file with a learned chain, instead of a panel.
+        model: A file with what was learned, instead of a panel: `learn` writes it, and so does
+            `learn_information` with the model `laptop`.
         begin: Where learning begins: "types", found by EM; or "scratch", everyone's chances and
             noise.
         classes: How many; fewer, if the panel is small.
-        keep_best: How many rows to list; None rates everyone.
+        keep_best: How many rows to list; None always rates everyone.
         training: Steps, batches, seed; as is best on a laptop, if None.
     """
 
@@ -65,8 +70,8 @@ class Neural:
 
     def __post_init__(self) -> None:
         whole_number("classes", self.classes, least=1)
-        if self.begin not in BEGINNINGS:
-            raise InvalidInput(f"begin is one of {', '.join(BEGINNINGS)}; got {self.begin!r}")
+        if self.begin not in CHAIN_TRAINING:
+            raise InvalidInput(f"begin is one of {', '.join(CHAIN_TRAINING)}; got {self.begin!r}")
         if self.keep_best is not None:
             whole_number("keep_best", self.keep_best, least=1)
         if self.panel is not None and self.model is not None:
@@ -79,25 +84,39 @@ class Neural:
 
     def fit(self, view: View) -> ShortlistedChances | TypeChain | TypeMixture:
         """The score, from the panel or the file."""
-        if self.model is None:
-            tables = self.learn(view).tables
-        else:
-            from reidrisk.learning.chain_of_pairs import chain_from  # noqa: PLC0415  needs torch
+        tables = self.learn(view).network.tables() if self.model is None else self._read(view)
+        score = TypeChain(*tables)
+        if not score.changes:
+            return score.for_good()
+        if self.keep_best is None or view.known.users <= FEW:
+            return score
+        return ShortlistedChances(score, score.by_token(), self.keep_best)
 
-            tables = chain_from(self.model, tokens=view.tokens)
-        chain = TypeChain(*tables)
-        if not chain.changes:
-            return chain.for_good()
-        if self.keep_best is None:
-            return chain
-        return ShortlistedChances(chain, chain.by_token(), self.keep_best)
-
-    def learn(self, view: View) -> "LearnedChain":
+    def learn(self, view: View) -> "Taught":
         """What is learned from the panel: `write` keeps it in a file, for `model`."""
         check_needs(self, view)
         panel = view.panel if self.panel is None else self.panel
         assert panel is not None
         pairs = pairs_of(panel, view.known, self.name)
-        from reidrisk.learning.chain_of_pairs import learn_chain  # noqa: PLC0415  needs torch
+        from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
 
-        return learn_chain(pairs, classes=self.classes, begin=self.begin, how=self.training)
+        recipe = chain(self.begin, self.classes)
+        how = recipe.training if self.training is None else self.training
+        lesson = Lesson(
+            *pairs.split(how.seed), view.tokens, conditional=True, how=how, seed=how.seed
+        )
+        return lesson.learn(recipe)
+
+    def _read(self, view: View) -> "Tables":
+        """The chances of what was learned before."""
+        from reidrisk.learning.writing import read_network  # noqa: PLC0415  torch is a guest
+
+        assert self.model is not None
+        network, about = read_network(Path(self.model), chain(), tokens=view.tokens)
+        if not about.configuration["conditional"]:
+            raise InvalidInput(
+                f"{self.model}: has learned what one site shows, and not what it shows given the "
+                "other; name the other model of the same folder"
+            )
+        tables: Tables = network.tables()
+        return tables

@@ -10,7 +10,7 @@ from reidrisk.attacks.attack import View, check_needs
 from reidrisk.attacks.learned_pairs import LearnedPairs
 from reidrisk.checks import whole_number
 from reidrisk.learning.looks import Training
-from reidrisk.learning.panel_pairs import pairs_of
+from reidrisk.learning.pairs import pairs_of
 from reidrisk.observations import Observations
 from reidrisk.scores import Shortlisted
 
@@ -65,5 +65,5 @@ class PairNetwork:
             learn_pair_network,
         )
 
-        score, _ = learn_pair_network(pairs, size=Size(), how=self.training)
+        score, _ = learn_pair_network(pairs, view.tokens, size=Size(), how=self.training)
         return Shortlisted(score, first, self.keep_best)

@@ -21,7 +21,7 @@ from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
-from reidrisk.learning.splitting import names_of, split_users
+from reidrisk.learning.splitting import split_users
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 
@@ -158,8 +158,7 @@ def divided(seen: Observations, seed: int) -> Parts:
         )
     refuse_repeats("targets", seen.truth)
     pairs = Pairs(seen.true_rows, seen.anonymous)
-    names = names_of(np.concatenate([pairs.known, pairs.shown], axis=1))
-    users = split_users(names, seed=seed, held_out=HELD_OUT, tested=TESTED)
+    users = split_users(pairs.names, seed=seed, held_out=HELD_OUT, tested=TESTED)
     parts = (users.training, users.held_out, users.tested)
     return Parts(seen.tokens, *(pairs.of(part) for part in parts))
 
@@ -192,9 +191,10 @@ def learn(
     for figure in FIGURES:
         conditional = figure == CONDITIONAL_ENTROPY
         lesson = Lesson(parts.training, parts.held_out, parts.tokens, conditional, how, seed)
-        network, looks = lesson.learn(recipe, folder, _told(progress, figure + what))
-        curve = Curve(figure, tuple(_in_bits(look) for look in looks))
-        found[figure] = Learned(network, curve, _bits(lesson.nats(network, parts.tested)))
+        taught = lesson.learn(recipe, folder, _told(progress, figure + what))
+        curve = Curve(figure, tuple(_in_bits(look) for look in taught.looks))
+        bits = _bits(lesson.nats(taught.network, parts.tested))
+        found[figure] = Learned(taught.network, curve, bits)
     return found
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.looks import Look, Trained, Training
-from reidrisk.learning.panel_pairs import Pairs
+from reidrisk.learning.pairs import Pairs, symbols_of
 from reidrisk.learning.training import train
-from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.observations import Observations, Tokens
 from reidrisk.rows import Kind
 from reidrisk.scores.score import GRID, Gains, check_kind
 
@@ -145,7 +145,7 @@ class PairScore:
 
     def _embedded(self, rows: Tokens) -> tuple[Any, Any]:
         """Embeddings of the different rows, and which of them each row has."""
-        symbols = np.where(rows == MISSING, self.tokens, rows).astype(np.int64)
+        symbols = symbols_of(rows, self.tokens)
         different, place = np.unique(symbols, axis=0, return_inverse=True)
         parts = [
             self.network.embedded(torch.from_numpy(different[some]))
@@ -156,6 +156,7 @@ class PairScore:
 
 def learn_pair_network(
     pairs: Pairs,
+    tokens: int,
     *,
     size: Size,
     how: Training,
@@ -165,9 +166,10 @@ def learn_pair_network(
     learning, others = pairs.split(how.seed)
     device = device_named(how.device)
     with repeatable(how.seed, how.threads):
-        network = PairNetwork(pairs.tokens, pairs.slots, size)
+        network = PairNetwork(tokens, pairs.slots, size)
     ours, theirs = (
-        [torch.tensor(rows, device=device) for rows in each.symbols] for each in (learning, others)
+        [torch.tensor(symbols_of(rows, tokens), device=device) for rows in (one.known, one.shown)]
+        for one in (learning, others)
     )
 
     def loss(some: Any) -> Any:
@@ -175,17 +177,17 @@ def learn_pair_network(
         places = (torch.arange(len(some), device=device)[:, None] + wrong) % len(some)
         return network.loss(ours[0][some], ours[1][some], places)
 
-    users = np.arange(others.users)
+    users = np.arange(len(others))
     steps = np.random.default_rng(how.seed).integers(
-        1, max(others.users, 2), (others.users, WRONG_PAIRS)
+        1, max(len(others), 2), (len(others), WRONG_PAIRS)
     )
-    fixed = torch.tensor((users[:, None] + steps) % others.users, device=device)
+    fixed = torch.tensor((users[:, None] + steps) % len(others), device=device)
 
     def held_out() -> float:
         return float(network.loss(theirs[0], theirs[1], fixed))
 
-    trained = train(network, loss, held_out, learning.users, how, progress)
-    return PairScore(network.to("cpu").double().eval(), pairs.tokens), trained
+    trained = train(network, loss, held_out, len(learning), how, progress)
+    return PairScore(network.to("cpu").double().eval(), tokens), trained
 
 
 def _parts(total: int, size: int) -> list[slice]:

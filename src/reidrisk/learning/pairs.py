@@ -5,7 +5,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.rows import Tokens
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.splitting import names_of
+from reidrisk.observations import MISSING, Observations
+from reidrisk.randomness import uniforms
+from reidrisk.rows import Kind, Rows, Tokens
+
+FEWEST_USERS = 20
+"""Fewer tell nothing that holds for others."""
+
+HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
+"""Share of users of a panel who decide when to stop, and how many suffice."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -23,6 +33,11 @@ class Pairs:
         """Slots of a row."""
         return int(self.shown.shape[1])
 
+    @property
+    def names(self) -> NDArray[np.uint64]:
+        """Names of users by what they hold, whatever their order."""
+        return names_of(np.concatenate([self.known, self.shown], axis=1))
+
     def of(self, users: NDArray[np.integer]) -> "Pairs":
         """Some of the users."""
         return Pairs(self.known[users], self.shown[users])
@@ -34,3 +49,48 @@ class Pairs:
     def one_by_one(self) -> "Pairs":
         """Each slot of each user as a row of its own, user after user."""
         return Pairs(self.known.reshape(-1, 1), self.shown.reshape(-1, 1))
+
+    def split(self, seed: int) -> tuple["Pairs", "Pairs"]:
+        """Users to learn from, and others who decide when to stop; the order of users is nothing.
+
+        Even of few users somebody is held out.
+        """
+        draws = uniforms(seed=seed, purpose="learning/panel", users=self.names, count=1)[:, 0]
+        order = np.argsort(draws, kind="stable")
+        held = min(max(int(HELD_OUT * len(self)), 1), MOST_HELD_OUT)
+        return self.of(order[held:]), self.of(order[:held])
+
+
+def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
+    """The pairs of a panel.
+
+    Args:
+        panel: Users of whom both sides and who is who are known.
+        like: The rows that what is learned will be used on.
+        name: Of what learns, for messages.
+    """
+    for what, rows in (("known rows hold", like), ("the panel holds", panel.known)):
+        if rows.kind is not Kind.TOKENS:
+            raise InvalidInput(
+                f"{name} reads rows slot by slot, and {what} {rows.kind.value}; give one token for "
+                "each slot, or use an attack that counts tokens in common"
+            )
+    if panel.tokens != like.tokens:
+        raise InvalidInput(
+            f"the panel has {panel.tokens} tokens and the rows have {like.tokens}; number the "
+            "tokens of both alike"
+        )
+    if not panel.true_is_here.all():
+        raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
+    if len(panel.truth) < FEWEST_USERS:
+        raise InvalidInput(
+            f"the panel has {len(panel.truth)} users of whom both sides are known, and {name} "
+            f"learns from {FEWEST_USERS} or more; give a larger panel, or let training be a larger "
+            "share of the users"
+        )
+    return Pairs(panel.true_rows, panel.anonymous)
+
+
+def symbols_of(rows: NDArray[np.integer], tokens: int) -> NDArray[np.int64]:
+    """Rows as networks read them: the gap is the symbol behind all tokens."""
+    return np.where(rows == MISSING, tokens, rows).astype(np.int64)

@@ -65,10 +65,23 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
     return Recipe(name, begin, blank, training, asdict(shape))
 
 
-def _begin_chain(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
-    from reidrisk.learning import type_chain  # noqa: PLC0415  torch is a guest
+def chain(begin: str = "types", classes: int = 64) -> Recipe:
+    """The laptop's model: classes of users that drift, and copies.
 
-    return type_chain.begun(known, shown, tokens, conditional=conditional, seed=seed)
+    Args:
+        begin: "types", found by EM; or "scratch", everyone's chances and noise.
+        classes: The most.
+    """
+
+    def begun(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
+        from reidrisk.learning import type_chain  # noqa: PLC0415  torch is a guest
+
+        return type_chain.begun(
+            known, shown, tokens, conditional=conditional, seed=seed, begin=begin, classes=classes
+        )
+
+    configuration = {"begin": begin, "classes": classes}
+    return Recipe("laptop", begun, _blank_chain, CHAIN_TRAINING[begin], configuration)
 
 
 def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
@@ -77,7 +90,12 @@ def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditiona
     return type_chain.TypeChain(len(weights["weights"]), tokens + 1, conditional=conditional)
 
 
-_LAPTOP = Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6)
+CHAIN_TRAINING = {
+    "types": Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6),
+    "scratch": Training(steps=4_000, batch=1_024, rate=0.1, warm_up=100, every=200, patience=6),
+}
+"""How a chain is best trained on a laptop, by what it begins with."""
+
 _SMALL = Training(steps=6_000, batch=64, rate=5e-3, warm_up=200, every=300)
 _PAPER = Training(
     steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
@@ -93,7 +111,7 @@ _TRAINING = {
 }
 
 MODELS = {
-    "laptop": Recipe("laptop", _begin_chain, _blank_chain, _LAPTOP),
+    "laptop": chain(),
     **{name: translator(name, shape, _TRAINING[name]) for name, shape in SHAPES.items()},
 }
 """A new model is one more entry."""

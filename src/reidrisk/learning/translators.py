@@ -22,8 +22,9 @@ import numpy as np
 
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import repeatable, torch
+from reidrisk.learning.pairs import symbols_of
 from reidrisk.learning.shapes import Shape
-from reidrisk.rows import MISSING, Tokens
+from reidrisk.rows import Tokens
 
 _nn: Any = torch.nn
 
@@ -49,7 +50,7 @@ def begun(
     """
     with repeatable(seed):
         network = Translator(shape.given(conditional), tokens, shown.shape[1])
-    counts = np.bincount(np.where(shown == MISSING, tokens, shown).ravel(), minlength=tokens + 1)
+    counts = np.bincount(symbols_of(shown, tokens).ravel(), minlength=tokens + 1)
     same = (known == shown).sum()
     with torch.no_grad():
         network.output.bias.copy_(torch.from_numpy(np.log((counts + SMOOTHING) / shown.size)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import torch
 from reidrisk.learning.latent_types import choose_types, fit_types
-from reidrisk.learning.looks import Training
+from reidrisk.learning.pairs import symbols_of
 from reidrisk.observations import MISSING
 
 Floats = NDArray[np.float64]
@@ -54,14 +54,11 @@ RARE = 1e-4
 SIGHTINGS, USERS = 3_200_000, 200_000
 """Types are fitted to so many users, or more of them if rows are short."""
 
+USERS_PER_CLASS = 20
+"""With fewer users, there are fewer classes."""
+
 ENOUGH = 50_000
 """Users for whom as many classes as may be are taken; for fewer users fewer classes are tried."""
-
-TRAINING = {
-    "types": Training(steps=1_000, batch=1_024, rate=0.02, warm_up=100, every=50, patience=6),
-    "scratch": Training(steps=4_000, batch=1_024, rate=0.1, warm_up=100, every=200, patience=6),
-}
-"""How a chain is best trained on a laptop, by what it begins with."""
 
 
 class Tables(NamedTuple):
@@ -196,14 +193,15 @@ def begun(
         conditional: Whether it is to tell what the other site shows given the known site.
         seed: Of all chance.
         begin: "types", found by EM in both sites' rows; or "scratch": everyone's chances and noise.
-        classes: The most. A site alone that shows one symbol needs only one; where there are few
-            users, a fourth or a sixteenth is taken if that tells others better.
+        classes: The most. A site alone that shows one symbol needs only one; a class has
+            `USERS_PER_CLASS` users or more; and where there are few users, a fourth or a sixteenth
+            is taken if that tells others better.
     """
     size = tokens + 1
-    known, shown = (np.where(rows == MISSING, tokens, rows) for rows in (known, shown))
+    known, shown = (symbols_of(rows, tokens) for rows in (known, shown))
     if not conditional and shown.shape[1] == 1:
         classes = 1
-    classes = min(classes, len(shown))
+    classes = min(classes, max(len(shown) // USERS_PER_CLASS, 1))
     if begin == "scratch":
         noise = np.random.default_rng(seed).standard_normal((classes, size))
         everyone = _counts(known, size) + _counts(shown, size)

@@ -16,15 +16,34 @@ from numpy.typing import NDArray
 
 from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.looks import Look, Training
-from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.pairs import Pairs, symbols_of
 from reidrisk.learning.recipes import Recipe
 from reidrisk.learning.saved import About, hash_of_rows, read_model, write_model
 from reidrisk.learning.training import train
-from reidrisk.rows import MISSING, Tokens
+from reidrisk.rows import Tokens
 
 _FILE = "model.safetensors"
 _NAME = 16
 """Digits that tell lessons in one folder apart."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Taught:
+    """A network that has learned.
+
+    Attributes:
+        network: With the weights of its best look, ready for use.
+        about: What its file says.
+        looks: How it learned, in nats per slot.
+    """
+
+    network: Any
+    about: About
+    looks: tuple[Look, ...]
+
+    def write(self, path: Path | str) -> None:
+        """Write it into a file, from which `read_network` reads it."""
+        write_model(Path(path), self.network, self.about)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -52,8 +71,8 @@ class Lesson:
         recipe: Recipe,
         folder: Path | None = None,
         progress: Callable[[Look, float], None] | None = None,
-    ) -> tuple[Any, tuple[Look, ...]]:
-        """A network that has learned this, and how it did, in nats per slot.
+    ) -> Taught:
+        """A network that has learned this.
 
         Args:
             recipe: Says what network.
@@ -65,7 +84,8 @@ class Lesson:
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
             network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
-            return network, tuple(Look(**look) for look in about.configuration["looks"])
+            looks = tuple(Look(**look) for look in about.configuration["looks"])
+            return Taught(network, about, looks)
         network = recipe.begin(
             self.training.known,
             self.training.shown,
@@ -83,15 +103,13 @@ class Lesson:
             folder=place,
             identity=identity,
         )
+        curve = {"looks": [asdict(look) for look in trained.looks]}
+        configuration = {**about.configuration, **curve}
+        done = replace(about, steps=trained.best.step, configuration=configuration)
+        taught = Taught(network, done, trained.looks)
         if place is not None:
-            looks = {"looks": [asdict(look) for look in trained.looks]}
-            done = replace(
-                about,
-                steps=trained.best.step,
-                configuration={**about.configuration, **looks},
-            )
-            write_model(place / _FILE, network, done)
-        return network, trained.looks
+            taught.write(place / _FILE)
+        return taught
 
     def _about(self, recipe: Recipe) -> About:
         """All that the network depends on."""
@@ -136,7 +154,7 @@ class Lesson:
         return source, self._symbols(pairs.shown)
 
     def _symbols(self, rows: Tokens) -> Any:
-        symbols = np.where(rows == MISSING, self.tokens, rows).astype(np.int32)
+        symbols = symbols_of(rows, self.tokens).astype(np.int32)
         return torch.from_numpy(symbols).to(device_named(self.how.device))
 
 
