@@ -138,8 +138,14 @@ def check_independence(
         )
     whole = together.shared
     single = whole if together.slots == 1 else _one_by_one(parts, taught)
-    means = (mean_of(bits) for bits in (single, whole, whole - single))
-    return Independence(together.slots, *means, recipe.name, together.tested)
+    return Independence(
+        slots=together.slots,
+        one_by_one=mean_of(single),
+        together=mean_of(whole),
+        difference=mean_of(whole - single),
+        model=recipe.name,
+        users=together.tested,
+    )
 
 
 def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Floats:
