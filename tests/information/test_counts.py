@@ -398,6 +398,26 @@ def test_bias_and_coverage_against_the_closed_form(users):
         assert mean(bits, "held-out") < exact.mutual_information
 
 
+@pytest.mark.parametrize("neighbours", [False, True])
+def test_every_way_leans_to_the_side_it_says(neighbours):
+    """60 tokens by popularity 1/rank, shown again or the next one instead with chance .6."""
+    popularity = 1 / np.arange(1, 61)
+    popularity /= popularity.sum()
+    again = np.roll(np.diag(popularity), 1, axis=1) if neighbours else np.diag(popularity)
+    joint = 0.4 * np.outer(popularity, popularity) + 0.6 * again
+    logs = joint / np.outer(joint.sum(axis=1), joint.sum(axis=0))
+    exact = float((joint * np.log2(logs)).sum())
+    chance = np.random.default_rng(0)
+    found = []
+    for _ in range(15):
+        pairs = chance.choice(joint.size, size=400, p=joint.ravel())
+        known, shown = np.divmod(pairs[:, None], len(popularity))
+        found.append(count_information(seen_of(known, shown, len(popularity))).pooled)
+    for way in found[0].ways:
+        off = mean(found, way.name) - exact
+        assert way.leans == "either" or (off > 0) == (way.leans == "high"), (way.name, off)
+
+
 def mean(found, way):
     return np.mean([bits[way].mutual_information.value for bits in found])
 

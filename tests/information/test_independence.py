@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 
-from reidrisk import Observations, TopicsApi
+from reidrisk import InvalidInput, Observations, TopicsApi
 from reidrisk.data import Interests, sequence_information, synthetic_topics
 from reidrisk.information.independence import (
     Independence,
@@ -29,8 +29,14 @@ USERS, SLOTS, TOKENS = 3_000, 3, 4
 
 
 def compared(one_by_one, together, error=0.03, slots=8):
+    """The means have errors of users who differ, the difference has one of its own."""
     return Independence(
-        slots, Mean(one_by_one, error), Mean(together, error), model="laptop", users=1_000
+        slots,
+        Mean(one_by_one, 0.03),
+        Mean(together, 0.03),
+        Mean(together - one_by_one, error),
+        model="laptop",
+        users=1_000,
     )
 
 
@@ -48,11 +54,16 @@ def test_less_together_means_that_slots_repeat_each_other():
     assert "count about 25 % of their bits more than once" in sentence
 
 
-@pytest.mark.parametrize("together", [7.35, 7.45])
+@pytest.mark.parametrize("together", [7.2, 7.6])
 def test_a_difference_within_the_errors_is_no_difference(together):
     sentence = compared(7.4, together).sentence
     assert "within the errors, as it would be if slots were independent" in sentence
-    assert "less than 0.08 bits could not be told from none" in sentence
+    assert "less than 0.22 bits could not be told from none" in sentence
+
+
+def test_a_difference_that_models_may_miss_is_none_however_many_users():
+    assert "within the errors" in compared(7.4, 7.5, error=1e-6).sentence
+    assert "slots are not independent" in compared(7.4, 7.6, error=1e-6).sentence
 
 
 def test_nothing_shared_says_nothing_about_slots():
@@ -66,15 +77,11 @@ def test_one_slot_has_nothing_to_add_up():
 
 
 def test_a_small_share_is_not_said_to_be_none():
-    assert "miss less than 1 % of what is shared" in compared(8.0, 8.02, error=0.001).sentence
+    assert "miss less than 1 % of what is shared" in compared(80.0, 80.3, error=0.001).sentence
 
 
 def test_no_share_is_above_all():
     assert "miss about 100 %" in compared(-0.5, 8.0).sentence
-
-
-def test_the_error_of_the_difference_is_of_both():
-    assert compared(7.4, 8.8).difference.error == pytest.approx(0.03 * 2**0.5)
 
 
 def tokens(*shape, seed=0, size=TOKENS):
@@ -96,6 +103,18 @@ def test_independent_slots_add_up():
     found = check_independence(observed(known, copied(known)), TINY)
     assert "as it would be if slots were independent" in found.sentence
     assert found.one_by_one.value == pytest.approx(found.together.value, abs=0.1)
+
+
+@pytest.mark.torch
+def test_the_error_of_the_difference_is_that_of_each_users_difference():
+    """Users who share much do so either way: that is no error of the difference."""
+    known = tokens(USERS, SLOTS, seed=10)
+    found = check_independence(observed(known, copied(known, seed=11)), TINY, seed=1)
+    between = found.together.value - found.one_by_one.value
+    assert found.difference.value == pytest.approx(between)
+    assert 0 < found.difference.error < 0.2 * found.together.error
+    assert abs(found.difference.value) > 1.96 * found.difference.error  # by what models miss
+    assert "as it would be if slots were independent" in found.sentence
 
 
 @pytest.mark.torch
@@ -158,6 +177,9 @@ def test_what_is_known_together_is_not_learned_again(tmp_path):
     assert found.together.value == pytest.approx(SLOTS * together.mutual_information.value)
     assert found.users == together.tested
     assert found == check_independence(seen, TINY, **settings, folder=tmp_path)
+    fewer = seen.only(slice(0, 300))
+    with pytest.raises(InvalidInput, match="learn both with the same users, model and seed"):
+        check_independence(fewer, TINY, together=together, **settings)
 
 
 @pytest.mark.torch
@@ -166,6 +188,7 @@ def test_one_slot_is_learned_once():
     quick = dataclasses.replace(TINY.training, steps=10)
     found = check_independence(observed(known, known), TINY, how=quick)
     assert found.one_by_one == found.together
+    assert found.difference == Mean(0.0, 0.0)
 
 
 def test_slots_are_alike_if_tokens_do_not_tell_them():

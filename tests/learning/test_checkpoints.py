@@ -18,6 +18,8 @@ from tests.learning.small_networks import (  # noqa: E402
     without_seconds,
 )
 
+from reidrisk.learning.sealed import read_sealed, write_sealed  # noqa: E402
+
 pytestmark = pytest.mark.torch
 
 LATE_BEST = dataclasses.replace(SHORT, rate=0.4, patience=6)
@@ -42,6 +44,10 @@ def stopped(folder, step, how=SHORT, *, by=Stop, identity="tiny"):
     with pytest.raises(by):
         task.train(how, folder=folder, identity=identity)
     return task
+
+
+def stop(*_):
+    raise Stop
 
 
 def names(folder):
@@ -213,6 +219,51 @@ def test_a_write_that_fails_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     rest = Task()
     assert without_seconds(rest.train(folder=tmp_path, identity="tiny")) == without_seconds(wanted)
     assert rest.calls == 30
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"looks": None},
+        {"looks": torch.zeros(0, 4)},
+        {"looks": torch.zeros(2, 7)},
+        {"network/out.bias": None},
+        {"network/out.bias": torch.zeros(99)},
+        {"optimiser/zero/step": torch.zeros(1)},
+        {"optimiser/0/exp_avg": torch.zeros(99)},
+        {"optimiser/1/exp_avg": torch.zeros(1)},
+        {"chance/batches": None},
+        {"chance/batches": torch.zeros(3)},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_checkpoint_that_no_training_wrote_is_refused_in_a_line(tmp_path, change):
+    """Its checksum is right: anybody can compute one."""
+    stopped(tmp_path, 13)
+    file = max(tmp_path.glob("*.safetensors"))
+    said, tensors = read_sealed(file, "a checkpoint")
+    changed = {name: one for name, one in {**tensors, **change}.items() if one is not None}
+    write_sealed(file, said, changed)
+    with pytest.raises(InvalidInput) as found:
+        Task().train(folder=tmp_path, identity="tiny")
+    assert str(found.value).startswith(f"{file}: is no checkpoint")
+    assert "\n" not in str(found.value)
+
+
+def test_a_number_that_nothing_depends_on_does_not_keep_training_from_going_on(tmp_path):
+    """As how long classes are kept, where rows have one slot: the optimiser knows nothing of it."""
+
+    def task():
+        made = Task()
+        made.network.unused = torch.nn.Parameter(torch.ones(2))
+        return made
+
+    whole, begun, rest = task(), task(), task()
+    whole.train()
+    with pytest.raises(Stop):
+        begun.train(progress=stop, folder=tmp_path)
+    rest.train(folder=tmp_path)
+    assert_equal_weights(rest.weights(), whole.weights())
 
 
 def test_two_trainings_do_not_share_a_folder(tmp_path):

@@ -13,6 +13,8 @@ from reidrisk.information.sequences import SequenceChances
 from reidrisk.learning.looks import Training
 from reidrisk.learning.recipes import CHAIN_TRAINING
 from reidrisk.observations import MISSING
+from reidrisk.scores import GRID
+from reidrisk.scores import TypeChain as ChainScore
 
 torch = pytest.importorskip("torch")
 
@@ -125,6 +127,17 @@ def test_a_site_alone_is_told_as_the_sum_over_all_paths_tells_it():
     for row in every_row()[::5]:
         expected = -math.log(chance_of(tables, row, ()))
         assert nats(chain, None, row[None]).sum() == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_score_of_its_tables_is_what_the_network_tells(seed):
+    chance = np.random.default_rng(seed)
+    known, shown = chance.integers(0, SYMBOLS, (2, 200, 12))
+    shown = np.where(chance.random(known.shape) < 0.3, known, shown)
+    chain = any_chain(seed)
+    rows = (np.where(one == SYMBOLS - 1, MISSING, one) for one in (known, shown))
+    scores = ChainScore(*chain.tables()).of(*rows) / GRID
+    np.testing.assert_allclose(scores, -nats(chain, known, shown).sum(axis=1), rtol=1e-5)
 
 
 def test_tables_are_chances():

@@ -43,5 +43,7 @@ def reckoned_sample():
             Learned("laptop", 18_432, 4, 280, 40, 80,
                     (curve("entropy", 7.9, 6.6), curve("conditional entropy", 7.7, 5.5))),
         ),
-        independence=(Independence(4, Mean(3.7, 0.04), Mean(4.36, 0.05), "laptop", 80),),
+        independence=(
+            Independence(4, Mean(3.7, 0.04), Mean(4.36, 0.05), Mean(0.66, 0.01), "laptop", 80),
+        ),
     )  # fmt: skip

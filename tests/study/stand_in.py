@@ -1,5 +1,7 @@
 """A model that learns nothing, in no time: what studies and commands make of one that does."""
 
+import numpy as np
+
 from reidrisk.files import ONLY_ME
 from reidrisk.information.independence import Independence
 from reidrisk.information.sequence_model import Curve, SequenceBits
@@ -36,10 +38,12 @@ class Learner:
         return SequenceBits(
             model, 1234, seen.slots, users - 2 * tested, tested, tested,
             Mean(6.5, 0.02), Mean(5.4, 0.03), Mean(1.1, 0.02), curves,
+            np.full(tested, 1.1 * seen.slots),
         )  # fmt: skip
 
     def check(self, seen, model="laptop", **_how):
-        return Independence(seen.slots, Mean(2.5, 0.05), Mean(2.2, 0.05), model, len(seen.truth))
+        means = (Mean(2.5, 0.05), Mean(2.2, 0.05), Mean(-0.3, 0.01))
+        return Independence(seen.slots, *means, model, len(seen.truth))
 
     def _keep(self, folder, figure):
         place = folder / figure

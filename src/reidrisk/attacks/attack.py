@@ -148,6 +148,21 @@ def check_needs(attack: Attack, view: View) -> None:
             )
 
 
+class OfPanel(Attack, Protocol):
+    """An attack that learns from a panel: the one it was given, else the one of the view."""
+
+    @property
+    def panel(self) -> Observations | None: ...
+
+
+def panel_of(attack: OfPanel, view: View) -> Observations:
+    """The panel that an attack learns from, if it needs one."""
+    check_needs(attack, view)
+    panel = view.panel if attack.panel is None else attack.panel
+    assert panel is not None
+    return panel
+
+
 def release_of(attack: OfRelease, view: View, capability: type[Capability]) -> Capability:
     """The release that an attack goes by, as one that has a capability."""
     check_needs(attack, view)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from reidrisk.attacks.attack import View, check_needs
+from reidrisk.attacks.attack import View, panel_of
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.looks import Training
@@ -16,13 +16,11 @@ from reidrisk.learning.pairs import pairs_of
 from reidrisk.learning.recipes import CHAIN_TRAINING, chain
 from reidrisk.observations import Observations
 from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
+from reidrisk.scores.shortlisted import KEEP_BEST
 
 if TYPE_CHECKING:
     from reidrisk.learning.type_chain import Tables
     from reidrisk.learning.writing import Taught
-
-BEST = 1000
-"""Rows that are listed and rated again."""
 
 FEW = 5_000
 """Among so many users everyone is rated."""
@@ -43,7 +41,8 @@ class Neural:
     Args:
         panel: Other users, of whom both sides and who is who are known; that of the view, if None.
         model: A file with what was learned, instead of a panel: `learn` writes it, and so does
-            `learn_information` with the model `laptop`.
+            `learn_information` with the model `laptop`. The people it was learned from must be
+            others than those attacked, which no file can show: else it is tested on its lesson.
         begin: Where learning begins: "types", found by EM; or "scratch", everyone's chances and
             noise.
         classes: How many; fewer, if the panel is small.
@@ -65,7 +64,7 @@ class Neural:
     model: Path | str | None = field(default=None, kw_only=True)
     begin: str = field(default="types", kw_only=True)
     classes: int = field(default=64, kw_only=True)
-    keep_best: int | None = field(default=BEST, kw_only=True)
+    keep_best: int | None = field(default=KEEP_BEST, kw_only=True)
     training: Training | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
@@ -94,10 +93,7 @@ class Neural:
 
     def learn(self, view: View) -> "Taught":
         """What is learned from the panel: `write` keeps it in a file, for `model`."""
-        check_needs(self, view)
-        panel = view.panel if self.panel is None else self.panel
-        assert panel is not None
-        pairs = pairs_of(panel, view.known, self.name)
+        pairs = pairs_of(panel_of(self, view), view.known, self.name)
         from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
 
         recipe = chain(self.begin, self.classes)

@@ -6,16 +6,13 @@ Paper: section 8. It needs the extra `torch`; `neural` learns more in the same t
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from reidrisk.attacks.attack import View, check_needs
+from reidrisk.attacks.attack import View, panel_of
 from reidrisk.attacks.learned_pairs import LearnedPairs
 from reidrisk.checks import whole_number
 from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import pairs_of
 from reidrisk.observations import Observations
-from reidrisk.scores import Shortlisted
-
-BEST = 1000
-"""Rows that are listed and rated again."""
+from reidrisk.scores.shortlisted import KEEP_BEST, Shortlisted
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +39,7 @@ class PairNetwork:
     likelihood: ClassVar[bool] = False
 
     panel: Observations | None = None
-    keep_best: int = field(default=BEST, kw_only=True)
+    keep_best: int = field(default=KEEP_BEST, kw_only=True)
     training: Training = field(default=Training(steps=4_000, rate=0.002, every=200), kw_only=True)
 
     def __post_init__(self) -> None:
@@ -55,9 +52,7 @@ class PairNetwork:
 
     def fit(self, view: View) -> Shortlisted:
         """The score, from the panel."""
-        check_needs(self, view)
-        panel = view.panel if self.panel is None else self.panel
-        assert panel is not None
+        panel = panel_of(self, view)
         pairs = pairs_of(panel, view.known, self.name)
         first = LearnedPairs(panel).fit(view)
         from reidrisk.learning.pair_network import (  # noqa: PLC0415  needs torch

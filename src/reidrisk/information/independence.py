@@ -14,8 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
+from reidrisk.errors import InvalidInput
 from reidrisk.information.sequence_model import (
     FIGURES,
+    Floats,
     Learned,
     Parts,
     Progress,
@@ -36,6 +38,10 @@ from reidrisk.rows import MISSING, Tokens
 ALIKE = 0.01
 """Bits that a token tells about its slot, below which slots are alike."""
 
+MISSED = 0.02
+"""Bits a slot by which models may miss what is shared: no less is told from nothing, however many
+users there are.  Decision 0105."""
+
 _ERRORS = 1.96
 """Standard errors on each side of a figure, for 95 %."""
 
@@ -48,6 +54,8 @@ class Independence:
         slots: Of a row.
         one_by_one: The sum over slots of what the two sites share in that slot.
         together: What the whole rows share.
+        difference: Together less one by one. Its error is that of the mean difference, user by
+            user, and does not know what models miss.
         model: What learned both, by name.
         users: Whom both are of; no model was trained on them.
     """
@@ -55,18 +63,9 @@ class Independence:
     slots: int
     one_by_one: Mean
     together: Mean
+    difference: Mean
     model: str
     users: int
-
-    @property
-    def difference(self) -> Mean:
-        """Together less one by one.
-
-        The two errors are of the same users, and are added as if they were of different ones. Users
-        who share much do so either way, so the error is too large rather than too small.
-        """
-        error = math.hypot(self.together.error, self.one_by_one.error)
-        return Mean(self.together.value - self.one_by_one.value, error)
 
     @property
     def sentence(self) -> str:
@@ -81,7 +80,7 @@ class Independence:
 
     def _follows(self) -> str:
         gap = self.difference
-        margin = _ERRORS * gap.error
+        margin = _ERRORS * gap.error + MISSED * self.slots
         if self.one_by_one.value <= 0 and self.together.value <= _ERRORS * self.together.error:
             return "nothing shared was found, so nothing can be said about slots."
         if abs(gap.value) <= margin:
@@ -122,7 +121,8 @@ def check_independence(
         model: A name in `MODELS`, or a recipe of one's own.
         how: How the model is trained; as its recipe says if not given.
         seed: Of the split of users, of first weights, and of training if `how` is not given.
-        together: What `learn_information` found with the same model and seed, if it was asked.
+        together: What `learn_information` found of the same users with the same model and seed, if
+            it was asked.
         folder: Where trained models are kept; what is there is not learned again.
         progress: Called with each look.
     """
@@ -130,14 +130,26 @@ def check_independence(
     taught = partial(learn, recipe=recipe, how=how, seed=seed, folder=folder, progress=progress)
     if together is None:
         together = bits_of(taught(parts), parts, recipe.name)
-    slots, shared = together.slots, together.mutual_information
-    whole = Mean(slots * shared.value, slots * shared.error)
-    one_by_one = whole if slots == 1 else _one_by_one(parts, taught)
-    return Independence(slots, one_by_one, whole, recipe.name, together.tested)
+    if (together.model, together.shared.size) != (recipe.name, len(parts.tested)):
+        raise InvalidInput(
+            f"together is of {together.tested:,} users by {together.model}, and one by one there "
+            f"are {len(parts.tested):,} by {recipe.name}; learn both with the same users, model "
+            "and seed"
+        )
+    whole = together.shared
+    single = whole if together.slots == 1 else _one_by_one(parts, taught)
+    return Independence(
+        slots=together.slots,
+        one_by_one=mean_of(single),
+        together=mean_of(whole),
+        difference=mean_of(whole - single),
+        model=recipe.name,
+        users=together.tested,
+    )
 
 
-def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Mean:
-    """Bits shared in each slot by itself, summed over slots, as a mean over users."""
+def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Floats:
+    """Bits shared in each slot by itself, summed over slots, of each tested user."""
     users, slots = parts.tested.shown.shape
     if slots_are_alike(parts.training.known, parts.tokens) and slots_are_alike(
         parts.training.shown, parts.tokens
@@ -150,7 +162,7 @@ def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Mean
         both = taught(lesson, what=", slot by slot")
         alone, given = (both[figure].bits.reshape(users, -1).sum(axis=1) for figure in FIGURES)
         shared += alone - given
-    return mean_of(shared)
+    return shared
 
 
 def slots_are_alike(rows: Tokens, tokens: int) -> bool:

@@ -8,7 +8,7 @@ it: Fano's takes what a release can prove.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,8 @@ class SequenceBits:
         mutual_information: The difference: an estimate. Its error is that of the mean difference,
             user by user.
         curves: How the two were learned.
+        shared: What the mutual information is the mean of: bits of each tested user, over all
+            slots.
     """
 
     model: str
@@ -84,6 +86,7 @@ class SequenceBits:
     conditional_entropy: Mean
     mutual_information: Mean
     curves: tuple[Curve, ...]
+    shared: Floats = field(repr=False, compare=False)
 
 
 HELD_OUT, TESTED = 0.1, 0.2
@@ -201,7 +204,7 @@ def learn(
 def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
     """Means over tested users, per slot."""
     slots = parts.tested.slots
-    alone, given = (both[figure].bits / slots for figure in FIGURES)
+    alone, given = (both[figure].bits for figure in FIGURES)
     return SequenceBits(
         model=model,
         parameters=sum(one.numel() for one in both[CONDITIONAL_ENTROPY].network.parameters()),
@@ -209,10 +212,11 @@ def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
         training=len(parts.training),
         held_out=len(parts.held_out),
         tested=len(parts.tested),
-        entropy=mean_of(alone),
-        conditional_entropy=mean_of(given),
-        mutual_information=mean_of(alone - given),
+        entropy=mean_of(alone / slots),
+        conditional_entropy=mean_of(given / slots),
+        mutual_information=mean_of((alone - given) / slots),
         curves=tuple(both[figure].curve for figure in FIGURES),
+        shared=alone - given,
     )
 
 

@@ -31,8 +31,8 @@ class Checkpoints:
     folder: Path
     training: Mapping[str, str]
 
-    def find(self) -> dict[str, Any] | None:
-        """The tensors of the last whole checkpoint; None if there is none.
+    def find(self) -> tuple[Path, dict[str, Any]] | None:
+        """The last whole checkpoint and its tensors; None if there is none.
 
         Raises:
             InvalidInput: It is of another training; says what differs.
@@ -45,7 +45,7 @@ class Checkpoints:
             except InvalidInput:
                 continue
             self._refuse_another(file, said.get("training"))
-            return tensors
+            return file, tensors
         return None
 
     def store(self, step: int, tensors: Mapping[str, Any]) -> None:

@@ -80,18 +80,33 @@ class Model:
         """Give a network the weights.
 
         Raises:
-            InvalidInput: They are those of a network of another shape.
+            InvalidInput: They are those of a network of another shape, or no numbers.
         """
-        wanted = {name: tuple(one.shape) for name, one in network.state_dict().items()}
-        there = {name: tuple(one.shape) for name, one in self.tensors.items()}
-        if wanted != there:
-            differ = sorted(name for name, _ in wanted.items() ^ there.items())
+        self.check(network)
+        wrong = [name for name, one in self.tensors.items() if not bool(one.isfinite().all())]
+        if wrong:
             raise InvalidInput(
-                f"{self.path}: has the weights of another network ({differ[0]} and {len(differ)} "
-                "in all differ); use the version of reidrisk that wrote it, "
-                f"{shown(self.version)}, or train anew"
+                f"{self.path}: has weights that are no numbers (in {shown(wrong[0])}); train anew"
             )
         network.load_state_dict(dict(self.tensors))
+
+    def check(self, network: Any) -> None:
+        """Refuse weights of another network; this one may be on the device `meta`."""
+        wanted, there = _kinds(network.state_dict()), _kinds(self.tensors)
+        if wanted != there:
+            differ = sorted({name for name, _ in wanted.items() ^ there.items()})
+            raise self.of_another(f"{shown(differ[0])} and {len(differ)} in all differ")
+
+    def of_another(self, why: str) -> InvalidInput:
+        """The refusal of weights that are another network's."""
+        return InvalidInput(
+            f"{self.path}: has the weights of another network ({why}); use the version of reidrisk "
+            f"that wrote it, {shown(self.version)}, or train anew"
+        )
+
+
+def _kinds(tensors: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: (tuple(one.shape), one.dtype) for name, one in tensors.items()}
 
 
 def write_model(path: Path, network: Any, about: About) -> None:

@@ -194,18 +194,35 @@ class _Run:
 
     def _go_on(self) -> None:
         """Be where the last checkpoint was."""
-        tensors = None if self.checkpoints is None else self.checkpoints.find()
-        if tensors is None:
+        found = None if self.checkpoints is None else self.checkpoints.find()
+        if found is None:
             return
+        file, tensors = found
+        try:
+            self._take_up(tensors)
+        except (LookupError, TypeError, ValueError, RuntimeError) as wrong:
+            if lacks_memory(wrong):
+                raise
+            raise InvalidInput(
+                f"{file}: is no checkpoint as training writes them; remove the file to go on from "
+                "the one before, or to begin anew"
+            ) from None
+
+    def _take_up(self, tensors: dict[str, Any]) -> None:
+        """Take over what a checkpoint holds; errors of any kind if that is something else."""
         self.looks = [Look(int(step), *others) for step, *others in tensors["looks"].tolist()]
         self.best = min(self.looks, key=lambda look: look.held_out)  # of equals the first, as noted
         weights = _of("network", tensors)
-        self.network.load_state_dict(weights)
         self.best_weights = _of("best", tensors) or weights
+        for one in (self.best_weights, weights):  # the best are needed at the end only
+            self.network.load_state_dict(one)
+        parameters = tuple(self.network.parameters())
         numbered: dict[int, dict[str, Any]] = {}
         for path, one in _of("optimiser", tensors).items():
             number, name = path.split("/")
             numbered.setdefault(int(number), {})[name] = one
+            if tuple(one.shape) not in ((), tuple(parameters[int(number)].shape)):
+                raise ValueError(path)
         groups = self.optimiser.state_dict()["param_groups"]
         self.optimiser.load_state_dict({"state": numbered, "param_groups": groups})
         chance = _of("chance", tensors)

@@ -6,7 +6,8 @@ learned is read again.
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.checks import real_number
+from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs, symbols_of
@@ -84,8 +87,7 @@ class Lesson:
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
             network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
-            looks = tuple(Look(**look) for look in about.configuration["looks"])
-            return Taught(network, about, looks)
+            return Taught(network, about, _looks(place / _FILE, about))
         network = recipe.begin(
             self.training.known,
             self.training.shown,
@@ -168,13 +170,45 @@ def read_network(
         recipe: Of the model it must be.
         tokens: Of the rows at hand.
         slots: Of the rows at hand.
+
+    Raises:
+        InvalidInput: It is no such network.
     """
     model = read_model(file, kind=recipe.name, tokens=tokens, slots=slots)
     about = model.about
-    conditional = bool(about.configuration["conditional"])
-    network = recipe.blank(model.tensors, about.tokens, about.slots, conditional)
+    conditional = about.configuration.get("conditional")
+    if not isinstance(conditional, bool):
+        raise _says_not(file, "conditional")
+    blank = partial(recipe.blank, model.tensors, about.tokens, about.slots, conditional)
+    try:
+        # What a file says is believed when it holds it: so first a network that has no memory.
+        with torch.device("meta"):
+            network = blank()
+    except (KeyError, TypeError, RuntimeError, OverflowError):
+        raise model.of_another("none has the sizes that it says") from None
+    model.check(network)
+    network = blank()
     model.fill(network)
     return network.eval(), about
+
+
+def _looks(file: Path, about: About) -> tuple[Look, ...]:
+    """How a kept network learned."""
+    try:
+        looks = tuple(Look(**look) for look in about.configuration["looks"])
+        for look in looks:
+            for number in astuple(look):
+                real_number("look", number)
+    except (KeyError, TypeError, InvalidInput):
+        raise _says_not(file, "looks") from None
+    return looks
+
+
+def _says_not(file: Path, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"{file}: is no network as reidrisk keeps it (its configuration has no {what}, or not as "
+        "they are written); name another file, or remove this one and train anew"
+    )
 
 
 def _nats(network: Any, pairs: Pairs, lesson: Lesson) -> NDArray[np.float64]:

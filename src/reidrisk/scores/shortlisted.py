@@ -21,6 +21,9 @@ _LOWEST = -(2**60)
 _MOVED = 2**61
 _NOBODY_LEFT_OUT = np.iinfo(np.int64).min
 
+KEEP_BEST = 1000
+"""Rows that are listed, if nothing else is asked for."""
+
 Limits = Mapping[bytes, int]
 
 
@@ -47,7 +50,7 @@ class Shortlisted:
 
     score: Score
     first: Score
-    keep_best: int = 1000
+    keep_best: int = KEEP_BEST
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep_best", whole_number("keep_best", self.keep_best, least=1))

@@ -15,7 +15,7 @@ class Way:
     Attributes:
         name: Of the way.
         leans: On which side of the truth its mutual information tends to lie where users are few:
-            high, low, or either.
+            high, low, or either. It is no bound; the intervals of `CountedBits` are made of bounds.
         known_entropy: H(A), of what the known site is shown.
         entropy: H(B), of what the anonymous site is shown.
         conditional_entropy: H(B|A).

@@ -17,10 +17,12 @@ LEANS = {
     "turing": "high",
     "coverage": "high",
     "shuffled": "low",
-    "held-out": "low",
+    "held-out": "either",
     "balanced": "either",
 }
-"""All ways, and on which side of the truth their mutual information lies where users are few."""
+"""All ways, and on which side of the truth their mutual information tends to lie where users are
+few. Where both sites show nearly the same it is an entropy, and what leans high may lean low. Held
+out, two entropies are too high, and which of them more depends on the world."""
 
 _SHIFTS = 8
 _ENTROPIES = {
