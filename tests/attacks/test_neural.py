@@ -260,6 +260,12 @@ def test_a_file_that_is_not_as_written_or_of_other_rows_is_refused(tmp_path):
     Neural(panel, training=replace(QUICK, steps=20)).learn(View.of(seen)).write(path)
     with pytest.raises(InvalidInput, match="was trained with 40 tokens and the rows have 4"):
         Neural(model=path).fit(View.of(some_rows()))
+    learned = Neural(panel, training=replace(QUICK, steps=20)).learn(View.of(seen))
+    learned.write(path, labels=range(40))
+    for labels in (None, range(40)):
+        Neural(model=path, labels=labels).fit(View.of(seen))
+    with pytest.raises(InvalidInput, match="was trained with other labels of tokens"):
+        Neural(model=path, labels=range(40, 0, -1)).fit(View.of(seen))
     content = bytearray(path.read_bytes())
     content[-5] ^= 1
     path.write_bytes(content)

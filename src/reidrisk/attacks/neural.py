@@ -4,6 +4,7 @@ What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network
 that a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this one.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -43,6 +44,8 @@ class Neural:
         model: A file with what was learned, instead of a panel: `learn` writes it, and so does
             `learn_information` with the model `laptop`. The people it was learned from must be
             others than those attacked, which no file can show: else it is tested on its lesson.
+        labels: Names of the tokens of the rows at hand, such as `labels` of two tables: a model that
+            was written with others is refused.
         begin: Where learning begins: "types", found by EM; or "scratch", everyone's chances and
             noise.
         classes: How many; fewer, if the panel is small.
@@ -62,6 +65,7 @@ class Neural:
 
     panel: Observations | None = None
     model: Path | str | None = field(default=None, kw_only=True)
+    labels: Sequence[object] | None = field(default=None, kw_only=True, repr=False)
     begin: str = field(default="types", kw_only=True)
     classes: int = field(default=64, kw_only=True)
     keep_best: int | None = field(default=KEEP_BEST, kw_only=True)
@@ -108,7 +112,9 @@ class Neural:
         from reidrisk.learning.writing import read_network  # noqa: PLC0415  torch is a guest
 
         assert self.model is not None
-        network, about = read_network(Path(self.model), chain(), tokens=view.tokens)
+        network, about = read_network(
+            Path(self.model), chain(), tokens=view.tokens, labels=self.labels
+        )
         if not about.configuration["conditional"]:
             raise InvalidInput(
                 f"{self.model}: has learned what one site shows, and not what it shows given the "

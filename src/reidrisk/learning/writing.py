@@ -5,7 +5,7 @@ learned is read again.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs, symbols_of
 from reidrisk.learning.recipes import Recipe
-from reidrisk.learning.saved import About, hash_of_rows, read_model, write_model
+from reidrisk.learning.saved import About, hash_of_labels, hash_of_rows, read_model, write_model
 from reidrisk.learning.training import train
 from reidrisk.rows import Tokens
 
@@ -44,9 +44,16 @@ class Taught:
     about: About
     looks: tuple[Look, ...]
 
-    def write(self, path: Path | str) -> None:
-        """Write it into a file, from which `read_network` reads it."""
-        write_model(Path(path), self.network, self.about)
+    def write(self, path: Path | str, *, labels: Iterable[object] | None = None) -> None:
+        """Write it into a file, from which `read_network` reads it.
+
+        Args:
+            path: The file.
+            labels: `labels[token]` is the name of a token: only rows with these names are then read
+                by it, as far as their names are known.
+        """
+        noted = None if labels is None else hash_of_labels(labels)
+        write_model(Path(path), self.network, replace(self.about, labels=noted))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -161,7 +168,12 @@ class Lesson:
 
 
 def read_network(
-    file: Path, recipe: Recipe, *, tokens: int | None = None, slots: int | None = None
+    file: Path,
+    recipe: Recipe,
+    *,
+    tokens: int | None = None,
+    slots: int | None = None,
+    labels: Iterable[object] | None = None,
 ) -> tuple[Any, About]:
     """A network that was kept, ready for use, and what it is.
 
@@ -170,11 +182,13 @@ def read_network(
         recipe: Of the model it must be.
         tokens: Of the rows at hand.
         slots: Of the rows at hand.
+        labels: Names of their tokens, if known.
 
     Raises:
         InvalidInput: It is no such network.
     """
-    model = read_model(file, kind=recipe.name, tokens=tokens, slots=slots)
+    named = None if labels is None else hash_of_labels(labels)
+    model = read_model(file, kind=recipe.name, tokens=tokens, slots=slots, labels=named)
     about = model.about
     conditional = about.configuration.get("conditional")
     if not isinstance(conditional, bool):
