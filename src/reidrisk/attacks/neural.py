@@ -44,8 +44,8 @@ class Neural:
         model: A file with what was learned, instead of a panel: `learn` writes it, and so does
             `learn_information` with the model `laptop`. The people it was learned from must be
             others than those attacked, which no file can show: else it is tested on its lesson.
-        labels: Names of the tokens of the rows at hand, such as `labels` of two tables: a model that
-            was written with others is refused.
+        labels: Names of the tokens of the rows at hand, such as `labels` of two tables: a model
+            that was written with others is refused.
         begin: Where learning begins: "types", found by EM; or "scratch", everyone's chances and
             noise.
         classes: How many; fewer, if the panel is small.
