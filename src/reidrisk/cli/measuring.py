@@ -122,6 +122,7 @@ def study_text(question: Question, words: tuple[str, ...]) -> str:
         "slots": study.slots,
         "strangers": study.strangers or None,
         "present": study.present,
+        "training": study.training or None,
     }
     lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
     lines += ["", "[people]", *_lines(question.people)]
