@@ -381,9 +381,11 @@ def test_who_is_learned_from_is_not_attacked_and_the_study_says_so(seen, tmp_pat
     run = tmp_path / "run"
     done = call("attack", seen, "--attack", "hamming", "--training", "50%", "-o", run)
     assert done.returncode == 0, done.stderr
+    assert "50 % of all users are learned from" in done.stdout
     found = Result.from_json((run / "result.json").read_text())
     everyone = json.loads(call("attack", seen, "--attack", "hamming", "--json").stdout)
     assert 0 < found.users < everyone["users"]
+    assert any("50 % of all users, chosen at random" in one for one in found.assumptions)
     assert "training = 0.5" in (run / "study.toml").read_text()
     assert call("study", run / "study.toml", "-o", run).returncode == 0
 

@@ -164,7 +164,11 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
     elif not wishes.quiet:
         from reidrisk.study.saying.shortlists import shortlists
 
-        show.say(f"{found.users:,} known users, {found.targets:,} targets")
+        learned = question.study.training
+        others = f"; {100 * learned:.4g} % of all users are learned from, and not attacked"
+        show.say(
+            f"{found.users:,} known users, {found.targets:,} targets{others if learned else ''}"
+        )
         show.risks(found.risks, found.unit)
         for sentence in shortlists(found):
             show.say(sentence)
