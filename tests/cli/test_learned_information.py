@@ -40,7 +40,7 @@ def test_a_model_is_told_beside_counts_with_the_sentence_that_follows(seen, lear
     assert "I(A;B) transformer 1.100 1.061 to 1.139 either" in told
     assert "transformer: 1,234 parameters, learned from 180 users" in told
     assert "the truth may lie outside. No bound rests on them" in told
-    assert "By transformer, 2 slots share 2.50 bits" in told
+    assert "By the model transformer, 2 slots share 2.50 bits" in told
     assert "too few for the alphabet" in done.stderr
     assert learner.calls == [("transformer", 300, 2, 5, None)]
 
@@ -53,7 +53,7 @@ def test_machines_get_records_and_the_sentence(seen, learner):
         "mutual information", 1.1, "either",
     )  # fmt: skip
     assert body["learned"][0]["curves"][0]["looks"][0] == [100, 6.5, 6.6]
-    assert body["independence"][0]["sentence"].startswith("By transformer, 2 slots")
+    assert body["independence"][0]["sentence"].startswith("By the model transformer, 2 slots")
     assert len(learner.calls) == 1
     alone = json.loads(call("information", seen, "--json").stdout)
     assert body.items() >= alone.items()
@@ -73,7 +73,7 @@ def test_a_page_tells_it_all(seen, learner, tmp_path):
     assert "a model is measured on those of them from whom it did not learn" in text
     assert "Ranges are 95\N{NO-BREAK SPACE}% intervals" in text
     assert "on any machine, but for the last digits of what was learned by torch" in text
-    assert "By transformer, 2 slots share" in text
+    assert "By the model transformer, 2 slots share" in text
 
 
 def test_progress_shows_loss_and_time_left(seen, learner):
@@ -112,7 +112,7 @@ def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_p
     assert "transformer, entropy: 6.600 bits on held-out users at step 100, after 0 s" in log
     told = " ".join(done.stdout.split())
     assert "Two sites share, in bits per slot: " in told
-    assert "By transformer, 2 slots share 2.50 bits" in told
+    assert "By the model transformer, 2 slots share 2.50 bits" in told
     result = (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
     assert "the truth may lie outside" in result
     assert "last digits" in (tmp_path / "run" / "result.json").read_text(encoding="utf-8")

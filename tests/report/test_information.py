@@ -51,6 +51,7 @@ def test_told_counted_and_learned_stand_side_by_side_with_what_each_is():
     assert cells(exhibit, "What it is")[7].startswith("too high on average: ")
     assert cells(exhibit, "What it is")[-1].startswith("may be off either way: ")
     assert "1.9 (1.30 to 2.50) over 1 week by counts" in exhibit.sentence
+    assert exhibit.sentence.endswith("over 4 weeks by the model laptop.")
     assert any("No bound in this report rests on it" in one for one in section.sentences)
     assert section.sentences[-1] == WARNING
 

@@ -220,7 +220,8 @@ def _tell_information(result: "Result") -> None:
 
     sections = (information.section(result), independence.section(result))
     for one in filter(None, sections if result.reckoned else ()):
-        show.say(f"\n{one.exhibits[0].sentence}")
+        click.echo()
+        show.say(one.exhibits[0].sentence)
 
 
 def _tell_releases(result: "Result") -> None:

@@ -80,12 +80,12 @@ class Independence:
         """What follows, in plain words, if a slot is a week or a column: one of them, several."""
         if self.slots == 1:
             return (
-                f"There is one {one}, so nothing adds up: by {self.model} it shares "
+                f"There is one {one}, so nothing adds up: by the model {self.model} it shares "
                 f"{_said(self.together)}."
             )
         begin = (
-            f"By {self.model}, {self.slots} {several} share {_said(self.one_by_one)} taken one by "
-            f"one, and {_said(self.together)} taken together: "
+            f"By the model {self.model}, {self.slots} {several} share {_said(self.one_by_one)} "
+            f"taken one by one, and {_said(self.together)} taken together: "
         )
         return begin + self._follows(several)
 
