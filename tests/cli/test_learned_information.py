@@ -86,16 +86,17 @@ def test_progress_shows_loss_and_time_left(seen, learner):
 def test_progress_says_what_runs_before_the_first_look_and_after_the_last(left):
     screen = Screen()
     with contextlib.redirect_stderr(screen), show.Progress(quiet=False) as progress:
-        if left is None:
-            progress.waits("laptop: begins")
-        else:
-            progress.learned("laptop, entropy", Look(300, 1.0, 6.5, 6.6), left)
-    shown = screen.getvalue()
+        progress.waits("laptop: begins")
+        if left is not None:
+            for look, still in ((200, 2.0), (300, left)):
+                progress.learned("laptop, entropy", Look(look, 1.0, 6.5, 6.6), still)
+    shown = [line for line in screen.getvalue().splitlines() if "laptop" in line][-1]
     assert ("laptop: begins" in shown) == (left is None)
     assert ("at most 0:00:02" in shown) == (left == 2.0)
     assert ("laptop, entropy: learned" in shown) == (left == 0.0)
     assert "-:--:--" not in shown, "the time left is told once, or not at all"
     assert "0:00:00" not in shown
+    assert "step 1 of" not in shown
 
 
 def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_path):

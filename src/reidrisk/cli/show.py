@@ -221,7 +221,9 @@ class Progress:
         self._update("learning", text, look.seconds, look.seconds + left, most)
 
     def waits(self, text: str) -> None:
-        """A model does what takes a while, nobody knows how long."""
+        """A model does what takes a while, nobody knows how long: a new bar, without an end."""
+        if self._bars is not None and "learning" in self._tasks:
+            self._bars.remove_task(self._tasks.pop("learning"))
         self._update("learning", text, 0, None, "")
 
     def read(self, done: int, total: int) -> None:
