@@ -1,13 +1,16 @@
 """How many bits two sites share: learned, interrupted, and written to a page."""
 
+import contextlib
 import json
 import sys
 
 import pytest
-from tests.cli.tools import call
+from tests.cli.tools import Screen, call
 from tests.study.stand_in import stand_in
 
 from reidrisk import data
+from reidrisk.cli import show
+from reidrisk.learning.looks import Look
 from reidrisk.releases import TopicsApi
 
 MODEL = ("--model", "transformer")
@@ -34,10 +37,10 @@ def test_a_model_is_told_beside_counts_with_the_sentence_that_follows(seen, lear
     assert done.returncode == 0, done.stderr
     assert "shared by both, I(A;B)" in done.stdout
     told = " ".join(done.stdout.split())
-    assert "mutual information transformer 1.100 1.061 to 1.139 either" in told
+    assert "I(A;B) transformer 1.100 1.061 to 1.139 either" in told
     assert "transformer: 1,234 parameters, learned from 180 users" in told
-    assert "no bound rests on them" in told
-    assert "By transformer: Taken one by one, 2 slots share 2.50 bits" in told
+    assert "the truth may lie outside. No bound rests on them" in told
+    assert "By the model transformer, 2 slots share 2.50 bits" in told
     assert "too few for the alphabet" in done.stderr
     assert learner.calls == [("transformer", 300, 2, 5, None)]
 
@@ -50,7 +53,7 @@ def test_machines_get_records_and_the_sentence(seen, learner):
         "mutual information", 1.1, "either",
     )  # fmt: skip
     assert body["learned"][0]["curves"][0]["looks"][0] == [100, 6.5, 6.6]
-    assert body["independence"][0]["sentence"].startswith("Taken one by one")
+    assert body["independence"][0]["sentence"].startswith("By the model transformer, 2 slots")
     assert len(learner.calls) == 1
     alone = json.loads(call("information", seen, "--json").stdout)
     assert body.items() >= alone.items()
@@ -67,12 +70,33 @@ def test_a_page_tells_it_all(seen, learner, tmp_path):
              "Counts, and what corrects them", "--model transformer", "known.parquet")  # fmt: skip
     assert all(part in text for part in parts)
     assert "Two sites share, in bits per slot: " in text
+    assert "a model is measured on those of them from whom it did not learn" in text
+    assert "Ranges are 95\N{NO-BREAK SPACE}% intervals" in text
+    assert "on any machine, but for the last digits of what was learned by torch" in text
+    assert "By the model transformer, 2 slots share" in text
 
 
 def test_progress_shows_loss_and_time_left(seen, learner):
     done = call("information", seen, *MODEL, screen=True)
     assert "transformer, conditional entropy: 5.600 bits at step 300" in done.stderr
     assert "at most 0:00:01" in done.stderr
+
+
+@pytest.mark.parametrize("left", [None, 2.0, 0.0])
+def test_progress_says_what_runs_before_the_first_look_and_after_the_last(left):
+    screen = Screen()
+    with contextlib.redirect_stderr(screen), show.Progress(quiet=False) as progress:
+        progress.waits("laptop: begins")
+        if left is not None:
+            for look, still in ((200, 2.0), (300, left)):
+                progress.learned("laptop, entropy", Look(look, 1.0, 6.5, 6.6), still)
+    shown = [line for line in screen.getvalue().splitlines() if "laptop" in line][-1]
+    assert ("laptop: begins" in shown) == (left is None)
+    assert ("at most 0:00:02" in shown) == (left == 2.0)
+    assert ("laptop, entropy: learned" in shown) == (left == 0.0)
+    assert "-:--:--" not in shown, "the time left is told once, or not at all"
+    assert "0:00:00" not in shown
+    assert "step 1 of" not in shown
 
 
 def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_path):
@@ -87,6 +111,11 @@ def test_a_study_shows_how_far_a_model_is_and_keeps_it_in_its_log(learner, tmp_p
     assert "at most 0:00:01" in done.stderr
     log = (tmp_path / "run" / "log.txt").read_text(encoding="utf-8")
     assert "transformer, entropy: 6.600 bits on held-out users at step 100, after 0 s" in log
+    told = " ".join(done.stdout.split())
+    assert "Two sites share, in bits per slot: " in told
+    assert "By the model transformer, 2 slots share 2.50 bits" in told
+    result = (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
+    assert "the truth may lie outside" in result
     assert "last digits" in (tmp_path / "run" / "result.json").read_text(encoding="utf-8")
 
 

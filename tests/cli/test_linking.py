@@ -368,3 +368,32 @@ def test_bad_input_gets_a_message_and_exit_code_2(tmp_path, words, message):
     assert "Traceback" not in done.stderr
     assert "secret" not in done.stderr
     assert "=" not in done.stderr.replace("--", ""), "speaks of an argument on the command line"
+
+
+def test_attacks_that_learn_from_others_say_how_others_are_kept_for_it(seen, own):
+    for words in (("attack", seen), ("link", *own)):
+        done = call(*words, "--attack", "neural")
+        assert done.returncode == 2
+        assert "let --training be a share of the users, such as 0.5" in done.stderr
+
+
+def test_who_is_learned_from_is_not_attacked_and_the_study_says_so(seen, tmp_path):
+    run = tmp_path / "run"
+    done = call("attack", seen, "--attack", "hamming", "--training", "50%", "-o", run)
+    assert done.returncode == 0, done.stderr
+    assert "50 % of all users are learned from" in done.stdout
+    found = Result.from_json((run / "result.json").read_text())
+    everyone = json.loads(call("attack", seen, "--attack", "hamming", "--json").stdout)
+    assert 0 < found.users < everyone["users"]
+    assert any("50 % of all users, chosen at random" in one for one in found.assumptions)
+    assert "training = 0.5" in (run / "study.toml").read_text()
+    assert call("study", run / "study.toml", "-o", run).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["attack", "information"])
+def test_a_file_in_place_of_what_was_seen_is_called_a_file(tmp_path, command):
+    file = tmp_path / "people.parquet"
+    file.touch()
+    done = call(command, file)
+    assert done.returncode == 2
+    assert "is a file and no folder; `reidrisk release` makes one" in done.stderr

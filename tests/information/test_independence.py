@@ -42,9 +42,9 @@ def compared(one_by_one, together, error=0.03, slots=8):
 
 def test_more_together_means_that_adding_up_misses_some():
     assert compared(7.4, 8.8).sentence == (
-        "Taken one by one, 8 slots share 7.40 bits [7.34, 7.46]; taken together 8.80 bits "
-        "[8.74, 8.86]: slots are not independent; attacks that add up slots miss about 16 % of "
-        "what is shared."
+        "By the model laptop, 8 slots share 7.40 bits [7.34, 7.46] taken one by one, and "
+        "8.80 bits [8.74, 8.86] taken together: if it learned both equally well, slots are not "
+        "independent; attacks that add up slots miss about 16 % of what is shared."
     )
 
 
@@ -72,8 +72,17 @@ def test_nothing_shared_says_nothing_about_slots():
 
 def test_one_slot_has_nothing_to_add_up():
     assert compared(0.9, 0.93, slots=1).sentence == (
-        "There is one slot, so nothing adds up: it shares 0.93 bits [0.87, 0.99]."
+        "There is one slot, so nothing adds up: by the model laptop it shares 0.93 bits "
+        "[0.87, 0.99]."
     )
+
+
+def test_slots_are_called_what_they_are():
+    for together in (6.0, 7.4, 8.8):
+        sentence = compared(7.4, together).told("week", "weeks")
+        assert "8 weeks share" in sentence
+        assert "weeks are not independent" in sentence or "if weeks were independent" in sentence
+        assert "slot" not in sentence
 
 
 def test_a_small_share_is_not_said_to_be_none():

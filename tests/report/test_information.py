@@ -12,6 +12,7 @@ from reidrisk import report
 from reidrisk.drawing import FILE, PAGE
 from reidrisk.information.sequences import Mean
 from reidrisk.report import independence, information
+from reidrisk.report.bits import said
 from reidrisk.report.charts import specification
 from reidrisk.report.parts import NOTHING
 
@@ -50,8 +51,14 @@ def test_told_counted_and_learned_stand_side_by_side_with_what_each_is():
     assert cells(exhibit, "What it is")[7].startswith("too high on average: ")
     assert cells(exhibit, "What it is")[-1].startswith("may be off either way: ")
     assert "1.9 (1.30 to 2.50) over 1 week by counts" in exhibit.sentence
+    assert exhibit.sentence.endswith("over 4 weeks by the model laptop.")
     assert any("No bound in this report rests on it" in one for one in section.sentences)
     assert section.sentences[-1] == WARNING
+
+
+def test_a_value_is_not_rounded_to_the_end_of_its_interval():
+    row = {"value": 6.605, "low": 4.611, "high": 7.002, "level": 0.95, "error": None}
+    assert said(row) == "6.6"
 
 
 def test_ways_of_correcting_counts_are_folded_away_and_may_be_below_nothing():
@@ -79,7 +86,10 @@ def test_whether_slots_are_independent_is_a_section_with_its_sentence():
     (exhibit,) = section.exhibits
     assert section.title == "Are weeks independent?"
     (found,) = result.independence
-    assert exhibit.sentence == f"By laptop: {found.sentence}"
+    assert exhibit.sentence == found.told("week", "weeks")
+    assert "4 weeks share" in exhibit.sentence
+    assert any("the truth may lie outside" in sentence for sentence in section.sentences)
+    assert all(row["measured"] for row in exhibit.rows), "learned, so as light as all that is"
     assert cells(exhibit, "Bits") == ["3.70", "4.36"]
     assert cells(exhibit, "Taken") == ["one by one", "together"]
     single = replace(found, slots=1, together=Mean(1, 0.1), one_by_one=Mean(1, 0.1))

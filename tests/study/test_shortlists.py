@@ -60,7 +60,8 @@ def test_the_recall_of_a_list_is_in_the_result(result):
 def test_it_is_said_where_the_risk_of_the_attack_is(result):
     (sentence,) = shortlists(result)
     assert sentence.startswith(
-        "Listing rates only those whom it lists at first sight, 20 at most: "
+        "Listing rates only those whom it lists at first sight, 20 at most and fewer where many "
+        "look alike: "
     )
     assert sentence in spectrum.section(result).sentences
     listing = replace(STUDY, attacks=(Listing(),)).run(PEOPLE)
@@ -71,6 +72,12 @@ def test_an_attack_that_lists_nobody_says_nothing():
     plain = replace(STUDY, attacks=(Hamming(),)).run(PEOPLE)
     assert plain.shortlists == ()
     assert shortlists(plain) == []
+
+
+def test_a_list_of_everyone_is_not_told_as_a_list():
+    everyone = replace(STUDY, attacks=(Listing(keep_best=600),)).run(PEOPLE)
+    assert shortlists(everyone) == []
+    assert shortlists(replace(STUDY, attacks=(Listing(keep_best=599),)).run(PEOPLE))
 
 
 def test_a_terminal_says_it_below_the_risks(tmp_path, monkeypatch):

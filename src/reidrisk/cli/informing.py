@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reidrisk.study.result import Result
 
 _LEVEL = 0.95
+_SIGNS = {"entropy": "H(B)", "conditional entropy": "H(B|A)", "mutual information": "I(A;B)"}
 
 
 def _model(text: str) -> str:
@@ -58,7 +59,8 @@ _model.__name__ = "model"  # as --help shows it
 @click.argument("seen", type=click.Path())
 @click.option("--model", "models", type=_model, metavar="NAME", multiple=True,
               shell_complete=_begun, help="Also let a model learn to write rows: laptop, or "
-              "transformer, hybrid and their paper-... as published. May be repeated; needs "
+              "for comparison transformer, copying-transformer, hybrid; paper-transformer and "
+              "paper-hybrid are as published, for accelerators. May be repeated; needs "
               "reidrisk[torch].")  # fmt: skip
 @click.option("--folder", type=click.Path(), metavar="FOLDER",
               help="Keep here what models have learned, so that a command that is stopped goes on "
@@ -144,6 +146,7 @@ def _learned(
         for name in dict.fromkeys(models):
             place = None if folder is None else Path(folder) / name
             desk = Desk(place, progress.learned)
+            progress.waits(f"{name}: begins")
             try:
                 parts.append(reckoning.by_model(rows, name, level=_LEVEL, seed=seed, desk=desk))
             except KeyboardInterrupt:
@@ -178,10 +181,13 @@ def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
 
 def _tell_learned(found: "Result") -> None:
     """What models found, beside what the release or counts say; and whether slots add up."""
+    from reidrisk.study.words import INTERVALS
+
     show.table(
         ("bits per slot, learned", "model", "value", f"{found.level:.0%} interval", "leans"),
         [
-            (one.figure, one.by, f"{one.bits:.3f}", f"{one.low:.3f} to {one.high:.3f}", one.leans)
+            (_SIGNS[one.figure], one.by, f"{one.bits:.3f}", f"{one.low:.3f} to {one.high:.3f}",
+             one.leans)
             for one in found.reckoned
             if one.by != "counts"
         ],
@@ -190,11 +196,14 @@ def _tell_learned(found: "Result") -> None:
     for one in found.learned:
         show.say(
             f"{one.model}: {one.parameters:,} parameters, learned from {one.training:,} users; "
-            f"{one.held_out:,} others said when to stop, and the bits are of {one.tested:,} more. "
-            "They are estimates: no bound rests on them."
+            f"{one.held_out:,} others said when to stop, and the bits are of {one.tested:,} more."
         )
     for each in found.independence:
-        show.say(f"By {each.model}: {each.sentence}")
+        show.say(each.sentence)
+    show.say(
+        "Learned entropies are too high on average; I(A;B) is their difference, and may be off "
+        f"either way. {INTERVALS} No bound rests on them."
+    )
 
 
 def _tell_counts(found: "CountedInformation", users: int) -> None:

@@ -39,6 +39,7 @@ def _strangers(text: str) -> "Strangers | float":
 @options.slots()
 @options.shown_with()
 @options.strangers()
+@options.training()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.max_memory()
@@ -52,6 +53,7 @@ def attack(
     top: int | None,
     strangers: float,
     present: float | None,
+    training: float,
     output: str | None,
     *,
     with_users: bool,
@@ -67,6 +69,7 @@ def attack(
       reidrisk attack seen/ --attack hamming --attack weighted-hamming --slots 1,2,4,8
       reidrisk attack seen/ --attack type-aware -o run/
       reidrisk attack seen/ --strangers 30%
+      reidrisk attack seen/ --attack neural --training 50%
     """
     from reidrisk.inputs.seals import read_seal
     from reidrisk.study.input_files import hashed
@@ -81,8 +84,8 @@ def attack(
         linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
     question = _question(paths, inputs, linked, {}, attacks, slots, shown,
-                         seed=note.get("seed", 0), strangers=strangers,
-                         present=present)  # fmt: skip
+                         seed=note.get("seed", 0), strangers=strangers, present=present,
+                         training=training)  # fmt: skip
     answer(question, wishes)
 
 
@@ -98,6 +101,7 @@ def attack(
               "the attackers meet; or refuse them, as a mistake. A share such as 30% keeps them, "
               "and hides as many known users besides.")  # fmt: skip
 @options.present()
+@options.training()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.max_memory()
@@ -106,7 +110,7 @@ def attack(
 def link(
     known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
     noise: float | None, top: int | None, strangers: "Strangers | float",
-    present: float | None, output: str | None, layout: "Layout",
+    present: float | None, training: float, output: str | None, layout: "Layout",
     *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
@@ -145,7 +149,7 @@ def link(
         linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
     keys = {**said(layout), "strangers": kept}
     question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,
-                         strangers=hidden, present=present)  # fmt: skip
+                         strangers=hidden, present=present, training=training)  # fmt: skip
     if not (quiet or as_json):
         show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
     answer(question, wishes)
@@ -175,6 +179,7 @@ def _question(
     seed: int,
     strangers: float,
     present: float | None,
+    training: float,
 ) -> Question:
     """A study of two tables."""
     from reidrisk.study.defaults import usual_attacks
@@ -191,7 +196,7 @@ def _question(
     study = rr.Study(
         title=f"Whom {paths[0].name} helps to find in {paths[1].name}",
         release=release, attacks=attacks, slots=slots, targets=None, seed=seed,
-        strangers=strangers, present=present,
+        strangers=strangers, present=present, training=training,
         unit="columns" if linked.by_column else "baskets" if linked.bags else "slots",
     )  # fmt: skip
     known, anonymous = (str(path.resolve()) for path in paths)

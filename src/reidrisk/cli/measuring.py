@@ -122,6 +122,7 @@ def study_text(question: Question, words: tuple[str, ...]) -> str:
         "slots": study.slots,
         "strangers": study.strangers or None,
         "present": study.present,
+        "training": study.training or None,
     }
     lines = [f"# as run: {shlex.join(('reidrisk', *words))}", *_lines(parts)]
     lines += ["", "[people]", *_lines(question.people)]
@@ -163,7 +164,11 @@ def _tell(found: "Result", question: Question, wishes: Wishes) -> None:
     elif not wishes.quiet:
         from reidrisk.study.saying.shortlists import shortlists
 
-        show.say(f"{found.users:,} known users, {found.targets:,} targets")
+        learned = question.study.training
+        others = f"; {100 * learned:.4g} % of all users are learned from, and not attacked"
+        show.say(
+            f"{found.users:,} known users, {found.targets:,} targets{others if learned else ''}"
+        )
         show.risks(found.risks, found.unit)
         for sentence in shortlists(found):
             show.say(sentence)

@@ -74,7 +74,8 @@ def max_memory() -> "Callable[..., Any]":
 def seen_folder(seen: str) -> Path:
     """The folder that `reidrisk release` wrote, if it is there."""
     if not Path(seen).is_dir():
-        raise InvalidInput(f"{seen}: there is no such folder; `reidrisk release` makes one")
+        wrong = "is a file and no folder" if Path(seen).exists() else "there is no such folder"
+        raise InvalidInput(f"{seen}: {wrong}; `reidrisk release` makes one")
     return Path(seen)
 
 
@@ -243,6 +244,15 @@ def strangers() -> "Callable[..., Any]":
         help="Share of users whom the attackers do not know, and meet all the same: 30%.",
     )  # fmt: skip
     return lambda command: hidden(present()(command))
+
+
+def training() -> "Callable[..., Any]":
+    """Users from whom attacks learn."""
+    return click.option(
+        "--training", type=SHARE, default=0.0, metavar="SHARE",
+        help="Share of users who are not attacked, and from whom attacks learn that need other "
+        "people of whom both sides are known: 50%.",
+    )  # fmt: skip
 
 
 def present() -> "Callable[..., Any]":

@@ -25,24 +25,27 @@ if TYPE_CHECKING:
     from reidrisk.study.setup import Source
 
 _WIDTH = 78
+_WHOLE = "\N{NO-BREAK SPACE}"
 _UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def say(text: str) -> None:
-    """Print paragraphs that fit the terminal."""
-    click.echo(click.wrap_text(text, width=_WIDTH, preserve_paragraphs=True))
+    """Print paragraphs that fit the terminal; 1 % stays whole."""
+    whole = text.replace(" %", f"{_WHOLE}%")
+    wrapped = click.wrap_text(whole, width=_WIDTH, preserve_paragraphs=True)
+    click.echo(wrapped.replace(f"{_WHOLE}%", " %"))
 
 
 def line(text: str) -> None:
     """Print a sentence that fits the terminal; words, such as paths and 1 %, stay whole."""
     lines = textwrap.wrap(
-        text.replace(" %", "\N{NO-BREAK SPACE}%"),
+        text.replace(" %", f"{_WHOLE}%"),
         _WIDTH,
         subsequent_indent="  ",
         break_long_words=False,
         break_on_hyphens=False,
     )
-    click.echo("\n".join(lines).replace("\N{NO-BREAK SPACE}%", " %"))
+    click.echo("\n".join(lines).replace(f"{_WHOLE}%", " %"))
 
 
 def warn(source: "Source | CountedInformation") -> None:
@@ -196,8 +199,9 @@ class Progress:
     def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
         """A step of a run begins, or was found done."""
         self._update("step", f"{step} ({'found' if found else 'running'})", place, steps, "")
-        if self._bars is not None and "pairs" in self._tasks:
-            self._bars.reset(self._tasks["pairs"], visible=False)
+        for kind in ("pairs", "learning"):
+            if self._bars is not None and kind in self._tasks:
+                self._bars.reset(self._tasks[kind], visible=False)
 
     def pairs(self, done: int, total: int) -> None:
         """An engine has compared pairs of a known and an anonymous row."""
@@ -208,16 +212,25 @@ class Progress:
         self._update("people", "people", done, total, "users")
 
     def learned(self, figure: str, look: "Look", left: float) -> None:
-        """A model has learned a figure for a while."""
+        """A model has learned a figure for a while, or to the end: then something else follows."""
+        if not left:
+            self.waits(f"{figure}: learned")
+            return
         text = f"{figure}: {look.held_out:.3f} bits at step {look.step:,}"
         most = f"at most {timedelta(seconds=round(left))}"
         self._update("learning", text, look.seconds, look.seconds + left, most)
+
+    def waits(self, text: str) -> None:
+        """A model does what takes a while, nobody knows how long: a new bar, without an end."""
+        if self._bars is not None and "learning" in self._tasks:
+            self._bars.remove_task(self._tasks.pop("learning"))
+        self._update("learning", text, 0, None, "")
 
     def read(self, done: int, total: int) -> None:
         """Some bytes of a file were read."""
         self._update("bytes", "reading", done, total, "B")
 
-    def _update(self, kind: str, text: str, done: float, total: float, unit: str) -> None:
+    def _update(self, kind: str, text: str, done: float, total: float | None, unit: str) -> None:
         if self._bars is None:
             return
         if kind not in self._tasks:
@@ -237,14 +250,24 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         unit = task.fields["unit"]
+        if task.total is None:
+            return Text("")
         if not unit:
             return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
         return Text(unit if unit.startswith("at most") else f"{short(task.speed or 0)} {unit}/s")
 
 
+class _Left(TimeRemainingColumn):
+    """How long still, where nothing else says it."""
+
+    def render(self, task: Task) -> Text:
+        told = task.total is None or task.fields["unit"].startswith("at most")
+        return Text("") if told else super().render(task)
+
+
 def _bars() -> Bars:
     return Bars(
-        TextColumn("{task.description}"), BarColumn(), _Rate(), TimeRemainingColumn(),
+        TextColumn("{task.description}"), BarColumn(), _Rate(), _Left(),
         console=Console(stderr=True), transient=True,
     )  # fmt: skip
 

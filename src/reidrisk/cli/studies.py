@@ -203,6 +203,7 @@ def _tell(
         from reidrisk import report
 
         show.say(report.text(result))
+        _tell_information(result)
         show.order(source)
         if swept := [risk for risk in result.risks if risk.setting]:
             show.risks(swept, result.unit)
@@ -211,6 +212,16 @@ def _tell(
         if not ran:
             click.echo(f"Nothing had to be run: {folder} held the finished run of this study.")
         click.echo(f"All figures: {Path(folder) / 'result.json'}. A page: reidrisk report {folder}")
+
+
+def _tell_information(result: "Result") -> None:
+    """What was asked to be measured in bits, and whether slots add up."""
+    from reidrisk.report import independence, information
+
+    sections = (information.section(result), independence.section(result))
+    for one in filter(None, sections if result.reckoned else ()):
+        click.echo()
+        show.say(one.exhibits[0].sentence)
 
 
 def _tell_releases(result: "Result") -> None:

@@ -45,6 +45,9 @@ users there are.  Decision 0105."""
 _ERRORS = 1.96
 """Standard errors on each side of a figure, for 95 %."""
 
+_IF = "if it learned both equally well,"
+"""A model that learns whole rows better than single slots, or worse, makes a difference too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Independence:
@@ -70,33 +73,41 @@ class Independence:
     @property
     def sentence(self) -> str:
         """What follows, in plain words."""
-        if self.slots == 1:
-            return f"There is one slot, so nothing adds up: it shares {_said(self.together)}."
-        begin = (
-            f"Taken one by one, {self.slots} slots share {_said(self.one_by_one)}; "
-            f"taken together {_said(self.together)}: "
-        )
-        return begin + self._follows()
+        return self.told("slot", "slots")
 
-    def _follows(self) -> str:
+    def told(self, one: str, several: str) -> str:
+        """What follows, in plain words, if a slot is a week or a column: one of them, several."""
+        if self.slots == 1:
+            return (
+                f"There is one {one}, so nothing adds up: by the model {self.model} it shares "
+                f"{_said(self.together)}."
+            )
+        begin = (
+            f"By the model {self.model}, {self.slots} {several} share {_said(self.one_by_one)} "
+            f"taken one by one, and {_said(self.together)} taken together: "
+        )
+        return begin + self._follows(several)
+
+    def _follows(self, several: str) -> str:
         gap = self.difference
         margin = _ERRORS * gap.error + MISSED * self.slots
         if self.one_by_one.value <= 0 and self.together.value <= _ERRORS * self.together.error:
-            return "nothing shared was found, so nothing can be said about slots."
+            return f"nothing shared was found, so nothing can be said about {several}."
         if abs(gap.value) <= margin:
             return (
                 f"the difference of {gap.value:.2f} bits is within the errors, as it would be if "
-                f"slots were independent; less than {margin:.2f} bits could not be told from none."
+                f"{several} were independent; less than {margin:.2f} bits could not be told "
+                "from none."
             )
         if gap.value < 0:
             share = min(-gap.value / self.one_by_one.value, 1.0)
             return (
-                "slots are not independent, they repeat each other; attacks that add up slots "
-                f"count {_about(share)} of their bits more than once."
+                f"{_IF} {several} are not independent, they repeat each other; attacks that add "
+                f"up {several} count {_about(share)} of their bits more than once."
             )
         share = min(gap.value / self.together.value, 1.0)
         return (
-            "slots are not independent; attacks that add up slots miss "
+            f"{_IF} {several} are not independent; attacks that add up {several} miss "
             f"{_about(share)} of what is shared."
         )
 

@@ -103,5 +103,5 @@ def _header(header: bytes, file: Path, what: str) -> tuple[dict[str, Any], str]:
 def _damaged(file: Path, what: str, why: str) -> InvalidInput:
     return InvalidInput(
         f"{file}: is not {what} as reidrisk wrote it ({why}); copy it again from where it came "
-        "from, or train anew"
+        "from, or delete it and train anew"
     )

@@ -17,7 +17,7 @@ _BAR = 46
 
 def mean_cells(mean: Mean, level: float) -> Row:
     """A mean and its standard error with an interval."""
-    reach = float(ndtri((1 + level) / 2)) * mean.error
+    reach = _errors(level) * mean.error
     return {
         "value": mean.value,
         "low": mean.value - reach,
@@ -28,9 +28,11 @@ def mean_cells(mean: Mean, level: float) -> Row:
 
 
 def said(row: Row) -> str:
-    """The value with the digits that its standard error supports, or half its interval."""
+    """The value with the digits that its standard error supports, or that of its interval."""
     error = row["error"]
-    return bits(span(row).value, _half(row) if error is None else float(error))
+    if error is None:
+        error = _half(row) / _errors(float(row["level"] or 0))
+    return bits(span(row).value, float(error))
 
 
 def ends(row: Row) -> str:
@@ -94,3 +96,8 @@ def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> A
 
 def _half(row: Row) -> float:
     return (span(row).high - span(row).low) / 2
+
+
+def _errors(level: float) -> float:
+    """Standard errors on each side of a figure."""
+    return float(ndtri((1 + level) / 2))

@@ -4,6 +4,7 @@ from reidrisk.report.bits import bars, bit_columns, mean_cells
 from reidrisk.report.parts import Exhibit, Row, Section, count_column, words_column
 from reidrisk.study.result import Independence, Result
 from reidrisk.study.saying.words import unit
+from reidrisk.study.words import INTERVALS
 
 
 def section(result: Result) -> Section | None:
@@ -15,7 +16,7 @@ def section(result: Result) -> Section | None:
     exhibit = Exhibit(
         name="independence",
         title=f"Bits that two sites share, {one} by {one} and together",
-        sentence=" ".join(f"By {each.model}: {each.sentence}" for each in found),
+        sentence=" ".join(each.told(one, several) for each in found),
         rows=tuple(row for each in found for row in _rows(each, result.level)),
         columns=(
             words_column("Taken", "taken"),
@@ -37,7 +38,8 @@ def section(result: Result) -> Section | None:
         f"are, what {several} share one by one adds up to what they share together. The other way "
         "round it is no proof."
     )
-    return Section("independence", f"Are {several} independent?", (sentence,), (exhibit,))
+    sentences = (sentence, INTERVALS)
+    return Section("independence", f"Are {several} independent?", sentences, (exhibit,))
 
 
 def _rows(found: Independence, level: float) -> list[Row]:
@@ -49,6 +51,7 @@ def _rows(found: Independence, level: float) -> list[Row]:
             "model": found.model,
             **mean_cells(mean, level),
             "users": found.users,
+            "measured": "yes",
         }
         for taken, mean in means.items()
     ]

@@ -7,6 +7,7 @@ from reidrisk.information.sequences import Mean
 from reidrisk.report import learning
 from reidrisk.report.bits import bars, bit_columns, ends, mean_cells, said
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column
+from reidrisk.study.reckoning import COUNTS
 from reidrisk.study.result import Reckoned, Result
 from reidrisk.study.saying.numbers import count
 from reidrisk.study.saying.words import unit, units
@@ -147,13 +148,19 @@ def _sentence(result: Result, rows: Sequence[Row]) -> str:
         interval = "" if ends(row) == "exact" else f" ({ends(row)})"
         over = units(result, int(row["slots"] or 0))
         if result.reckoned:
-            return f"{said(row)}{interval} over {over} by {row['way']}"
+            return f"{said(row)}{interval} over {over} by {_by(row)}"
         return f"{row['name']} {said(row)}{interval} over {over}"
 
     if not result.reckoned:
         return f"Bits per {unit(result, 1)}: {'; '.join(map(told, rows))}."
     shared = [told(row) for row in rows if row["name"] == _SHARED]
     return f"Two sites share, in bits per {unit(result, 1)}: {'; '.join(shared)}."
+
+
+def _by(row: Row) -> str:
+    """The release, counts, or a model, which is called one: laptop is a name."""
+    by = str(row["by"])
+    return by if by in {_RELEASE, COUNTS} else f"the model {by}"
 
 
 def _over(result: Result, row: Row) -> str:

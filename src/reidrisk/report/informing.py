@@ -7,9 +7,9 @@ from pathlib import Path
 from reidrisk.report import independence, information
 from reidrisk.report.page import Sheet, save
 from reidrisk.study.result import Result
-from reidrisk.study.saying.numbers import count
+from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.statement import Statement
-from reidrisk.study.words import LAST_DIGITS, versions
+from reidrisk.study.words import INTERVALS, LAST_DIGITS, versions
 from reidrisk.visible import cleaned
 
 _ASSUMED = (
@@ -20,6 +20,14 @@ _NOT_COVERED = (
     "How often a person is named. Bits are an average over people; attacks measure who is found.",
     "What models that are larger, or learn longer, would find besides.",
 )
+
+
+def _basis(known: Result) -> str:
+    """Of whom the figures are."""
+    counted = f"Counted on {count(known.targets)} people of whom both sites were shown something"
+    models = "; a model is measured on those of them from whom it did not learn"
+    ranges = f"Ranges are {percent(known.level)} intervals."
+    return f"{counted}{models if known.learned else ''}. {ranges}"
 
 
 def html(
@@ -42,12 +50,12 @@ def html(
             Statement("found", bits.exhibits[0].sentence),
             *(Statement("possible", one.sentence) for one in known.independence if one.slots > 1),
         ),
-        basis=f"Measured on {count(known.targets)} people of whom both sites were shown something.",
+        basis=_basis(known),
         figure=None,
         study={"models": [one.model for one in known.learned], "seed": known.seed},
         command=command,
         seed=known.seed,
-        assumptions=(*_ASSUMED, *((LAST_DIGITS,) if known.learned else ())),
+        assumptions=(*_ASSUMED, *((INTERVALS, LAST_DIGITS) if known.learned else ())),
         not_covered=_NOT_COVERED,
         inputs=dict(inputs),
         versions=versions(("torch",) if known.learned else ()),

@@ -128,8 +128,9 @@ def by_model(seen: Observations, model: str, *, level: float, seed: int, desk: D
 
 
 def _learned(found: SequenceBits, level: float) -> Iterator[Reckoned]:
-    above = "cross-entropy on people it was not trained on, on average the entropy or more"
-    notes = (above, above, "the difference of the two: no bound on either side")
+    chance = "the interval holds chance in who was measured, and nothing of what was not learned"
+    above = f"cross-entropy on people it was not trained on; {chance}"
+    notes = (above, above, f"the difference of the two, and no bound on either side; {chance}")
     for figure, note in zip(_FIGURES, notes, strict=True):
         mean = getattr(found, figure)
         reach = float(ndtri((1 + confidence(level)) / 2)) * mean.error

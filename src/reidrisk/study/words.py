@@ -35,6 +35,12 @@ LAST_DIGITS = (
 )
 
 
+INTERVALS = (
+    "Intervals of what a model learned hold chance in who was measured, and nothing of what it has "
+    "not learned: the truth may lie outside."
+)
+
+
 def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     """What was assumed, a sentence each."""
     sentences = [
@@ -53,8 +59,16 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "these are strangers, and like everybody else in all but that. Every figure but those "
             "on strangers is of people whom the attacker knows."
         )
+    if study.training:
+        sentences.append(
+            f"{100 * study.training:.4g} % of all users, chosen at random, are not attacked, and "
+            "not among those who are chosen from: attackers who learn from other people know both "
+            "sides of these."
+        )
     if guests_of(study):
         sentences.append(LAST_DIGITS)
+    if set(study.information) - {COUNTS}:
+        sentences.append(INTERVALS)
     if isinstance(source, SyntheticTopics):
         sentences.append(
             "The people are synthetic. They match published information figures of one epoch and "

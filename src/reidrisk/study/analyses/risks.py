@@ -19,6 +19,7 @@ from reidrisk.releases.release import Surveys, asked
 from reidrisk.risk.guesses import checked_guesses, guess_curve
 from reidrisk.risk.measuring import Measured
 from reidrisk.scores.shortlisted import Shortlisted, is_listed
+from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step, alone
 from reidrisk.study.credits import credits_record, digest_of
 from reidrisk.study.result import Guesses, Risk, Setting, Shortlist
@@ -146,7 +147,7 @@ def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
     for need in attack.needs:
         if not given[need]:
             raise InvalidInput(
-                f"{attack.name} needs to know {NEEDS[need]}; {_CURES[need]}, or leave "
+                f"{attack.name} needs to know {NEEDS[need]}; {_cure(need)}, or leave "
                 f"{attack.name} out"
             )
     release = getattr(attack, "release", None) or study.release
@@ -154,8 +155,9 @@ def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
         asked(release, asks, attack.name)
 
 
-_CURES = {
-    "release": "name the release in the study",
-    "panel": "let training be a share of the users",
-    "population": "run it on synthetic people",
-}
+def _cure(need: str) -> str:
+    return {
+        "release": "name the release in the study",
+        "panel": f"let {setting('training')} be a share of the users, such as 0.5",
+        "population": "run it on synthetic people",
+    }[need]
