@@ -23,7 +23,10 @@ BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE
 LONG = {ROOT / "docs/concepts/attacks.md"}
 """Pages that attack many people."""
 
-LEARNING = {ROOT / "docs/concepts/sequence-models.md"}
+LEARNING = {
+    ROOT / "docs/concepts" / name
+    for name in ("attacks.md", "latent-chain.md", "sequence-models.md")
+}
 """Pages that train networks."""
 
 
