@@ -10,19 +10,6 @@ from reidrisk import data
 from reidrisk.information import count_information
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("seen")
-    people = folder / "people.parquet"
-    assert call("synth", "topics", "--users", "2k", "--epochs", "4", "-o", people).returncode == 0
-    done = call(
-        "release", "topics", people, "--noise", "10%", "--top", "4", "--targets", "300",
-        "--seed", "7", "-o", folder / "seen",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folder / "seen"
-
-
 def test_information_gives_figures_with_intervals_by_each_way(seen):
     found = json.loads(call("information", seen, "--json").stdout)
     linked = data.read_linked(seen / "known.parquet", seen / "anonymous.parquet")

@@ -13,19 +13,6 @@ from reidrisk.risk import measure
 from reidrisk.study import Result
 
 
-@pytest.fixture(scope="module")
-def seen(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("story")
-    people = folder / "people.parquet"
-    assert call("synth", "topics", "--users", "2k", "--epochs", "4", "-o", people).returncode == 0
-    done = call(
-        "release", "topics", people, "--noise", "10%", "--top", "4", "--targets", "300",
-        "--seed", "7", "-o", folder / "seen",
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return folder / "seen"
-
-
 def test_the_real_executable_tells_the_story(tmp_path):
     people, seen, result = tmp_path / "people.csv", tmp_path / "seen", tmp_path / "result.json"
     for words in (
