@@ -42,6 +42,8 @@ def test_a_model_is_told_beside_counts_with_the_sentence_that_follows(seen, lear
     assert "the truth may lie outside. No bound rests on them" in told
     assert "By the model transformer, 2 slots share 2.50 bits" in told
     assert "too few for the alphabet" in done.stderr
+    doubt = "The model transformer has 1,234 numbers to learn and saw 360 symbols of 180 users"
+    assert done.stderr.count(f"warning: {doubt}") == 1
     assert learner.calls == [("transformer", 300, 2, 5, None)]
 
 

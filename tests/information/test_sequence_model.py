@@ -231,6 +231,15 @@ def test_other_rows_or_another_size_are_another_lesson(tmp_path):
     assert len(list(tmp_path.rglob("model.safetensors"))) == 6
 
 
+def test_a_model_says_if_it_saw_too_little_for_its_size():
+    found = learn_information(world(users=200), TINY["copying"], how=QUICK)
+    (doubt,) = found.warnings
+    assert f"has {found.parameters:,} numbers to learn and saw" in doubt
+    enough = -(-20 * found.parameters // found.slots)
+    assert not dataclasses.replace(found, training=enough).warnings
+    assert dataclasses.replace(found, training=enough - 1).warnings
+
+
 def test_cross_entropy_never_becomes_a_bound():
     """Fano's bound asks releases that inform; what is learned is no such thing."""
     found = learn_information(world(users=200), TINY["copying"], how=QUICK)

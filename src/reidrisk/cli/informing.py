@@ -115,6 +115,9 @@ def information(
         if output is not None:
             click.echo(f"The page: {output}")
     show.warn(counted)
+    for doubt in dict.fromkeys(one.warning for one in found.reckoned if one.by != "counts"):
+        if doubt:
+            click.echo(f"warning: {doubt}", err=True)
 
 
 @contextmanager

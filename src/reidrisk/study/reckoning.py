@@ -131,13 +131,14 @@ def _learned(found: SequenceBits, level: float) -> Iterator[Reckoned]:
     chance = "the interval holds chance in who was measured, and nothing of what was not learned"
     above = f"cross-entropy on people it was not trained on; {chance}"
     notes = (above, above, f"the difference of the two, and no bound on either side; {chance}")
+    warning = " ".join(f"{one[0].upper()}{one[1:]}." for one in found.warnings)
     for figure, note in zip(_FIGURES, notes, strict=True):
         mean = getattr(found, figure)
         reach = float(ndtri((1 + confidence(level)) / 2)) * mean.error
         leans: Leans = "high" if note is above else "either"
         yield Reckoned(
             _words(figure), found.model, "", leans, found.slots, mean.value, mean.value - reach,
-            mean.value + reach, level, found.tested, note,
+            mean.value + reach, level, found.tested, note, warning,
         )  # fmt: skip
 
 
