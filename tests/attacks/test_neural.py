@@ -311,6 +311,6 @@ def test_a_study_gives_them_its_training_users(name):
 @pytest.mark.parametrize("name", ["neural", "pair-network"])
 def test_a_study_without_training_users_says_so(name):
     with pytest.raises(
-        InvalidInput, match=f"{name} needs to know a panel.*let training be a share"
+        InvalidInput, match=f"{name} needs to know a panel.*let training= be a share"
     ):
         rr.Study(release=API, attacks=(attack_named(name),), slots=(5,), targets=100, seed=1)

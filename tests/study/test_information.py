@@ -21,7 +21,6 @@ API = TopicsApi()
 PEOPLE = data.synthetic_topics(400, epochs=3, seed=1)
 STUDY = Study(release=API, attacks=(Hamming(),), slots=(1, 3), targets=50, seed=7)
 COUNTED = replace(STUDY, information=("counts",))
-LEARNED = replace(STUDY, information=("counts", "transformer"))
 FIGURES = ("entropy", "conditional entropy", "mutual information")
 FILE = """
 slots = [1, 3]
@@ -39,6 +38,11 @@ epochs = 3
 @pytest.fixture
 def learner(monkeypatch):
     return stand_in(monkeypatch)
+
+
+def learned_study():
+    """Refused where torch is missing, unless a learner stands in."""
+    return replace(STUDY, information=("counts", "transformer"))
 
 
 def best(result, by):
@@ -59,7 +63,7 @@ def test_counts_stand_beside_what_the_release_tells():
 
 
 def test_what_a_model_learned_is_in_the_result(learner):
-    result = LEARNED.run(PEOPLE)
+    result = learned_study().run(PEOPLE)
     assert learner.calls == [("transformer", 400, 3, 7, None)]
     found = best(result, "transformer")
     assert {name: round(one.bits, 3) for name, one in found.items()} == dict(
@@ -80,11 +84,11 @@ def test_what_a_model_learned_is_in_the_result(learner):
 
 def test_nothing_that_is_counted_or_learned_moves_a_bound(learner):
     """Fano's inequality needs the bits, not an estimate that may be off either way."""
-    plain, more = STUDY.run(PEOPLE), LEARNED.run(PEOPLE)
+    plain, more = STUDY.run(PEOPLE), learned_study().run(PEOPLE)
     assert any(one.name == "mutual information" for one in plain.bounds)
     assert more.bounds == plain.bounds
     assert more.risks == plain.risks
-    blocked = replace(LEARNED, release=TopicsApi(blocked=0.5))  # cannot tell its bits
+    blocked = replace(learned_study(), release=TopicsApi(blocked=0.5))  # cannot tell its bits
     result = blocked.run(PEOPLE)
     assert result.reckoned
     assert not result.information
@@ -94,9 +98,9 @@ def test_nothing_that_is_counted_or_learned_moves_a_bound(learner):
 def test_whoever_is_attacked_all_users_are_measured_and_no_more_than_are_needed(
     learner, monkeypatch
 ):
-    replace(LEARNED, training=0.5, strangers=0.2, targets=20).run(PEOPLE)
+    replace(learned_study(), training=0.5, strangers=0.2, targets=20).run(PEOPLE)
     monkeypatch.setattr(setup, "MOST_SHOWN_TWICE", 150)
-    replace(LEARNED, seed=8).run(PEOPLE)
+    replace(learned_study(), seed=8).run(PEOPLE)
     assert [call[1] for call in learner.calls] == [400, 150]
 
 
@@ -158,7 +162,7 @@ def test_without_torch_a_model_names_what_to_install(monkeypatch):
     assert replace(STUDY, information=("counts",))
 
 
-def test_a_study_that_learns_names_what_it_learned_with(monkeypatch):
+def test_a_study_that_learns_names_what_it_learned_with(monkeypatch, learner):
     learns = replace(STUDY, attacks=(Neural(),), training=0.5)
     assert guests_of(learns) == guests_of(replace(STUDY, information=("hybrid",))) == ("torch",)
     assert guests_of(COUNTED) == guests_of(STUDY) == ()
@@ -169,8 +173,8 @@ def test_a_study_that_learns_names_what_it_learned_with(monkeypatch):
 def test_too_few_users_and_rows_without_slots_are_refused_before_anything_runs(tmp_path, learner):
     few = data.synthetic_topics(60, epochs=3)
     with pytest.raises(InvalidInput, match="information by transformer needs 200 users"):
-        run_in(tmp_path / "run", LEARNED, few)
-    sets = replace(LEARNED, release=TopicsApi(per_call=2), slots=None)
+        run_in(tmp_path / "run", learned_study(), few)
+    sets = replace(learned_study(), release=TopicsApi(per_call=2), slots=None)
     with pytest.raises(InvalidInput, match="information is of rows with one token for each slot"):
         run_in(tmp_path / "run", sets, PEOPLE)
     for name in ("known", "anonymous"):
@@ -192,7 +196,7 @@ def test_gaps_are_counted_as_what_they_are():
 
 def test_samples_of_items_are_measured_as_slots(learner):
     people = data.synthetic_topics(400, epochs=1, seed=1)
-    result = replace(LEARNED, slots=None, release=ItemSamples(2)).run(people)
+    result = replace(learned_study(), slots=None, release=ItemSamples(2)).run(people)
     assert set(best(result, "transformer")) == set(FIGURES)
 
 
@@ -200,7 +204,7 @@ def test_each_way_is_a_step_and_a_run_goes_on_with_what_a_model_has_learned(tmp_
     folder, looks = tmp_path / "run", []
     learner.stop = 1
     with pytest.raises(KeyboardInterrupt):
-        run_in(folder, LEARNED, PEOPLE, learning=lambda *told: looks.append(told))
+        run_in(folder, learned_study(), PEOPLE, learning=lambda *told: looks.append(told))
     assert [told[0] for told in looks] == ["transformer, entropy"] * 2
     assert list((folder / "steps").glob("information-counts-*.json"))
     (begun,) = (folder / "steps").glob("*.begun/*/*")
@@ -208,16 +212,16 @@ def test_each_way_is_a_step_and_a_run_goes_on_with_what_a_model_has_learned(tmp_
     learner.stop, learner.begun_with = None, []
     steps = []
     result = run_in(
-        folder, LEARNED, PEOPLE, watch=lambda step, *_, found: steps.append((step, found))
+        folder, learned_study(), PEOPLE, watch=lambda step, *_, found: steps.append((step, found))
     )
     assert dict(steps)["information-counts"]
     assert not dict(steps)["information-transformer"]
     assert learner.begun_with[0]
     assert learner.calls[0] == learner.calls[1]
     assert not list((folder / "steps").glob("*.begun"))
-    assert result == LEARNED.run(PEOPLE)
+    assert result == learned_study().run(PEOPLE)
     before = (folder / "result.json").read_bytes()
-    run_in(folder, LEARNED, PEOPLE)
+    run_in(folder, learned_study(), PEOPLE)
     assert (folder / "result.json").read_bytes() == before
     assert len(learner.calls) == 3
 
@@ -226,11 +230,11 @@ def test_a_fresh_run_forgets_what_was_begun_and_nothing_of_others(tmp_path, lear
     folder = tmp_path / "run"
     learner.stop = 0
     with pytest.raises(KeyboardInterrupt):
-        run_in(folder, LEARNED, PEOPLE)
+        run_in(folder, learned_study(), PEOPLE)
     (begun,) = (folder / "steps").glob("*.begun")
     (begun / "mine.txt").write_text("mine")
     learner.stop, learner.begun_with = None, []
-    run_in(folder, LEARNED, PEOPLE, fresh=True)
+    run_in(folder, learned_study(), PEOPLE, fresh=True)
     assert not learner.begun_with[0]
     assert [file.name for file in begun.iterdir()] == ["mine.txt"]
 
