@@ -115,9 +115,8 @@ def information(
         if output is not None:
             click.echo(f"The page: {output}")
     show.warn(counted)
-    for doubt in dict.fromkeys(one.warning for one in found.reckoned if one.by != "counts"):
-        if doubt:
-            click.echo(f"warning: {doubt}", err=True)
+    learned = [one for one in found.reckoned if one.warning and one.by != reckoning.COUNTS]
+    show.doubt(dict.fromkeys(one.warning for one in learned))
 
 
 @contextmanager

@@ -17,6 +17,8 @@ from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
     from reidrisk.learning.looks import Look
@@ -50,7 +52,12 @@ def line(text: str) -> None:
 
 def warn(source: "Source | CountedInformation") -> None:
     """Say on stderr why what was read or found is doubtful, also if nothing else is printed."""
-    for sentence in getattr(source, "warnings", ()):
+    doubt(getattr(source, "warnings", ()))
+
+
+def doubt(sentences: "Iterable[str]") -> None:
+    """Say on stderr why something is doubtful."""
+    for sentence in sentences:
         click.echo(f"warning: {sentence}", err=True)
 
 

@@ -7,7 +7,7 @@ from reidrisk.estimates.crowds import credit_in_crowds
 from reidrisk.estimates.differences import paired_difference, unpaired_difference
 from reidrisk.estimates.estimate import Bound, Estimate, Side
 from reidrisk.estimates.extrapolation import Extrapolation, extrapolate, sizes_to_fit
-from reidrisk.estimates.intervals import confidence, mean_of_shares
+from reidrisk.estimates.intervals import confidence, mean_of_shares, standard_errors
 from reidrisk.estimates.open_set import Decision, OpenSet, Rule, open_set
 from reidrisk.estimates.per_user import PerUserRisk, per_user_risk
 from reidrisk.estimates.selective import Selective, risk_coverage, selective
@@ -38,5 +38,6 @@ __all__ = [
     "risk_coverage",
     "selective",
     "sizes_to_fit",
+    "standard_errors",
     "unpaired_difference",
 ]

@@ -19,7 +19,7 @@ from scipy.special import ndtri
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Estimate
-from reidrisk.estimates.intervals import confidence
+from reidrisk.estimates.intervals import confidence, standard_errors
 
 Floats = NDArray[np.float64]
 Shape = tuple[float, float]
@@ -164,7 +164,7 @@ def _curve(
     risky = [place for place, size in enumerate(sizes) if measured[size].value > 0]
     found = tuple(measured[sizes[place]] for place in risky)
     # The upper side, because tiny counts have a lower end of zero.
-    errors = np.array([np.log(one.high / one.value) / _normal(one.level) for one in found])
+    errors = np.array([np.log(one.high / one.value) / standard_errors(one.level) for one in found])
     steps = errors[:, None] * _steps(correlation, len(sizes), risky)
     logs = np.log([one.value for one in found])
     risky_sizes = np.array(sizes, np.float64)[risky]
@@ -235,7 +235,7 @@ def _predict(
         return np.stack([_line(of, sizes), _bend(of, shape, sizes)])
 
     logs, astray = laws(curve), drift * np.log10(sizes / curve.sizes[-1])
-    margin = np.hypot(_normal(level) * _sampling(laws, curve), astray)
+    margin = np.hypot(standard_errors(level) * _sampling(laws, curve), astray)
     most, guessing = curve.sizes[-1] / sizes, 1 / sizes  # risk falls by the factor most at most
     value = np.clip(np.exp(logs[0]), last.value * most, last.value)
     value = np.maximum(value, guessing)
@@ -249,7 +249,7 @@ def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
     """The power law at the sizes it was fitted to."""
     sizes = curve.sizes[_last_octave(curve.sizes)]
     logs = _line(curve, sizes)
-    margin = _normal(level) * _sampling(lambda of: _line(of, sizes), curve)
+    margin = standard_errors(level) * _sampling(lambda of: _line(of, sizes), curve)
     ends = (np.minimum(np.exp(end), 1) for end in (logs, logs - margin, logs + margin))
     return _estimates([int(size) for size in sizes], ends, level, curve.measured[-1].trials)
 
@@ -289,7 +289,3 @@ def _error(curve: _Curve, kept: int, guesses: Mapping[int, Estimate]) -> float:
 def _last_octave(sizes: Floats) -> slice:
     """The sizes from half of the largest, two at least."""
     return slice(min(int((sizes < sizes[-1] / OCTAVE).sum()), len(sizes) - STRAIGHT), None)
-
-
-def _normal(level: float) -> float:
-    return float(ndtri((1 + level) / 2))

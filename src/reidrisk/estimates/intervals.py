@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
+from scipy.special import ndtri, stdtrit
 
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
@@ -39,3 +39,8 @@ def confidence(level: float) -> float:
     if not 0 < level < 1:
         raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
     return level
+
+
+def standard_errors(level: float) -> float:
+    """How many standard errors a normal interval reaches to each side."""
+    return float(ndtri((1 + level) / 2))

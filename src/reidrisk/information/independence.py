@@ -25,9 +25,8 @@ from reidrisk.information.sequence_model import (
     bits_of,
     divided,
     learn,
-    mean_of,
 )
-from reidrisk.information.sequences import Mean
+from reidrisk.information.sequences import Mean, mean_of
 from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import Recipe, recipe_of

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.repeats import refuse_repeats
-from reidrisk.information.sequences import Mean
+from reidrisk.information.sequences import Mean, mean_of
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
@@ -235,11 +235,6 @@ def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
         curves=tuple(both[figure].curve for figure in FIGURES),
         shared=alone - given,
     )
-
-
-def mean_of(values: Floats) -> Mean:
-    """The mean over users and its standard error."""
-    return Mean(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size))
 
 
 def _told(progress: Progress | None, what: str) -> Callable[[Look, float], None] | None:

@@ -119,9 +119,9 @@ def sequence_information(
     return SequenceInformation(
         epochs,
         samples,
-        entropy=_mean(-(one + other) / 2),
-        conditional_entropy=_mean((one + other) / 2 - both),
-        mutual_information=_mean(both - one - other),
+        entropy=mean_of(-(one + other) / 2),
+        conditional_entropy=mean_of((one + other) / 2 - both),
+        mutual_information=mean_of(both - one - other),
     )
 
 
@@ -143,5 +143,6 @@ def _site(
     return np.where(draws[:, :, 2] < noise, random, real)
 
 
-def _mean(values: Floats) -> Mean:
+def mean_of(values: Floats) -> Mean:
+    """The mean over users and its standard error."""
     return Mean(float(values.mean()), float(values.std(ddof=1)) / math.sqrt(values.size))

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scipy.special import ndtri
-
 from reidrisk.drawing import Look, chart
+from reidrisk.estimates import standard_errors
 from reidrisk.guests import guest
 from reidrisk.information.sequences import Mean
 from reidrisk.report.parts import Column, Row, span
@@ -17,7 +16,7 @@ _BAR = 46
 
 def mean_cells(mean: Mean, level: float) -> Row:
     """A mean and its standard error with an interval."""
-    reach = _errors(level) * mean.error
+    reach = standard_errors(level) * mean.error
     return {
         "value": mean.value,
         "low": mean.value - reach,
@@ -31,7 +30,7 @@ def said(row: Row) -> str:
     """The value with the digits that its standard error supports, or that of its interval."""
     error = row["error"]
     if error is None:
-        error = _half(row) / _errors(float(row["level"] or 0))
+        error = _half(row) / standard_errors(float(row["level"] or 0))
     return bits(span(row).value, float(error))
 
 
@@ -96,8 +95,3 @@ def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> A
 
 def _half(row: Row) -> float:
     return (span(row).high - span(row).low) / 2
-
-
-def _errors(level: float) -> float:
-    """Standard errors on each side of a figure."""
-    return float(ndtri((1 + level) / 2))

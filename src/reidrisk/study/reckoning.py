@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from scipy.special import ndtri
-
 from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate, confidence
+from reidrisk.estimates import Estimate, confidence, standard_errors
 from reidrisk.guests import check_guest
 from reidrisk.information import independence, sequence_model
 from reidrisk.information.counts import CountedInformation
@@ -134,7 +132,7 @@ def _learned(found: SequenceBits, level: float) -> Iterator[Reckoned]:
     warning = " ".join(f"{one[0].upper()}{one[1:]}." for one in found.warnings)
     for figure, note in zip(_FIGURES, notes, strict=True):
         mean = getattr(found, figure)
-        reach = float(ndtri((1 + confidence(level)) / 2)) * mean.error
+        reach = standard_errors(confidence(level)) * mean.error
         leans: Leans = "high" if note is above else "either"
         yield Reckoned(
             _words(figure), found.model, "", leans, found.slots, mean.value, mean.value - reach,

@@ -1,8 +1,6 @@
 """Fano's inequality.  Paper: lemma 9."""
 
-from scipy.special import ndtri
-
-from reidrisk.estimates import Bound, Estimate, confidence
+from reidrisk.estimates import Bound, Estimate, confidence, standard_errors
 from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory import upper_from_mutual_information
@@ -20,7 +18,7 @@ def bound(setting: Setting) -> Bound | None:
     if bits is None:
         return None
     total, error = bits.value * bits.slots, bits.error * bits.slots
-    reach = float(ndtri((1 + confidence(setting.level)) / 2)) * error
+    reach = standard_errors(confidence(setting.level)) * error
     low, value, high = (
         float(upper_from_mutual_information(bits=max(amount, 0.0), users=setting.seen.users))
         for amount in (total - reach, total, total + reach)
