@@ -4,20 +4,12 @@ It does no arithmetic of its own. Searches, curves, evidence and counts are writ
 `search.py`, over `reduce`; so they give the same answer on every backend.
 """
 
-from collections.abc import Callable, Iterator
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol
 
 from reidrisk.engines.memory import Room
-from reidrisk.observations import Observations, Tokens
+from reidrisk.observations import Observations
+from reidrisk.passes import Merge, Result, Work
 from reidrisk.rows import Rows
-
-Result = TypeVar("Result")
-
-Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
-"""Blocks of known rows, each with the number of its first row."""
-
-Work: TypeAlias = Callable[[Blocks], Result]
-Merge: TypeAlias = Callable[[Result, Result], Result]
 
 # Pairs of tokens that are compared before a piece of work listens again: so that an interrupt is
 # heard within a second or two.
@@ -30,6 +22,13 @@ class Engine(Protocol):
     @property
     def room(self) -> Room:
         """What there is to work with on one machine."""
+        ...
+
+    def hold(self, rows: Rows) -> Rows:
+        """The same rows where this engine works on them: made, if they are made when asked for.
+
+        Holding what is held gives it back.
+        """
         ...
 
     def reduce(
@@ -49,8 +48,9 @@ class Engine(Protocol):
             work: Called with some of the blocks, perhaps with none; several calls may run at a
                 time, here or elsewhere.
             merge: Puts two results together; any order and grouping gives the same.
-            step: Rows in a block, exactly, but for the last. For sums of floats, whose order
-                matters: key the parts by their first row, and add them in this order at the end.
+            step: Rows in a block, exactly, but for the last: a power of two, at most
+                `passes.unit(rows.users)`. For sums of floats, whose order matters: key the parts by
+                their first row, and add them in this order at the end.
             most: Rows in a block at most, if `step` is not given.
             pairs: Pairs of rows that one known row stands for, to report progress.
         """

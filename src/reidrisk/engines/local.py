@@ -6,12 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce as fold
 
-from reidrisk.engines.engine import TOKEN_PAIRS, Blocks, Engine, Merge, Result, Work
+from reidrisk.engines.engine import TOKEN_PAIRS, Engine
 from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
 from reidrisk.errors import InvalidInput
 from reidrisk.machine import cores, usable_memory
 from reidrisk.parallel import over_queue
+from reidrisk.passes import Blocks, Elsewhere, Merge, Result, Work
 from reidrisk.rows import Rows
 
 Progress = Callable[[int, int], None]
@@ -84,6 +85,10 @@ class _Crew:
     done: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
+    def hold(self, rows: Rows) -> Rows:
+        """The rows as they are: whoever asked the question holds them."""
+        return rows
+
     def reduce(
         self,
         rows: Rows,
@@ -95,6 +100,8 @@ class _Crew:
         pairs: int = 0,
     ) -> Result:
         """Give each thread `work` and blocks from one queue; merge what they return."""
+        if isinstance(rows, Elsewhere):
+            return rows.over(work, merge, step=step, most=most, pairs=pairs)  # type: ignore[no-any-return]
         users = rows.users
         step = self.room.rows_together(users, most) if step is None else step
         cuts = [(start, min(start + step, users)) for start in range(0, users, step)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import TOKEN_PAIRS, Merge, Result, Work
+from reidrisk.engines.engine import TOKEN_PAIRS
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
 from reidrisk.engines.truth import true_scores
@@ -19,6 +19,7 @@ from reidrisk.matches import (
     up_to_rank,
 )
 from reidrisk.observations import MISSING, Observations
+from reidrisk.passes import Merge, Result, Work
 from reidrisk.rows import Rows
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.shortlisted import settled
@@ -31,6 +32,10 @@ class ReferenceEngine:
     def room(self) -> Room:
         """One thread, and all the memory it wants."""
         return Room(threads=1, rows=1 << 62, memory=1 << 62)
+
+    def hold(self, rows: Rows) -> Rows:
+        """The rows as they are."""
+        return rows
 
     def reduce(
         self,

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines import plan
-from reidrisk.engines.engine import TOKEN_PAIRS, Engine, Merge, Result, Work
+from reidrisk.engines.engine import TOKEN_PAIRS, Engine
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations
+from reidrisk.passes import Merge, Result, Work
 from reidrisk.rows import Rows
 from reidrisk.scores import Score, TokenWeights
 
@@ -97,6 +98,10 @@ class Searches:
         """What there is to work with on one machine."""
         raise NotImplementedError
 
+    def hold(self, rows: Rows) -> Rows:
+        """The same rows where this engine works on them: see `Engine.hold`."""
+        return rows
+
     def reduce(
         self,
         rows: Rows,
@@ -135,7 +140,7 @@ class Searches:
         """
         wanted = Wanted(list_best, ranks, second)
         with self.begin(_pairs(observations)) as engine:
-            return search(engine, observations, score, wanted)
+            return search(engine, self._held(observations), score, wanted)
 
     def curves(
         self,
@@ -148,7 +153,7 @@ class Searches:
         """For each score, the search after each number of slots; in one pass where possible."""
         wanted = Wanted(ranks=ranks)
         with self.begin(_pairs(observations) * len(scores) * len(slots)) as engine:
-            return curves(engine, observations, scores, slots, wanted)
+            return curves(engine, self._held(observations), scores, slots, wanted)
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
@@ -157,7 +162,7 @@ class Searches:
         rows are searched for all targets, and the others only for those still open.
         """
         with self.begin(_pairs(observations)) as engine:
-            return credit(engine, observations, score)
+            return credit(engine, self._held(observations), score)
 
     def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score in nats), for each target.
@@ -169,12 +174,16 @@ class Searches:
         pairs: decision 0021.
         """
         with self.begin(_pairs(observations)) as engine:
-            return evidence(engine, observations, score)
+            return evidence(engine, self._held(observations), score)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
         """For each target, the number of known rows by the set of slots that match."""
         with self.begin(_pairs(observations)) as engine:
-            return histogram(engine, observations)
+            return histogram(engine, self._held(observations))
+
+    def _held(self, observations: Observations) -> Observations:
+        """The same, with known rows where this engine works on them."""
+        return observations.changed(known=self.hold(observations.known))
 
 
 def _pairs(observations: Observations) -> int:

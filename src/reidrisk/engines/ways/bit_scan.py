@@ -3,13 +3,14 @@
 import numpy as np
 
 from reidrisk.engines.codes import Codes, codes_of
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels import SlotGains
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept, Weighed, scan
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import few_rows_first, keep
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations
+from reidrisk.passes import Blocks
 from reidrisk.scores import TokenWeights
 
 

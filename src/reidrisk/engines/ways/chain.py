@@ -9,13 +9,14 @@ import operator
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_chain import add_chain, offer_chain
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways import definition
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations, Tokens
+from reidrisk.passes import Blocks
 from reidrisk.scores import TypeChain
 
 _STEP = 1 << 12  # rows that stay in the cache while all targets are gone through

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
+from reidrisk.engines.engine import Engine, rows_at_a_time
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import (
     ABSENT,
@@ -20,6 +20,7 @@ from reidrisk.matches import (
     up_to_rank,
 )
 from reidrisk.observations import Observations, Tokens
+from reidrisk.passes import Blocks, unit
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.score import log_sum
 
@@ -93,7 +94,7 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
         observations.known,
         work,
         operator.or_,
-        step=_ROWS_AT_A_TIME,
+        step=min(_ROWS_AT_A_TIME, unit(observations.known.users)),
         pairs=len(observations.anonymous),
     )
     return np.asarray(np.logaddexp.reduce([parts[start] for start in sorted(parts)], axis=0))

@@ -6,11 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.codes import Codes
-from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
+from reidrisk.engines.engine import Engine, rows_at_a_time
 from reidrisk.engines.kernels import count_distinct, count_rows
 from reidrisk.engines.ways.lanes import TARGETS_AT_A_TIME, Counts
 from reidrisk.observations import Observations
 from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks
 
 MOST_DISTINCT = 1 << 20
 

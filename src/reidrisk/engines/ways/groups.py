@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.passes import Blocks
 
 
 def gap_groups(observations: Observations, engine: Engine) -> NDArray[np.int64]:

@@ -6,11 +6,12 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
+from reidrisk.engines.engine import Engine, rows_at_a_time
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, UNCOUNTED, Matches, Wanted, up_to_rank
 from reidrisk.observations import Observations, Tokens
+from reidrisk.passes import Blocks
 from reidrisk.scores import Score
 
 _TOKEN_PAIRS = 1 << 33

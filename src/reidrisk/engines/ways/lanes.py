@@ -4,11 +4,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.codes import Codes
-from reidrisk.engines.engine import Blocks, Engine, rows_at_a_time
+from reidrisk.engines.engine import Engine, rows_at_a_time
 from reidrisk.engines.kernels import TargetIndex, count_patterns, subtract_larger
 from reidrisk.engines.ways.groups import by_group
 from reidrisk.observations import Observations
 from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks
 
 TARGETS_AT_A_TIME = 256
 

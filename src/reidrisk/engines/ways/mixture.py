@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.codes import Codes, codes_of, target_blocks
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_mixture import MOST_NATS, Mixed, scan_types
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.memory import Room
@@ -12,6 +12,7 @@ from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import few_rows_first, keep
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import MISSING, Observations
+from reidrisk.passes import Blocks
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import IMPOSSIBLE, Chances, TypeMixture
 

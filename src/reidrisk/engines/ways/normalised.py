@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.codes import codes_of, target_blocks
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_normalised import Less, add_less, scan_less
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import few_rows_first, keep
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.passes import Blocks, unit
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, NormalisedWeights, TokenTable, TokenWeights
 
@@ -105,7 +106,9 @@ def _evidence(observations: Observations, score: NormalisedWeights, engine: Engi
             add_less(codes.of(rows), less, targets, best, parts[start])
         return parts
 
-    parts = engine.reduce(observations.known, work, operator.or_, step=_STEP)
+    parts = engine.reduce(
+        observations.known, work, operator.or_, step=min(_STEP, unit(observations.known.users))
+    )
     return np.asarray(best / GRID + np.log(np.sum([parts[key] for key in sorted(parts)], axis=0)))
 
 

@@ -2,12 +2,13 @@
 
 import numpy as np
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_search import TARGETS_PER_SIFT, Kept, Tabled, sift
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import Observations
+from reidrisk.passes import Blocks
 from reidrisk.scores import GRID, TokenTable, by_slot
 
 _LARGEST_SUM_OF_LEVELS = 254

@@ -11,11 +11,12 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import Blocks, Engine
+from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_sums import LANES, add_products, fill_factors
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways import definition
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.passes import Blocks, unit
 from reidrisk.rows import Rows, TokenRows
 from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
 from reidrisk.scores.type_mixture import infer_types
@@ -157,8 +158,9 @@ def _sum(
 
 
 def _step(rows: int, targets: int) -> int:
-    """Known rows at a time: an eighth of them, unless that takes long or is not worth the start."""
-    return min(max(_PAIRS_PER_STEP // targets, _FEWEST_ROWS), max(rows // 8, _FEWEST_ROWS))
+    """Known rows at a time: a unit of them, or less if that takes long."""
+    most = max(_PAIRS_PER_STEP // targets, _FEWEST_ROWS)
+    return min(1 << (most.bit_length() - 1), unit(rows))
 
 
 def _distinct(observations: Observations, cells: int, engine: Engine) -> tuple[Rows, Floats]:
