@@ -168,10 +168,11 @@ def _sum(
         pairs = 0  # counted as done when the different rows were found
 
     step = _step(rows.users, targets)
+    together = max(min(_ROWS_TOGETHER, rows.users // 8) // step, 1)  # and something for everyone
 
     def add(blocks: Blocks) -> dict[int, Floats]:
         parts: dict[int, Floats] = {}
-        while some := list(islice(blocks, max(_ROWS_TOGETHER // step, 1))):
+        while some := list(islice(blocks, together)):
             often = [
                 np.ones(len(block)) if counts is None else counts[start : start + len(block)]
                 for start, block in some
