@@ -106,7 +106,7 @@ class Linked:
 
     def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """The users of some rows of `known`, by their numbers, in this order."""
-        return self.ids[rows]
+        return np.asarray(self.ids[rows])
 
     @property
     def target_ids(self) -> NDArray[Any]:
@@ -220,7 +220,7 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
 def _by_user(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
     """One row for each user, in the order of users: nothing hangs on how a file is sorted."""
     values, codes = rows_of_site(rows, tokens), rows.users.codes
-    return values if (np.diff(codes) > 0).all() else values[np.argsort(codes)]  # type: ignore[no-any-return]
+    return values if (np.diff(codes) > 0).all() else values[np.argsort(codes)]
 
 
 def _notes(file: Path) -> dict[bytes, bytes]:
