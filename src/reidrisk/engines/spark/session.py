@@ -5,6 +5,7 @@ still fits; no bars of Spark's own on the terminal; on this machine, the Python 
 addresses of loopback. Everything else is as the cluster has it, or as the user says.
 """
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -35,6 +36,7 @@ _CHOSEN = {
 _HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _MASTERS = r"local(\[.+\])?|local-cluster\[.+\]|yarn|k8s://.+|spark://.+"
 _LOOPBACK = ("localhost", "127.0.0.1")
+_LISTEN = 1.0
 _COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
 
 
@@ -57,8 +59,12 @@ def session(
             f"this process has a Spark session on {running.sparkContext.master} already, and has "
             f"only one at a time; stop it, or use it instead of {master}"
         )
+    here, said = _is_here(master), dict(settings or {})
+    python = said.get("spark.pyspark.python", sys.executable if here else None)
+    if python is not None:
+        os.environ.setdefault("PYSPARK_PYTHON", python)  # what Spark looks at, and at nothing else
     builder = sql.SparkSession.builder.master(master).appName(app)
-    for name, value in {**_CHOSEN, **_of_this_machine(master), **(settings or {})}.items():
+    for name, value in {**_CHOSEN, **(_HERE if here else {}), **said}.items():
         builder = builder.config(name, value)
     with explaining():
         try:
@@ -187,14 +193,10 @@ def _looking(names: tuple[str, ...]) -> Any:
     return look
 
 
-def _of_this_machine(master: str) -> dict[str, str]:
-    """Settings for executors that run on this machine."""
+def _is_here(master: str) -> bool:
+    """Whether executors run on this machine."""
     places = [each.split(":")[0] for each in master.removeprefix("spark://").split(",")]
-    if not master.startswith("local") and not all(place in _LOOPBACK for place in places):
-        return {}
-    if "PYSPARK_PYTHON" in os.environ:
-        return _HERE
-    return {**_HERE, "spark.pyspark.python": sys.executable}
+    return master.startswith("local") or all(place in _LOOPBACK for place in places)
 
 
 def _java() -> str | None:
@@ -227,7 +229,11 @@ def _place(said: str, master: str) -> tuple[str, int]:
 def _unreachable(host: str, port: int, within: float) -> str | None:
     """Why nobody can be reached there; None if somebody can."""
     try:
-        socket.create_connection((host, port), timeout=within).close()
+        with socket.create_connection((host, port), timeout=within) as connection:
+            connection.settimeout(_LISTEN)
+            with contextlib.suppress(TimeoutError):  # a master waits for us to speak
+                said = connection.recv(1)
+                return f"{host}:{port} {'speaks otherwise' if said else 'hangs up at once'}"
     except socket.gaierror:
         return f"the host {host} is unknown"
     except TimeoutError:
