@@ -43,7 +43,7 @@ def seen_in(folder):
 
 def in_memory(seen):
     """The same, known rows in memory."""
-    parts = over_rows(seen.known, lambda blocks: dict(blocks), lambda one, other: one | other)
+    parts = over_rows(seen.known, dict, lambda one, other: one | other)
     rows = np.concatenate([parts[start] for start in sorted(parts)])
     return seen.changed(known=TokenRows(rows, tokens=seen.tokens))
 
@@ -52,7 +52,7 @@ def hamming(seen):
     """Scores of weighted and unweighted Hamming; weights are learned in one pass over the rows."""
     release = rr.TopicsApi()
     attacks = [rr.Hamming(), rr.WeightedHamming(release)]
-    return [attack.fit(rr.attacks.View(seen, release=release)).score for attack in attacks]
+    return [attack.fit(rr.attacks.View.of(seen, release=release)) for attack in attacks]
 
 
 def type_aware():
