@@ -101,7 +101,7 @@ class _ArrayRows(NDArrayOperatorsMixin):
 
     @classmethod
     def checked(cls, values: Tokens, *, tokens: int, complete: bool) -> Self:
-        """Rows that were checked before, elsewhere."""
+        """Rows that were checked when they were made, and are of the smallest type."""
         rows = object.__new__(cls)
         rows._fill(read_only(values), tokens, complete)
         return rows

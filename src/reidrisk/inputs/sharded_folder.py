@@ -12,8 +12,9 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ import pyarrow as pa
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.files import ONLY_ME, PART, left_over, made_folder, written_whole
+from reidrisk.files import ONLY_ME, PART, made_folder, written_whole
 from reidrisk.inputs import seals
 from reidrisk.inputs.formats.parquet import DAMAGED
 from reidrisk.locks import locked
@@ -115,9 +116,8 @@ class ShardedFolder:
         for file in _ours(folder):
             if f"{seals.SHARDS}/{file.name}" not in done:
                 file.unlink(missing_ok=True)
-        for name in (seals.BEGUN, seals.SEAL):
-            for part in left_over(self.place / name):
-                part.unlink(missing_ok=True)
+        for part in self.place.glob(f".*{PART}"):
+            part.unlink(missing_ok=True)
         return done
 
     def _check_room(self, size: float) -> None:
@@ -135,7 +135,7 @@ class ShardedFolder:
         def blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
             for first in range(start, stop, BLOCK):
                 if halted.is_set():
-                    raise InterruptedError
+                    raise _Halted
                 last = min(first + BLOCK, stop)
                 yield first, last
                 tally.made(last - first)
@@ -147,12 +147,19 @@ class ShardedFolder:
             tally.finished(name, file)
 
         with ThreadPoolExecutor(cores()) as pool:
+            writing = [pool.submit(copy_context().run, one, place) for place in left]
             try:
-                for _ in pool.map(one, left):
-                    pass
+                for shard in as_completed(writing):
+                    shard.result()
             except BaseException:
                 halted.set()
+                for shard in writing:
+                    shard.cancel()
                 raise
+
+
+class _Halted(Exception):
+    """Another shard could not be written, or somebody stopped us."""
 
 
 class _Tally:
