@@ -4,7 +4,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.spark.standalone import java, standalone
+from tests.spark.java import missing
+from tests.spark.standalone import standalone
 
 SETTINGS = {
     "spark.ui.enabled": "false",
@@ -32,8 +33,8 @@ def pytest_runtest_makereport(item):
 def cluster(tmp_path_factory, pytestconfig):
     """A master and two workers as processes of their own."""
     pytest.importorskip("pyspark")
-    if java() is None:
-        pytest.skip("there is no Java: make spark installs it, or says how")
+    if told := missing():
+        pytest.skip(told)
     if not Path("/proc").is_dir():
         pytest.skip("processes of a cluster are found in /proc, and there is none")
     with standalone(tmp_path_factory.mktemp("cluster")) as running:

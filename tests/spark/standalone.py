@@ -8,7 +8,6 @@ started it, or, should that be killed, by a guard whose standard input then clos
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,6 +19,8 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.request import urlopen
+
+from tests.spark.java import java
 
 MARK = "REIDRISK_TEST_CLUSTER"
 MASTER = "org.apache.spark.deploy.master.Master"
@@ -156,12 +157,6 @@ def home() -> Path:
     return Path(find_spec("pyspark").origin).parent
 
 
-def java() -> str | None:
-    """The Java that Spark would take, or None."""
-    place = os.environ.get("JAVA_HOME")
-    return shutil.which(f"{place}/bin/java" if place else "java")
-
-
 def _children(parent: int) -> list[int]:
     """Processes whose parent is this one."""
     found = []
@@ -178,7 +173,10 @@ def _children(parent: int) -> list[int]:
 def standalone(folder: Path, *, workers: int = 2) -> Iterator[Cluster]:
     """A master and some workers, until the end of the block."""
     cluster = Cluster(folder)
-    guard = subprocess.Popen([sys.executable, __file__, cluster.mark], stdin=subprocess.PIPE)
+    guard = subprocess.Popen(
+        [sys.executable, "-m", "tests.spark.standalone", cluster.mark],
+        cwd=Path(__file__).parents[2], stdin=subprocess.PIPE,
+    )  # fmt: skip
     try:
         cluster.start_master()
         cluster.start_workers(workers)
