@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from reidrisk.engines.spark.blocks import Cut, Piece, blocks_of
-from reidrisk.engines.spark.errors import explained
+from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
 from reidrisk.engines.spark.shipping import shipped, unshipped
 from reidrisk.guests import guest
@@ -44,7 +44,7 @@ def run(
 ) -> Any:
     """Let the work see all partitions of an RDD, and merge what it finds, on the executors."""
     context = parts.context
-    with _sent(context, task) as work, _sent(context, merge) as merging:
+    with explaining(), _sent(context, task) as work, _sent(context, merge) as merging:
         results = parts.mapPartitionsWithIndex(partial(_worked, work))
         return found_in(one(merged_in_tree(results, partial(_together, merging)), report, what))
 
@@ -60,18 +60,23 @@ def merged_in_tree(results: Any, together: Callable[[Any], Any]) -> Any:
     return results
 
 
-def one(rdd: Any, report: Report | None = None, what: str = "") -> bytes:
+def one(rdd: Any, report: Report | None, what: str) -> bytes:
     """The bytes of an RDD that holds one result; the driver unpickles nothing."""
     raw = rdd._reserialize(guest("pyspark.serializers", "spark").NoOpSerializer())  # noqa: SLF001
-    (content,) = in_group(rdd.context, raw.collect, report, what)
+    (content,) = in_group(rdd.context, raw.collect, report=report, what=what)
     return bytes(content)
 
 
 def in_group(
-    context: Any, action: Callable[[], Found], report: Report | None = None, what: str = ""
+    context: Any,
+    action: Callable[[], Found],
+    *,
+    report: Report | None = None,
+    what: str,
+    group: str | None = None,
 ) -> Found:
     """Carry out an action of Spark; an interrupt ends its jobs, and the session stays usable."""
-    group = f"reidrisk-{uuid.uuid4()}"
+    group = group or f"reidrisk-{uuid.uuid4()}"
     outcomes: list[Any] = []
 
     def act() -> None:
@@ -94,7 +99,7 @@ def in_group(
         raise
     ((found, wrong),) = outcomes
     if wrong is not None:
-        raise explained(wrong) from wrong
+        raise wrong
     return found  # type: ignore[no-any-return]
 
 

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from reidrisk import errors
+from reidrisk.engines.spark.errors import OUT_OF_MEMORY, TO_SEND
 from reidrisk.packing import packed, unpacked
 
-OUT_OF_MEMORY = "MemoryError"
+_NO_MEMORY = "MemoryError"
 _NO_FILE = "FileNotFoundError"
 _NO_MODULE = "ModuleNotFoundError"
 
@@ -22,7 +23,7 @@ def outcome(place: int, find: Callable[[], Any]) -> bytes:
     except errors.ReidriskError as wrong:
         return packed(((place, type(wrong).__name__, str(wrong)), None))
     except MemoryError:
-        return packed(((place, OUT_OF_MEMORY, ""), None))
+        return packed(((place, _NO_MEMORY, ""), None))
     except FileNotFoundError as wrong:
         return packed(((place, _NO_FILE, str(wrong.filename)), None))
     except ModuleNotFoundError as wrong:
@@ -47,23 +48,13 @@ def found_in(content: bytes) -> Any:
     if wrong is None:
         return found
     _, name, message = wrong
-    if name == OUT_OF_MEMORY:
-        raise errors.TooLarge(MORE_MEMORY)
+    if name == _NO_MEMORY:
+        raise errors.TooLarge(OUT_OF_MEMORY)
     if name == _NO_FILE:
         raise errors.InvalidInput(
             f"an executor does not see {message}; put it on storage that all nodes see under the "
             "same name, or read it with Spark and give rows_of(dataframe)"
         )
     if name == _NO_MODULE:
-        raise errors.InvalidInput(
-            f"an executor has no module {message}; install it on all nodes, or send it with "
-            "--py-files or --archives"
-        )
+        raise errors.InvalidInput(f"the Python of an executor has no {message}; {TO_SEND}")
     raise getattr(errors, name)(message)
-
-
-MORE_MEMORY = (
-    "an executor ran out of memory; raise spark.executor.memory (for rows that are kept) or "
-    "spark.executor.memoryOverhead and spark.executor.pyspark.memory (for the work), or give "
-    "SparkEngine more partitions"
-)
