@@ -23,7 +23,7 @@ from reidrisk.scores import TypeMixture
 USERS = (1_000_000, 10_000_000)
 TARGETS, SLOTS, FEW = 10_000, 8, 1_000
 ROWS = (1 << 16, 1 << 18, 1 << 20)
-GROUP = 1 << 20
+GROUP = 1 << 18
 """Users of a shard."""
 
 MIB, MILLION = 1 << 20, 1_000_000

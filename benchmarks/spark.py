@@ -15,11 +15,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
+from tests.spark.standalone import marked, standalone
 
 from benchmarks import scale
 from benchmarks.tools import figures, seconds, spent, table
 from reidrisk.engines import LocalEngine
-from tests.spark.standalone import marked, standalone
 
 USERS = (1_000_000, 10_000_000)
 REPEAT = 3

@@ -1,7 +1,12 @@
 """Where commands run is said by options, and is no part of what they find."""
 
+import logging
+import os
 import shlex
+import signal
 import sys
+import threading
+import time
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
@@ -21,13 +26,17 @@ class Cluster:
     asked: list = field(default_factory=list)
     left: int = 0
     wrong: BaseException | None = None
+    slow: bool = False
     version: str = "4.0"
     sparkContext: SimpleNamespace = field(  # noqa: N815  as Spark names it
         default_factory=lambda: SimpleNamespace(applicationId="app-7")
     )
 
-    def session(self, master, settings, log):
+    def session(self, master, *, settings, log):
         self.asked.append((master, dict(settings), log))
+        logging.getLogger().error("as Spark says it")
+        if self.slow:
+            time.sleep(60)
         return self
 
     def stop(self):
@@ -46,7 +55,6 @@ def cluster(monkeypatch):
     one = Cluster()
     package, session = ModuleType("spark"), ModuleType("session")
     package.SparkEngine, session.session = one.engine, one.session
-    session.check_executors = lambda _: None
     monkeypatch.setitem(sys.modules, "reidrisk.engines.spark", package)
     monkeypatch.setitem(sys.modules, "reidrisk.engines.spark.session", session)
     monkeypatch.setattr("reidrisk.guests.check_guest", lambda *_: None)
@@ -85,6 +93,7 @@ def test_a_run_on_a_cluster_is_the_same_run(cluster, study, local, tmp_path):
     assert cluster.asked == [("spark://host:7077", settings, run / "spark.log")]
     assert cluster.left == 1
     assert (run / "spark.log").stat().st_mode & 0o777 == 0o600
+    assert "as Spark says it" in (run / "spark.log").read_text()
     assert "Spark 4.0, app-7" in (run / "log.txt").read_text()
 
 
@@ -119,6 +128,21 @@ def test_a_cluster_is_left_however_it_ends(cluster, study, tmp_path, wrong, code
     assert done.returncode == code
     assert done.stderr == said.format(run=run, file=study)
     assert (len(cluster.asked), cluster.left) == (1, 1)
+
+
+def test_who_waits_for_a_cluster_can_stop(cluster, study, tmp_path):
+    cluster.slow, began = True, time.monotonic()
+
+    def stop():
+        while not cluster.asked:
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    threading.Thread(target=stop).start()
+    done = call("study", study, "-o", tmp_path / "run", *CLUSTER)
+    assert done.returncode == 130
+    assert done.stderr.startswith("stopped; what is done is kept in ")
+    assert time.monotonic() - began < 30
 
 
 def test_a_sweep_runs_on_a_cluster_and_says_the_same(cluster, study, tmp_path):

@@ -4,9 +4,12 @@ Where it runs is no part of a study. So a command does not know of it, what is r
 and the result is the same: only whoever makes the engine asks here.
 """
 
+import logging
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -29,6 +32,7 @@ _UNDER_SUBMIT = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
 
 _KEPT = "reidrisk.engine"
+_LISTEN = 0.1
 
 
 @dataclass(frozen=True)
@@ -112,20 +116,55 @@ def _on_spark(
     chosen: Place, progress: "Progress", log: Path | None, told: Callable[[str], None] | None
 ) -> "Iterator[Searches]":
     from reidrisk.engines.spark import SparkEngine
-    from reidrisk.engines.spark.session import check_executors, session
+    from reidrisk.engines.spark.session import session
 
     if log is not None:
-        append(log, "", mode=ONLY_ME)  # where something went wrong, it may quote rows
+        append(log, "", mode=ONLY_ME)  # where something goes wrong, it may quote rows
     master = chosen.master
     if master is None and _UNDER_SUBMIT not in os.environ:
         master = os.environ.get("SPARK_MASTER") or "local[*]"
-    with progress.waiting("starting Spark" if master is None else f"starting Spark at {master}"):
-        spark = session(master, chosen.settings, log)
+    with _logged(log):
+        with progress.waiting("starting Spark" + ("" if master is None else f" at {master}")):
+            spark = _interruptible(lambda: session(master, settings=chosen.settings, log=log))
+        try:
+            if told is not None:
+                told(f"Spark {spark.version}, {spark.sparkContext.applicationId}")
+            yield SparkEngine(spark, progress=progress.pairs)
+        finally:
+            spark.stop()
+
+
+@contextmanager
+def _logged(log: Path | None) -> Iterator[None]:
+    """Write what Python's side of Spark says of itself where Java's side does."""
+    handler = logging.NullHandler() if log is None else logging.FileHandler(log, encoding="utf-8")
+    logging.getLogger().addHandler(handler)
     try:
-        with progress.waiting("asking executors"):
-            check_executors(spark)
-        if told is not None:
-            told(f"Spark {spark.version}, {spark.sparkContext.applicationId}")
-        yield SparkEngine(spark, progress=progress.pairs)
+        yield
     finally:
-        spark.stop()
+        logging.getLogger().removeHandler(handler)
+        handler.close()
+
+
+def _interruptible(work: Callable[[], Any]) -> Any:
+    """Do some work on a thread of its own, so that whoever stops us is heard at once.
+
+    Where a session begins on the main thread, Spark listens to Ctrl-C itself, in the midst of its
+    talk with Java, which breaks both.
+    """
+    found: list[Any] = []
+    wrong: list[BaseException] = []
+
+    def do() -> None:
+        try:
+            found.append(work())
+        except BaseException as one:  # noqa: BLE001  raised again where it was asked
+            wrong.append(one)
+
+    thread = threading.Thread(target=copy_context().run, args=(do,), daemon=True)
+    thread.start()
+    while thread.is_alive():
+        thread.join(_LISTEN)
+    if wrong:
+        raise wrong[0]
+    return found[0]
