@@ -22,7 +22,7 @@ from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
 from reidrisk.inputs.sharded_folder import Progress, ShardedFolder, cut, forget_shards
 from reidrisk.inputs.shards import ShardWriter
 from reidrisk.inputs.tables import AnyPath
-from reidrisk.observations import MISSING, Observations, smallest_type
+from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
 from reidrisk.rows import Kind, Rows, TokenRows
@@ -255,10 +255,13 @@ def _write_shard(
 
 
 def _row_size(known: Rows, users: KnownUsers) -> float:
-    """Bytes that a row takes in a file, more or less."""
-    names = pa.array(users.part(0, min(known.users, CHUNK)))
-    tokens = known.slots * known.set_size * smallest_type(known.tokens).itemsize
-    return float(tokens + names.nbytes / len(names))
+    """Bytes that a row takes in a shard, more or less: tokens and steps between users in bits."""
+    names = users.part(0, min(known.users, CHUNK))
+    bits = known.slots * max(known.tokens - 1, 1).bit_length()
+    if names.dtype.kind in "iu":
+        step = int(np.abs(np.diff(names.astype(np.int64))).max(initial=1))
+        return (bits + step.bit_length()) / 8
+    return float(bits / 8 + pa.array(names).nbytes / len(names))
 
 
 def _identity(sites: Iterable[Site], words: NDArray[Any], note: Mapping[str, Any]) -> str:
