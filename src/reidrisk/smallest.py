@@ -5,14 +5,13 @@ some rows and of others merges, in any order and grouping, to what would be kept
 """
 
 from dataclasses import dataclass, field
-from functools import reduce
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Draws = NDArray[np.float64]
-Places = NDArray[np.int64]
+Kept: TypeAlias = tuple[NDArray[Any], ...]
+"""Draws, rows, and what else belongs to them, in the order of the draws."""
 
 
 @dataclass(slots=True)
@@ -24,43 +23,38 @@ class Smallest:
     """
 
     wanted: int | None
-    _draws: list[Draws] = field(default_factory=list, repr=False)
-    _rows: list[Places] = field(default_factory=list, repr=False)
-    _held: int = field(default=0, repr=False)
+    _parts: list[Kept] = field(default_factory=list, repr=False)
     _limit: float = field(default=np.inf, repr=False)
 
-    def add(self, draws: Draws, rows: NDArray[np.integer[Any]]) -> Self:
-        """Consider more rows, with their draws."""
-        if self.wanted == 0:
-            return self
+    def add(self, draws: NDArray[np.float64], rows: NDArray[Any], *more: NDArray[Any]) -> Self:
+        """Consider more rows, with their draws; and always with as much besides.
+
+        What another one has `kept` is added so, too.
+        """
         near = draws <= self._limit
-        self._draws.append(draws[near])
-        self._rows.append(np.asarray(rows, np.int64)[near])
-        self._held += len(self._rows[-1])
-        if self.wanted is not None and self._held > 2 * self.wanted:
+        self._parts.append((draws[near], rows[near], *(each[near] for each in more)))
+        if self.wanted is not None and self.held > 2 * self.wanted:
             self._cut()
         return self
 
-    def merge(self, other: Self) -> Self:
-        """The same of both together."""
-        return reduce(
-            lambda kept, more: kept.add(*more), zip(other._draws, other._rows, strict=True), self
-        )
+    @property
+    def held(self) -> int:
+        """How many rows are held; not many more than are wanted."""
+        return sum(len(part[0]) for part in self._parts)
 
     @property
-    def rows(self) -> Places:
-        """In the order of their draws."""
+    def kept(self) -> Kept:
+        """The smallest of what was added; it was something, if only nothing."""
         self._cut()
-        return self._rows[0]
+        return self._parts[0]
 
     def _cut(self) -> None:
         """Hold no more than is wanted, in order."""
-        draws = np.concatenate([np.empty(0), *self._draws])
-        rows = np.concatenate([np.empty(0, np.int64), *self._rows])
+        draws, rows, *more = (np.concatenate(each) for each in zip(*self._parts, strict=True))
+        near = np.arange(len(draws))
         if self.wanted and self.wanted < len(draws):
             # Who is level with the last one may be it: ties go by row.
             self._limit = float(np.partition(draws, self.wanted - 1)[self.wanted - 1])
             near = np.flatnonzero(draws <= self._limit)
-            draws, rows = draws[near], rows[near]
-        order = np.lexsort((rows, draws))[: self.wanted]
-        self._draws, self._rows, self._held = [draws[order]], [rows[order]], len(order)
+        order = near[np.lexsort((rows[near], draws[near]))[: self.wanted]]
+        self._parts = [(draws[order], rows[order], *(each[order] for each in more))]

@@ -18,6 +18,7 @@ CHUNK = 1 << 12
 """People before each so many of whom the others are counted."""
 
 _AT_A_TIME = 16 * CHUNK
+_NOBODY = np.empty(0), np.empty(0, np.int64)
 
 Counts = NDArray[np.int64]
 
@@ -125,7 +126,7 @@ def census(
     counts = np.zeros((len(wanted), chunks + 1), np.int64)
 
     def work(taken: Iterator[int]) -> list[Smallest]:
-        first = [Smallest(number) for _, number in wanted]
+        first = [Smallest(number).add(*_NOBODY) for _, number in wanted]
         for start in taken:
             rows = np.arange(start, min(start + _AT_A_TIME, people.users))
             ids = ids_of(people, rows)
@@ -138,8 +139,8 @@ def census(
         return first
 
     parts = over_queue(work, range(0, people.users, _AT_A_TIME), cores())
-    merged = reduce(lambda one, two: [a.merge(b) for a, b in zip(one, two, strict=True)], parts)
+    merged = reduce(lambda one, two: [a.add(*b.kept) for a, b in zip(one, two, strict=True)], parts)
     return [
-        Group(whom, np.cumsum(count), kept.rows)
+        Group(whom, np.cumsum(count), kept.kept[1])
         for (whom, _), count, kept in zip(wanted, counts, merged, strict=True)
     ]
