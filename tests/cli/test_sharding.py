@@ -197,3 +197,21 @@ def test_memory_does_not_grow_with_users(tmp_path):
         for users in (250_000, 2_000_000)
     )  # fmt: skip
     assert many < few + 40 * 2**20
+
+
+def test_a_study_of_files_has_the_figures_of_a_study_of_their_table(people, tmp_path):
+    text = """
+    targets = 80
+    attacks = ["hamming", "weighted-hamming"]
+    [people]
+    kind = "{kind}"
+    path = "{path}"
+    """
+    found = []
+    for kind in ("table", "files"):
+        (tmp_path / f"{kind}.toml").write_text(text.format(kind=kind, path=people.parent / "many"))
+        done = call("study", tmp_path / f"{kind}.toml", "-o", tmp_path / kind)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads((tmp_path / kind / "result.json").read_text()))
+    for part in ("risks", "bounds", "inputs", "assumptions"):
+        assert found[0].get(part) == found[1].get(part)

@@ -64,9 +64,10 @@ def doubt(sentences: "Iterable[str]") -> None:
 def order(source: "Source") -> None:
     """Say in which order the epochs of people from a table were taken."""
     from reidrisk.inputs.epochs import told
+    from reidrisk.inputs.people_files import PeopleFiles
     from reidrisk.people.profiles import Profiles
 
-    if isinstance(source, Profiles) and source.epochs > 1:
+    if isinstance(source, Profiles | PeopleFiles) and source.epochs > 1:
         say(told(source.epoch_labels.tolist(), "Epochs of people"))
 
 
