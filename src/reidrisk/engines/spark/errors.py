@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from reidrisk.errors import InvalidInput, ReidriskError, TooLarge
 
@@ -21,18 +22,18 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
         InvalidInput,
         (
             f"the Python of an executor has no {{}}; {TO_SEND}, and name its Python in "
-            "spark.pyspark.python"
+            "PYSPARK_PYTHON"
         ),
     ),
     (
         r"PYTHON_VERSION_MISMATCH\] (.*?)\. ",
         InvalidInput,
-        "{}; name a Python of the same version in spark.pyspark.python",
+        "{}; name a Python of the same version in PYSPARK_PYTHON",
     ),
     (
         r'Cannot run program "(.*?)"',
         InvalidInput,
-        "an executor has no {}; name its Python in spark.pyspark.python",
+        "an executor has no {}; name its Python in PYSPARK_PYTHON",
     ),
     (
         (
@@ -54,8 +55,8 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
         r"ExecutorLostFailure|executor \S+ exited",
         TooLarge,
         (
-            f"executors were lost again and again, most often for want of memory; {MORE_MEMORY}; else "
-            "their logs say why"
+            "executors were lost again and again, most often for want of memory; "
+            f"{MORE_MEMORY}; else their logs say why"
         ),
     ),
     (
@@ -70,8 +71,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
     (
         (
             r"stopped SparkContext|SparkContext was shut down|SparkContext has been shut ?down|"
-            r"Py4JNetworkError|Answer from Java side is empty|Connection refused|'NoneType' object has "
-            r"no attribute '(?:sc|broadcast|parallelize|setJobGroup|defaultParallelism|_jvm|accumul)"
+            r"Py4JNetworkError|Answer from Java side is empty|Connection refused"
         ),
         InvalidInput,
         STOPPED,
@@ -85,8 +85,10 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
 
 
 @contextmanager
-def explaining() -> Iterator[None]:
-    """Say in one line what Spark says in many."""
+def explaining(context: Any = None) -> Iterator[None]:
+    """Say in one line what Spark says in many, and that a context has ended before it is asked."""
+    if context is not None and context._jsc is None:  # noqa: SLF001  there is no other sign
+        raise InvalidInput(STOPPED)
     try:
         yield
     except ReidriskError:

@@ -44,7 +44,7 @@ def run(
 ) -> Any:
     """Let the work see all partitions of an RDD, and merge what it finds, on the executors."""
     context = parts.context
-    with explaining(), _sent(context, task) as work, _sent(context, merge) as merging:
+    with explaining(context), _sent(context, task) as work, _sent(context, merge) as merging:
         results = parts.mapPartitionsWithIndex(partial(_worked, work))
         return found_in(one(merged_in_tree(results, partial(_together, merging)), report, what))
 

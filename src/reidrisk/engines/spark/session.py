@@ -5,6 +5,7 @@ still fits; no bars of Spark's own on the terminal; on this machine, the Python 
 addresses of loopback. Everything else is as the cluster has it, or as the user says.
 """
 
+import contextlib
 import importlib.metadata
 import json
 import os
@@ -24,6 +25,9 @@ from reidrisk.engines.spark.jobs import in_group
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.guests import check_guest, guest
 
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""What spark-submit sets for the program that it starts."""
+
 OLDEST_JAVA = 17
 ANSWER_WITHIN = 20.0
 EXECUTORS_WITHIN = 60.0
@@ -35,36 +39,52 @@ _CHOSEN = {
 _HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 _MASTERS = r"local(\[.+\])?|local-cluster\[.+\]|yarn|k8s://.+|spark://.+"
 _LOOPBACK = ("localhost", "127.0.0.1")
+_LISTEN = 1.0
 _COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
 
 
 def session(
-    master: str, *, app: str = "reidrisk", settings: Mapping[str, str] | None = None
+    master: str | None,
+    *,
+    app: str = "reidrisk",
+    settings: Mapping[str, str] | None = None,
+    log: Path | None = None,
 ) -> Any:
     """A `SparkSession` whose executors can do our work.
 
     Args:
-        master: Where the cluster is: `spark://host:7077`, `local[4]`, `yarn`, ...
+        master: Where the cluster is: `spark://host:7077`, `local[4]`, `yarn`, ...; None is that of
+            spark-submit, which started this program.
         app: What the cluster calls it.
         settings: Spark's settings by name, beside ours and above them.
+        log: A file to which Java adds what it says of itself; nowhere, if not given. Under
+            spark-submit, Java runs already, and speaks where it was told.
     """
     check_java_and_python()
-    check_master(master)
+    if master is not None:
+        check_master(master)
     sql = guest("pyspark.sql", "spark")
     running = sql.SparkSession.getActiveSession()
-    if running is not None and running.sparkContext.master != master:
+    if running is not None and master not in (None, running.sparkContext.master):
         raise InvalidInput(
             f"this process has a Spark session on {running.sparkContext.master} already, and has "
             f"only one at a time; stop it, or use it instead of {master}"
         )
-    builder = sql.SparkSession.builder.master(master).appName(app)
-    for name, value in {**_CHOSEN, **_of_this_machine(master), **(settings or {})}.items():
+    here, said = master is not None and _is_here(master), dict(settings or {})
+    python = said.get("spark.pyspark.python", sys.executable if here else None)
+    if python is not None:
+        os.environ.setdefault("PYSPARK_PYTHON", python)  # what Spark looks at, and at nothing else
+    builder = sql.SparkSession.builder.appName(app)
+    if master is not None:
+        builder = builder.master(master)
+    for name, value in {**_CHOSEN, **(_HERE if here else {}), **said}.items():
         builder = builder.config(name, value)
     with explaining():
+        _start_java(said, log)
         try:
             spark = builder.getOrCreate()
         except Exception as wrong:
-            if master.startswith("spark://") and "SparkContext" in str(wrong):
+            if master and master.startswith("spark://") and "SparkContext" in str(wrong):
                 raise InvalidInput(_no_master(master)) from wrong
             raise
     try:
@@ -73,6 +93,18 @@ def session(
         spark.stop()
         raise
     return spark
+
+
+def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
+    """Start Java, unless it runs, and let it speak to a file: its words are not for a terminal."""
+    pyspark = guest("pyspark", "spark")
+    if pyspark.SparkContext._gateway is not None or SUBMITTED in os.environ:  # noqa: SLF001
+        return
+    settled = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    start = guest("pyspark.java_gateway", "spark").launch_gateway
+    with open(os.devnull if log is None else log, "ab") as file:  # noqa: PTH123
+        gateway = start(settled, {"stdout": file, "stderr": file})
+    pyspark.SparkContext._ensure_initialized(gateway=gateway, conf=settled)  # noqa: SLF001
 
 
 def check_java_and_python() -> None:
@@ -187,14 +219,10 @@ def _looking(names: tuple[str, ...]) -> Any:
     return look
 
 
-def _of_this_machine(master: str) -> dict[str, str]:
-    """Settings for executors that run on this machine."""
+def _is_here(master: str) -> bool:
+    """Whether executors run on this machine."""
     places = [each.split(":")[0] for each in master.removeprefix("spark://").split(",")]
-    if not master.startswith("local") and not all(place in _LOOPBACK for place in places):
-        return {}
-    if "PYSPARK_PYTHON" in os.environ:
-        return _HERE
-    return {**_HERE, "spark.pyspark.python": sys.executable}
+    return master.startswith("local") or all(place in _LOOPBACK for place in places)
 
 
 def _java() -> str | None:
@@ -227,7 +255,11 @@ def _place(said: str, master: str) -> tuple[str, int]:
 def _unreachable(host: str, port: int, within: float) -> str | None:
     """Why nobody can be reached there; None if somebody can."""
     try:
-        socket.create_connection((host, port), timeout=within).close()
+        with socket.create_connection((host, port), timeout=within) as connection:
+            connection.settimeout(_LISTEN)
+            with contextlib.suppress(TimeoutError):  # a master waits for us to speak
+                said = connection.recv(1)
+                return f"{host}:{port} {'speaks otherwise' if said else 'hangs up at once'}"
     except socket.gaierror:
         return f"the host {host} is unknown"
     except TimeoutError:
