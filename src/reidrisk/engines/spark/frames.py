@@ -82,7 +82,8 @@ class FrameRows(SparkRows):
         numbers = np.full(len(few), NOT_KNOWN)
         numbers[found] = rows - self.first
         numbers[(numbers < 0) | (numbers >= self.users)] = NOT_KNOWN
-        return numbers[np.asarray(wanted.indices)]
+        places: Numbers = np.asarray(wanted.indices)
+        return numbers[places]
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ from reidrisk.engines.spark.jobs import in_group
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.guests import check_guest, guest
 
+SUBMITTED = "PYSPARK_GATEWAY_PORT"
+"""What spark-submit sets for the program that it starts."""
+
 OLDEST_JAVA = 17
 ANSWER_WITHIN = 20.0
 EXECUTORS_WITHIN = 60.0
@@ -41,36 +44,47 @@ _COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
 
 
 def session(
-    master: str, *, app: str = "reidrisk", settings: Mapping[str, str] | None = None
+    master: str | None,
+    *,
+    app: str = "reidrisk",
+    settings: Mapping[str, str] | None = None,
+    log: Path | None = None,
 ) -> Any:
     """A `SparkSession` whose executors can do our work.
 
     Args:
-        master: Where the cluster is: `spark://host:7077`, `local[4]`, `yarn`, ...
+        master: Where the cluster is: `spark://host:7077`, `local[4]`, `yarn`, ...; None is that of
+            spark-submit, which started this program.
         app: What the cluster calls it.
         settings: Spark's settings by name, beside ours and above them.
+        log: A file to which Java adds what it says of itself; nowhere, if not given. Under
+            spark-submit, Java runs already, and speaks where it was told.
     """
     check_java_and_python()
-    check_master(master)
+    if master is not None:
+        check_master(master)
     sql = guest("pyspark.sql", "spark")
     running = sql.SparkSession.getActiveSession()
-    if running is not None and running.sparkContext.master != master:
+    if running is not None and master not in (None, running.sparkContext.master):
         raise InvalidInput(
             f"this process has a Spark session on {running.sparkContext.master} already, and has "
             f"only one at a time; stop it, or use it instead of {master}"
         )
-    here, said = _is_here(master), dict(settings or {})
+    here, said = master is not None and _is_here(master), dict(settings or {})
     python = said.get("spark.pyspark.python", sys.executable if here else None)
     if python is not None:
         os.environ.setdefault("PYSPARK_PYTHON", python)  # what Spark looks at, and at nothing else
-    builder = sql.SparkSession.builder.master(master).appName(app)
+    builder = sql.SparkSession.builder.appName(app)
+    if master is not None:
+        builder = builder.master(master)
     for name, value in {**_CHOSEN, **(_HERE if here else {}), **said}.items():
         builder = builder.config(name, value)
     with explaining():
+        _start_java(said, log)
         try:
             spark = builder.getOrCreate()
         except Exception as wrong:
-            if master.startswith("spark://") and "SparkContext" in str(wrong):
+            if master and master.startswith("spark://") and "SparkContext" in str(wrong):
                 raise InvalidInput(_no_master(master)) from wrong
             raise
     try:
@@ -79,6 +93,18 @@ def session(
         spark.stop()
         raise
     return spark
+
+
+def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
+    """Start Java, unless it runs, and let it speak to a file: its words are not for a terminal."""
+    pyspark = guest("pyspark", "spark")
+    if pyspark.SparkContext._gateway is not None or SUBMITTED in os.environ:  # noqa: SLF001
+        return
+    settled = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
+    start = guest("pyspark.java_gateway", "spark").launch_gateway
+    with open(os.devnull if log is None else log, "ab") as file:  # noqa: PTH123
+        gateway = start(settled, {"stdout": file, "stderr": file})
+    pyspark.SparkContext._ensure_initialized(gateway=gateway, conf=settled)  # noqa: SLF001
 
 
 def check_java_and_python() -> None:
