@@ -179,6 +179,7 @@ def _release(
     **synthetic: int | None,
 ) -> None:
     from reidrisk import data
+    from reidrisk.inputs.layouts import Layout
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.mapped import labels_of
     from reidrisk.study.parameters import faults, make_release, release_kind
@@ -186,7 +187,7 @@ def _release(
     kind = release_kind(name)
     if wrong := faults(kind, said):
         raise InvalidInput("\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong))
-    _check_people(path, **synthetic)
+    _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
     files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]
     with show.Progress(quiet=quiet) as progress, _origin(files, synthetic, layout) as origin:
         crowd = _people(path, synthetic, tokens, layout, progress, by_file=shards is not None)
@@ -241,8 +242,8 @@ def _origin(
                "synthetic": synthetic}  # fmt: skip
 
 
-def _check_people(path: str | None, **synthetic: int | None) -> None:
-    """Refuse people of two kinds, or of none."""
+def _check_people(path: str | None, synthetic: dict[str, int | None], *, is_read: bool) -> None:
+    """Refuse people of two kinds, or of none, and options of the other kind."""
     made = synthetic["synthetic"] is not None
     if path is None and not made:
         raise InvalidInput(
@@ -251,11 +252,16 @@ def _check_people(path: str | None, **synthetic: int | None) -> None:
         )
     if path is not None and made:
         raise InvalidInput("PEOPLE and --synthetic are two kinds of people; give one of the two")
+    if made and is_read:
+        raise InvalidInput(
+            "--taxonomy and the options that name columns are of PEOPLE, a table, and people are "
+            "synthetic here; leave them out"
+        )
     for name, value in synthetic.items():
         if value is not None and not made:
             raise InvalidInput(
                 f"--{name.replace('_', '-')} is of synthetic people, and PEOPLE are those of a "
-                "file; leave it out, or give --synthetic in place of PEOPLE"
+                "table; leave it out, or give --synthetic in place of PEOPLE"
             )
 
 

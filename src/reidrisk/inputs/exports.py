@@ -20,11 +20,13 @@ from reidrisk.inputs.formats.parquet import refusing_damage
 from reidrisk.inputs.known_users import KnownUsers, plain
 from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
 from reidrisk.inputs.sharded_folder import Progress, ShardedFolder, cut, forget_shards
+from reidrisk.inputs.shards import ShardWriter
 from reidrisk.inputs.tables import AnyPath
-from reidrisk.observations import MISSING, Observations, smallest_type
+from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
 from reidrisk.rows import Kind, Rows, TokenRows
+from reidrisk.speech import setting
 from reidrisk.spreadsheets import FORMULA, NUMBER
 
 # Users per piece of a file.
@@ -84,6 +86,11 @@ def write_observations(
         _seal_all(place, {seals.WHOLE: everyone, ANONYMOUS: targets}, {}, words, said, notes)
         forget_shards(place)
         return
+    if known.kind is Kind.BAGS:
+        raise InvalidInput(
+            "known holds bags of tokens, and shards hold one token for each slot; leave out "
+            f"{setting('shards')}"
+        )
     cuts = cut(known.users, shards)
     made_of = {"note": said, "origin": origin, "cuts": cuts, "slots": known.slots}
     identity = _identity((targets,), words, made_of)
@@ -238,26 +245,23 @@ def _write_shard(
     known: Rows,
     users: KnownUsers,
     blocks: Iterator[tuple[int, int]],
-    notes: dict[bytes, bytes],
+    notes: Mapping[bytes, bytes],
 ) -> None:
-    kinds = {"user": pa.array(users.part(0, 1)).type, "tokens": pa.list_(pa.int32())}
-
-    def pieces() -> Iterator[list[pa.Array]]:
+    """Write some known rows, block by block."""
+    kind = pa.array(users.part(0, 1)).type
+    with ShardWriter(part, slots=known.slots, tokens=known.tokens, ids=kind, notes=notes) as writer:
         for start, stop in blocks:
-            block = known.block(start, stop)
-            ends = np.arange(0, block.size + 1, block.shape[1], dtype=np.int32)
-            missing = block.ravel() == MISSING
-            values = pa.array(block.ravel().astype(np.int32), mask=missing)
-            yield [pa.array(users.part(start, stop)), pa.ListArray.from_arrays(ends, values)]
-
-    _write(part, pa.schema(kinds, notes), pieces())
+            writer.write(users.part(start, stop), known.block(start, stop))
 
 
 def _row_size(known: Rows, users: KnownUsers) -> float:
-    """Bytes that a row takes in a file, more or less."""
-    names = pa.array(users.part(0, min(known.users, CHUNK)))
-    tokens = known.slots * known.set_size * smallest_type(known.tokens).itemsize
-    return float(tokens + names.nbytes / len(names))
+    """Bytes that a row takes in a shard, more or less: tokens and steps between users in bits."""
+    names = users.part(0, min(known.users, CHUNK))
+    bits = known.slots * max(known.tokens - 1, 1).bit_length()
+    if names.dtype.kind in "iu":
+        step = int(np.abs(np.diff(names.astype(np.int64))).max(initial=1))
+        return (bits + step.bit_length()) / 8
+    return float(bits / 8 + pa.array(names).nbytes / len(names))
 
 
 def _identity(sites: Iterable[Site], words: NDArray[Any], note: Mapping[str, Any]) -> str:

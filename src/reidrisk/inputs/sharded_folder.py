@@ -12,8 +12,9 @@ import re
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ import pyarrow as pa
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.files import ONLY_ME, PART, left_over, made_folder, written_whole
+from reidrisk.files import ONLY_ME, PART, made_folder, written_whole
 from reidrisk.inputs import seals
 from reidrisk.inputs.formats.parquet import DAMAGED
 from reidrisk.locks import locked
@@ -82,16 +83,18 @@ class ShardedFolder:
             done = self._begin()
             left = [place for place, name in enumerate(self.files) if name not in done]
             sizes = {place: stop - start for place, (start, stop) in enumerate(self.shards)}
-            self._check_room(row_size * sum(sizes[place] for place in left))
+            self._check_room(row_size * sum(sizes[place] for place in left), done)
             tally = _Tally(self, done, sum(sizes.values()), progress)
             tally.made(sum(sizes.values()) - sum(sizes[place] for place in left))
             self._write(left, write, tally)
+            for file in set(_ours(self.place / seals.SHARDS)) - set(self.files.values()):
+                file.unlink(missing_ok=True)  # of another release, which had more of them
             yield self.files
             _remove(self.place / seals.WHOLE)
             (self.place / seals.BEGUN).unlink(missing_ok=True)
 
     def _begin(self) -> dict[str, str]:
-        """The shards that are done; what is neither that nor somebody else's is gone."""
+        """The shards that are done, in a folder that may be written to; others are replaced."""
         begun, seal = _begun(self.place), _seal(self.place)
         if begun and begun["id"] != self.identity and begun["sha256"]:
             raise InvalidInput(
@@ -112,17 +115,16 @@ class ShardedFolder:
         folder = self.place / seals.SHARDS
         _refuse_others(folder, {**seal.files, **begun.get("sha256", {})})
         made_folder(folder).chmod(0o700)
-        for file in _ours(folder):
-            if f"{seals.SHARDS}/{file.name}" not in done:
-                file.unlink(missing_ok=True)
-        for name in (seals.BEGUN, seals.SEAL):
-            for part in left_over(self.place / name):
-                part.unlink(missing_ok=True)
+        for part in (*self.place.glob(f".*{PART}"), *folder.glob(f".*{PART}")):
+            part.unlink(missing_ok=True)  # of writes that were killed
         return done
 
-    def _check_room(self, size: float) -> None:
-        """Refuse what does not fit the disk, before it is full."""
-        if size > (free := shutil.disk_usage(self.place).free):
+    def _check_room(self, size: float, done: Mapping[str, str]) -> None:
+        """Refuse what does not fit the disk, before it is full; what is replaced makes room."""
+        kept = {self.files[name] for name in done}
+        old = sum(file.stat().st_size for file in _ours(self.place / seals.SHARDS)
+                  if file not in kept)  # fmt: skip
+        if size > (free := shutil.disk_usage(self.place).free + old):
             raise InvalidInput(
                 f"{self.place}: the shards take about {size / GIB:.3g} GiB, and the disk has "
                 f"{free / GIB:.3g} GiB left; make room, choose another disk, or show fewer users"
@@ -135,7 +137,7 @@ class ShardedFolder:
         def blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
             for first in range(start, stop, BLOCK):
                 if halted.is_set():
-                    raise InterruptedError
+                    raise _Halted
                 last = min(first + BLOCK, stop)
                 yield first, last
                 tally.made(last - first)
@@ -147,12 +149,19 @@ class ShardedFolder:
             tally.finished(name, file)
 
         with ThreadPoolExecutor(cores()) as pool:
+            writing = [pool.submit(copy_context().run, one, place) for place in left]
             try:
-                for _ in pool.map(one, left):
-                    pass
+                for shard in as_completed(writing):
+                    shard.result()
             except BaseException:
                 halted.set()
+                for shard in writing:
+                    shard.cancel()
                 raise
+
+
+class _Halted(Exception):
+    """Another shard could not be written, or somebody stopped us."""
 
 
 class _Tally:
