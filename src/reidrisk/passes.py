@@ -7,6 +7,8 @@ them, and only what it found comes back.
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import reduce as fold
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -22,7 +24,12 @@ Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
 Work: TypeAlias = Callable[[Blocks], Result]
 Merge: TypeAlias = Callable[[Result, Result], Result]
 
+Keep: TypeAlias = Callable[[str, Callable[[], Any]], Any]
+"""Goes over rows by what it is given, or finds what that gave before; told what is done to whom."""
+
 ROWS_AT_A_TIME = 1 << 18
+
+_keep: ContextVar[Keep | None] = ContextVar("keep", default=None)
 
 _LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
 
@@ -73,6 +80,26 @@ def over_rows(
             in this order at the end.
         most: Rows in a block at most, if `step` is not given.
     """
+    keep = _keep.get()
+    if keep is not None:
+        what = f"{work.__module__}.{work.__qualname__}, {rows.users} x {rows.slots}, step {step}"
+        return keep(what, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
+    return _over(rows, work, merge, step, most)
+
+
+@contextmanager
+def kept(keep: Keep) -> Iterator[None]:
+    """Let somebody keep what passes over rows give, since others will need the same."""
+    before = _keep.set(keep)
+    try:
+        yield
+    finally:
+        _keep.reset(before)
+
+
+def _over(
+    rows: Rows, work: Work[Result], merge: Merge[Result], step: int | None, most: int
+) -> Result:
     if isinstance(rows, Elsewhere):
         return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
     size = most if step is None else step

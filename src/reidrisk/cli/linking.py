@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import merging, options, show
 from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
 from reidrisk.errors import InvalidInput
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reidrisk.data import Linked
     from reidrisk.inputs.layouts import Layout
     from reidrisk.inputs.linked import Strangers
+    from reidrisk.study.parts import Part
 
 Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
@@ -40,6 +41,7 @@ def _strangers(text: str) -> "Strangers | float":
 @options.shown_with()
 @options.strangers()
 @options.training()
+@merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.max_memory()
@@ -54,6 +56,7 @@ def attack(
     strangers: float,
     present: float | None,
     training: float,
+    part: "Part | None",
     output: str | None,
     *,
     with_users: bool,
@@ -70,6 +73,7 @@ def attack(
       reidrisk attack seen/ --attack type-aware -o run/
       reidrisk attack seen/ --strangers 30%
       reidrisk attack seen/ --attack neural --training 50%
+      reidrisk attack seen/ --part 3/64 -o parts/
     """
     from reidrisk.inputs.seals import read_seal
     from reidrisk.study.input_files import hashed
@@ -86,7 +90,7 @@ def attack(
     question = _question(paths, inputs, linked, {}, attacks, slots, shown,
                          seed=note.get("seed", 0), strangers=strangers, present=present,
                          training=training)  # fmt: skip
-    answer(question, wishes)
+    _answer(question, wishes, part)
 
 
 @click.command()
@@ -102,6 +106,7 @@ def attack(
               "and hides as many known users besides.")  # fmt: skip
 @options.present()
 @options.training()
+@merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.max_memory()
@@ -110,7 +115,8 @@ def attack(
 def link(
     known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
     noise: float | None, top: int | None, strangers: "Strangers | float",
-    present: float | None, training: float, output: str | None, layout: "Layout",
+    present: float | None, training: float, part: "Part | None", output: str | None,
+    layout: "Layout",
     *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Find the people of one table in another.
@@ -136,6 +142,7 @@ def link(
       reidrisk link shop-a.csv shop-b.csv --user customer --item product -o run/
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
+      reidrisk link known.parquet anonymous.parquet --part 3/64 -o parts/
     """  # fmt: skip
     from reidrisk.study.input_files import hashed
 
@@ -152,7 +159,15 @@ def link(
                          strangers=hidden, present=present, training=training)  # fmt: skip
     if not (quiet or as_json):
         show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
-    answer(question, wishes)
+    _answer(question, wishes, part)
+
+
+def _answer(question: Question, wishes: Wishes, part: "Part | None") -> None:
+    """Everything, or a part of it."""
+    if part is None:
+        answer(question, wishes)
+    else:
+        merging.answer_part(question, wishes, part)
 
 
 def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:

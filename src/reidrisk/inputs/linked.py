@@ -52,6 +52,7 @@ class Linked:
         labels: `labels[token]` is the name of a token in the files.
         stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
             among the known users cannot be right about them, and may accuse somebody.
+        stranger_ids: The user of each of them, if that is told.
         slot_names: What the slots are called, if they have names: epochs, columns.
         by_column: Whether slots are columns of a table, each with tokens of its own.
         top_sets: Users x slots x top, -1 where absent, if the files had them.
@@ -64,6 +65,7 @@ class Linked:
     ids: NDArray[Any]
     labels: NDArray[Any]
     stranger_rows: Tokens | BagRows | None = None
+    stranger_ids: NDArray[Any] | None = None
     slot_names: tuple[str, ...] = ()
     by_column: bool = False
     top_sets: NDArray[np.int32] | None = None
@@ -101,6 +103,15 @@ class Linked:
     def known_only(self) -> int:
         """Number of known users of whom there is no anonymous row."""
         return self.users - len(np.unique(self.truth))
+
+    def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """The users of some rows of `known`, by their numbers, in this order."""
+        return np.asarray(self.ids[rows])
+
+    @property
+    def target_ids(self) -> NDArray[Any]:
+        """The user of each target."""
+        return self.ids_of(self.truth)
 
     @cached_property
     def observations(self) -> Observations:
@@ -172,11 +183,11 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
     here, there = here.numbered(labels), there.numbered(labels)
-    known, anonymous = (rows_of_site(rows, len(labels)) for rows in (here, there))
     refuse_twins(here.users, here.source)
     refuse_twins(there.users, there.source, _ONE_ROW)
+    known, anonymous = (_by_user(rows, len(labels)) for rows in (here, there))
     users = users_of(here, there)
-    truth = _truth(here, there)
+    truth = find(there.users.labels, here.users.labels)
     found = truth != MISSING
     if not found.any():
         raise InvalidInput(
@@ -185,7 +196,7 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
             "same column, 7 or 007 in both"
         )
     if strangers == "refuse" and not found.all():
-        first, *others = np.flatnonzero(~found).tolist()
+        first, *others = np.flatnonzero(~found[there.users.codes]).tolist()
         more = f", nor are those of {len(others):,} more" if others else ""
         raise InvalidInput(
             f"{there.source.place(first)}: the user of this row is not in {here.source}{more}; add "
@@ -197,20 +208,19 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
     warn(warnings)
     return Linked(
-        known, anonymous[found], truth[found], here.users.labels[here.users.codes], labels,  # type: ignore[arg-type]
+        known, anonymous[found], truth[found], here.users.labels, labels,  # type: ignore[arg-type]
         stranger_rows=None if found.all() else anonymous[~found],
+        stranger_ids=None if found.all() else there.users.labels[~found],
         slot_names=tuple(map(str, here.slots)),
         by_column=here.form == "columns",
         warnings=warnings,
     )  # fmt: skip
 
 
-def _truth(here: SiteRows, there: SiteRows) -> NDArray[np.int64]:
-    """The known row of each anonymous one, -1 where there is none."""
-    place = np.empty(len(here.users.labels), dtype=np.int64)
-    place[here.users.codes] = np.arange(len(here.users.codes))
-    found = find(there.users.labels, here.users.labels)
-    return np.where(found < 0, MISSING, place[found])[there.users.codes]
+def _by_user(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
+    """One row for each user, in the order of users: nothing hangs on how a file is sorted."""
+    values, codes = rows_of_site(rows, tokens), rows.users.codes
+    return values if (np.diff(codes) > 0).all() else values[np.argsort(codes)]
 
 
 def _notes(file: Path) -> dict[bytes, bytes]:

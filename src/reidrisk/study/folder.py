@@ -172,7 +172,7 @@ class _Run:
                     f"{mine[part]!r}. {self._instead}"
                 )
         if before is not None and before.get("fingerprint") != mine["fingerprint"]:
-            changed = _first_difference(before, mine)
+            changed = first_difference(before, mine)
             raise InvalidInput(
                 f"{self.folder} holds a run of another study or other inputs: {changed} differs. "
                 f"{self._instead}"
@@ -328,11 +328,11 @@ def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _first_difference(before: Any, now: Any, path: str = "") -> str:
+def first_difference(before: Any, now: Any, path: str = "") -> str:
     """Where two descriptions differ first, as a path of keys."""
     if isinstance(before, dict) and isinstance(now, dict):
         for key in sorted({*before, *now} - {"fingerprint", "file"}):
             if before.get(key) != now.get(key):
                 inner = f"{path}.{key}" if path else key
-                return _first_difference(before.get(key), now.get(key), inner)
+                return first_difference(before.get(key), now.get(key), inner)
     return path or "everything"

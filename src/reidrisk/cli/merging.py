@@ -1,0 +1,182 @@
+"""A run by parts: one of them searched, and all of them put together."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reidrisk.cli import options, show, stopping
+from reidrisk.cli.measuring import Question, Wishes, as_typed, study_text
+from reidrisk.cli.running import Journal, written_page
+from reidrisk.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from reidrisk.study import Result
+    from reidrisk.study.part_files import Parts
+    from reidrisk.study.parts import Part
+
+_MATCHES = ".matches"
+
+
+def _part(text: str) -> "Part":
+    """Which of how many parts."""
+    from reidrisk.study.parts import Part
+
+    try:
+        return Part.read(text)
+    except InvalidInput as wrong:
+        raise click.BadParameter(str(wrong)) from None
+
+
+def part() -> Callable[..., Any]:
+    """Only some of the known rows."""
+    return click.option(
+        "--part", type=_part, metavar="K/N",
+        help="Search only the K-th of N parts of the known rows, and write what it finds into the "
+        "folder of -o; `reidrisk merge` puts the parts together.",
+    )  # fmt: skip
+
+
+def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
+    """Search a part of the known rows for all that is asked, in a folder of parts."""
+    from reidrisk.engines.parts import engine_of_parts
+    from reidrisk.study.parts import search_part
+    from reidrisk.study.toml import StudyFile
+
+    output = wishes.output
+    if output is None or options.is_file(output) or output.endswith(_MATCHES):
+        raise InvalidInput("--part writes one of several files; name a folder for them with -o")
+    if wishes.with_users or wishes.as_json:
+        option = "--with-users" if wishes.with_users else "--json"
+        raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "
+                           "leave one of them out")  # fmt: skip
+    show.warn(question.source)
+    words = as_typed()
+    _, _, text = study_text(question, words).partition("\n")
+    file = StudyFile(text, question.study, question.source, dict(question.inputs))
+    with show.Progress(quiet=wishes.quiet) as progress:
+        try:
+            found, searched = search_part(
+                Path(output),
+                file,
+                part,
+                engine=engine_of_parts(progress.pairs),
+                watch=lambda step, place, steps: progress(step, place, steps, found=False),
+            )
+        except KeyboardInterrupt:
+            progress.__exit__()
+            again = shlex.join(("reidrisk", *words))
+            click.echo(f"stopped; what is done is kept in {output}. To go on: {again}", err=True)
+            raise click.exceptions.Exit(stopping.code()) from None
+    if not wishes.quiet:
+        done = "Searched" if searched else "Searched before"
+        click.echo(f"{done}: {found}. When all are: reidrisk merge {shlex.quote(output)} -o run/")
+
+
+@click.command()
+@click.argument("parts", nargs=-1, required=True, type=click.Path())
+@click.option("-o", "--output", type=options.Written(), metavar="PATH", required=True,
+              help="A folder for the run, as `attack -o` makes it, when all parts are there; or a "
+              "file that ends in .matches, for some of them.")  # fmt: skip
+@options.max_memory()
+@options.as_json()
+@options.quiet()
+def merge(parts: tuple[str, ...], output: str, *, as_json: bool, quiet: bool) -> None:
+    """Put the parts of a run together.
+
+    PARTS are files that `reidrisk attack --part` or `reidrisk merge` wrote, or folders of such. In
+    any order and grouping they give the same; all of them give what the run in one go gives, to the
+    byte.
+
+    \b
+    Examples:
+      reidrisk attack seen/ --part 1/2 -o parts/
+      reidrisk attack seen/ --part 2/2 -o parts/
+      reidrisk merge parts/ -o run/
+      reidrisk merge parts/*.matches -o merged.matches
+    """
+    from reidrisk.files import keep_inputs, writable
+    from reidrisk.study.part_files import read_all, write_parts
+
+    files = _files(parts)
+    if not output.endswith(_MATCHES):
+        _run(read_all(files), files[0].parent, output, parts, as_json=as_json, quiet=quiet)
+        return
+    if as_json:
+        raise InvalidInput("--json prints the figures of a run; name a folder for it with -o")
+    keep_inputs([writable(output)], files)
+    merged = read_all(files)
+    write_parts(Path(output), merged)
+    if not quiet:
+        left = len(merged.missing)
+        state = f"{left:,} of {merged.whole.of:,} parts are missing" if left else "all parts"
+        click.echo(f"{output}: {state}.")
+
+
+def _files(named: tuple[str, ...]) -> list[Path]:
+    """All files that are named, and those in folders that are."""
+    files: list[Path] = []
+    for one in map(Path, named):
+        inside = sorted(one.glob(f"*{_MATCHES}")) if one.is_dir() else [one]
+        if not inside:
+            raise InvalidInput(
+                f"{one}: holds no parts that are done, files that end in {_MATCHES}; search them "
+                "first: reidrisk attack SEEN --part K/N -o FOLDER"
+            )
+        files += inside
+    return files
+
+
+def _run(
+    merged: "Parts",
+    folder: Path,
+    output: str,
+    parts: tuple[str, ...],
+    *,
+    as_json: bool,
+    quiet: bool,
+) -> None:
+    """The run of which all parts are there."""
+    from reidrisk.engines.parts import engine_of_parts
+    from reidrisk.study.parts import PASSES, run_merged
+
+    again = shlex.join(("reidrisk", "merge", *parts, "-o", output))
+    with show.Progress(quiet=quiet) as progress:
+        journal = Journal(Path(output), progress)
+        try:
+            file, result, others = run_merged(
+                output,
+                merged,
+                passes=folder / PASSES,
+                engine=engine_of_parts(progress.pairs),
+                comment=f"# as run: {again}\n",
+                watch=journal,
+                learning=journal.learned,
+            )
+        except KeyboardInterrupt:
+            progress.__exit__()
+            kept = "" if not journal.begun else f"; what is done is kept in {output}"
+            click.echo(f"stopped{kept}. To go on: {again}", err=True)
+            raise click.exceptions.Exit(stopping.code()) from None
+        if journal.begun:
+            journal.note("done")
+    show.warn(file.source)
+    page = written_page(result, Path(output))
+    if as_json:
+        click.echo(result.to_json(), nl=False)
+    elif not quiet:
+        _tell(result, others)
+        page_said = f"The report: {page}" if page else f"A page: reidrisk report {output}"
+        click.echo(f"All figures: {output}. {page_said}")
+
+
+def _tell(result: "Result", others: int) -> None:
+    show.say(f"{result.users:,} known users, {result.targets:,} targets")
+    show.risks(result.risks, result.unit)
+    show.strangers(result.strangers)
+    if others:
+        show.say(
+            f"{others:,} questions depended on what others found, and were searched here and now."
+        )
