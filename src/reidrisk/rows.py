@@ -109,7 +109,7 @@ class Mapped:
 
     @classmethod
     def of(cls, values: Tokens) -> "Mapped | None":
-        """Where an array lies in a file; None if it does not, or is a copy once it is written to."""
+        """Where an array lies in a file; None if not, or if written entries are copies."""
         map_, file = getattr(values, "_mmap", None), getattr(values, "filename", None)
         copied = getattr(values, "mode", "c") == "c"
         if map_ is None or file is None or copied or min(values.strides, default=0) < 0:
