@@ -7,14 +7,16 @@ are held. So memory goes by the largest file, not by the number of users.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
@@ -33,6 +35,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import (
     PEOPLE,
+    TEXT,
     TYPES,
     AnyPath,
     files_of,
@@ -41,6 +44,7 @@ from reidrisk.inputs.tables import (
     refuse_unlike,
 )
 from reidrisk.inputs.times import days_as_text
+from reidrisk.inputs.twins import refuse_stored_twins
 from reidrisk.machine import cores
 from reidrisk.people.people import Cells
 from reidrisk.people.profiles import Counts, Profiles
@@ -66,6 +70,11 @@ class _Tables:
         table = read_file(file, PEOPLE, self.columns, _OPTIONAL, self.layout, self.files)
         return table, Source((str(file),), (table.num_rows,))
 
+    def users(self, file: Path) -> NDArray[Any]:
+        """The users of a file, each once."""
+        table = read_file(file, {"user": TEXT}, self.columns, (), self.layout, self.files)
+        return encode_users(table["user"], "user", Source((str(file),), (table.num_rows,))).labels
+
 
 @dataclass(frozen=True)
 class _Facts:
@@ -77,6 +86,7 @@ class _Facts:
         labels: Its tokens.
         epochs: Its epochs, those that were not asked for too.
         text: Whether its users are text.
+        ends: Its first user and its last.
         present: How many users were there in no, one, two, ... of the epochs that are taken.
     """
 
@@ -85,7 +95,13 @@ class _Facts:
     labels: NDArray[Any]
     epochs: NDArray[Any]
     text: bool
+    ends: tuple[Any, Any]
     present: Counter[int]
+
+    @property
+    def users(self) -> int:
+        """How many there are, those who are not taken too."""
+        return sum(self.present.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,6 +317,8 @@ def open_profiles(
     first = [_look(file, tables) for file in files]
     source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
+    text = any(one.text for one in first)
+    _refuse_twins(_Everybody.of(files, first, text, tables), [one.ends for one in first])
     every = reduce(union, (one.epochs for one in first))
     labels = reduce(union, (one.labels for one in first))
     taken = _taken(every, chosen, source)
@@ -318,7 +336,7 @@ def open_profiles(
         labels,
         taken,
         chosen.absent == "pad" or there == sum(users) * len(taken),
-        any(one.text for one in first),
+        text,
         every,
         tables,
     )
@@ -338,8 +356,50 @@ def _look(file: Path, tables: _Tables) -> _Facts:
         people.labels,
         np.unique(people.epoch_labels),
         is_text(people.ids),
+        (people.ids[0], people.ids[-1]),
         Counter(present.sum(axis=1).tolist()),
     )
+
+
+@dataclass(frozen=True)
+class _Everybody:
+    """The users of all files, in which twins are looked for."""
+
+    files: tuple[Path, ...]
+    starts: NDArray[np.int64]
+    text: bool
+    tables: _Tables
+
+    @classmethod
+    def of(cls, files: tuple[Path, ...], first: list[_Facts], text: bool, tables: _Tables) -> Self:
+        """Those whom a first look found."""
+        return cls(files, np.cumsum([0, *(one.users for one in first)]), text, tables)
+
+    @property
+    def users(self) -> int:
+        """How many they are."""
+        return int(self.starts[-1])
+
+    def users_by_group(self) -> Iterator[tuple[int, pa.Array]]:
+        """Those of each file, with the number of the first."""
+        for file, start in zip(self.files, self.starts.tolist(), strict=False):
+            names = self.tables.users(file)
+            yield (
+                start,
+                pa.array(as_text(names), pa.large_string()) if self.text else pa.array(names),
+            )
+
+    def place(self, row: int) -> str:
+        """The file that a user is in."""
+        return str(self.files[int(np.searchsorted(self.starts, row, side="right")) - 1])
+
+
+def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
+    """Refuse a user who is in two files; nobody is, if each file begins behind another's end."""
+    alike = len({isinstance(end, str) for one in ends for end in one}) == 1
+    if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
+        return
+    refuse_stored_twins(everybody, "all rows of a user are in one file: write them so, or read all")
 
 
 def _taken(every: NDArray[Any], choices: Choices, source: Source) -> NDArray[Any]:
