@@ -82,7 +82,7 @@ def test_any_parts_in_any_grouping_give_the_answer_of_one_go(question, of, rando
     for part in range(1, of + 1):
         found = answered_in_part(question, data.draw(engines), part, of)
         content = packed([stored(one) for one in found])
-        parts.append(Parts(WHOLE, (part,), {"asked": unpacked(bytearray(content))}))
+        parts.append(Parts(WHOLE, (part,), 0, {"asked": unpacked(bytearray(content))}))
     ordered = parts[0]
     for one in parts[1:]:
         ordered = ordered.merge(one)
@@ -115,9 +115,9 @@ def test_sums_by_parts_are_not_made_at_the_merge(slots, monkeypatch):
     for score in (mixture, table, weights):
         question = Question("evidence", seen, (score,))
         parts = [answered_in_part(question, ENGINES[0], part, 5) for part in range(1, 6)]
-        merged = Parts(WHOLE, (1,), {"": [stored(one) for one in parts[0]]})
+        merged = Parts(WHOLE, (1,), 0, {"": [stored(one) for one in parts[0]]})
         for part, found in enumerate(parts[1:], start=2):
-            merged = merged.merge(Parts(WHOLE, (part,), {"": [stored(one) for one in found]}))
+            merged = merged.merge(Parts(WHOLE, (part,), 0, {"": [stored(one) for one in found]}))
         expected = in_one_go(question)
         with monkeypatch.context() as patch:
             patch.setattr(type(seen.known), "block", _never)
