@@ -7,13 +7,13 @@ are held. So memory goes by the largest file, not by the number of users.
 
 import threading
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +46,7 @@ from reidrisk.inputs.tables import (
 from reidrisk.inputs.times import days_as_text
 from reidrisk.inputs.twins import refuse_stored_twins
 from reidrisk.machine import cores
+from reidrisk.parallel import over_blocks
 from reidrisk.people.people import Cells
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.speech import setting
@@ -318,7 +319,8 @@ def open_profiles(
     source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
     text = any(one.text for one in first)
-    _refuse_twins(_Everybody.of(files, first, text, tables), [one.ends for one in first])
+    starts = np.cumsum([0, *(one.users for one in first)])
+    _refuse_twins(_Everybody(files, starts, text, tables), [one.ends for one in first])
     every = reduce(union, (one.epochs for one in first))
     labels = reduce(union, (one.labels for one in first))
     taken = _taken(every, chosen, source)
@@ -363,35 +365,34 @@ def _look(file: Path, tables: _Tables) -> _Facts:
 
 @dataclass(frozen=True)
 class _Everybody:
-    """The users of all files, in which twins are looked for."""
+    """The users of all files, as those who look for twins ask for them."""
 
     files: tuple[Path, ...]
     starts: NDArray[np.int64]
     text: bool
     tables: _Tables
-
-    @classmethod
-    def of(cls, files: tuple[Path, ...], first: list[_Facts], text: bool, tables: _Tables) -> Self:
-        """Those whom a first look found."""
-        return cls(files, np.cumsum([0, *(one.users for one in first)]), text, tables)
+    told: list[str] = field(default_factory=list)
+    """Files that were asked for by name."""
 
     @property
     def users(self) -> int:
         """How many they are."""
         return int(self.starts[-1])
 
-    def users_by_group(self) -> Iterator[tuple[int, pa.Array]]:
-        """Those of each file, with the number of the first."""
-        for file, start in zip(self.files, self.starts.tolist(), strict=False):
-            names = self.tables.users(file)
-            yield (
-                start,
-                pa.array(as_text(names), pa.large_string()) if self.text else pa.array(names),
-            )
+    def over_users(self, work: Callable[[int, pa.Array], Part]) -> list[Part]:
+        """Call `work(number of the first, users)` for each file, in the order of files."""
 
-    def place(self, row: int) -> str:
-        """The file that a user is in."""
-        return str(self.files[int(np.searchsorted(self.starts, row, side="right")) - 1])
+        def read(at: int, _: int) -> Part:
+            names = self.tables.users(self.files[at])
+            users = pa.array(as_text(names), pa.large_string()) if self.text else pa.array(names)
+            return work(int(self.starts[at]), users)
+
+        return over_blocks(read, len(self.files), 1)
+
+    def place(self, user: int) -> str:
+        """The file of a user."""
+        self.told.append(str(self.files[int(np.searchsorted(self.starts, user, side="right")) - 1]))
+        return self.told[-1]
 
 
 def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
@@ -399,7 +400,16 @@ def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
     alike = len({isinstance(end, str) for one in ends for end in one}) == 1
     if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
         return
-    refuse_stored_twins(everybody, "all rows of a user are in one file: write them so, or read all")
+    try:
+        refuse_stored_twins(cast("Any", everybody))
+    except InvalidInput as wrong:
+        if not everybody.told:
+            raise
+        second, first = everybody.told
+        raise InvalidInput(
+            f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
+            "one file; write the files anew, partitioned by user"
+        ) from wrong
 
 
 def _taken(every: NDArray[Any], choices: Choices, source: Source) -> NDArray[Any]:
