@@ -2,7 +2,7 @@
 
 import re
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +12,8 @@ from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
 from reidrisk.engines.spark.blocks import Facts
+from reidrisk.engines.spark.errors import explaining
+from reidrisk.engines.spark.frames import FrameRows, rows_of_frame
 from reidrisk.engines.spark.rows import MOST_ROWS, SparkRows
 from reidrisk.engines.spark.shipping import shipped
 from reidrisk.engines.spark.sources import Names, as_sent, cells_of
@@ -89,11 +91,38 @@ class SparkEngine(Searches):
         yield asked
         asked.report(pairs)
 
+    def rows_of(
+        self,
+        frame: Any,
+        *,
+        tokens: int,
+        user: str = "user",
+        columns: str | Sequence[str] | None = None,
+    ) -> FrameRows:
+        """Known rows of a DataFrame, in the order of users; nobody comes here.
+
+        Args:
+            frame: A Spark DataFrame, one row per user, however cut and shuffled.
+            tokens: Size of the alphabet.
+            user: The column of ids, text or whole numbers, each once.
+            columns: A column of lists, one token for each slot, all of the same length; or columns
+                of tokens, one for each slot. Null where nothing came. If not given, `tokens` if
+                there is such a column, else all others than `user`.
+        """
+        tasks = self.partitions or _TASKS_PER_CORE * self._context.defaultParallelism
+        return rows_of_frame(frame, tokens=tokens, user=user, columns=columns, partitions=tasks)
+
+    @property
+    def _context(self) -> Any:
+        context = self.spark.sparkContext
+        with explaining(context):
+            return context
+
     def _there(self, rows: Rows) -> Rows:
         sent, here = as_sent(rows), isinstance(rows, TokenRows | SetRows | BagRows)
         if sent is None and not here:
             return rows
-        facts, context = Facts.of(rows), self.spark.sparkContext
+        facts, context = Facts.of(rows), self._context
         size = facts.users * facts.row_bytes
         if sent is not None:
             names = Names(context, shipped(sent), facts.users, self._partitions(facts, size))
@@ -112,13 +141,13 @@ class SparkEngine(Searches):
 
     def _partitions(self, facts: Facts, size: int) -> int:
         units = -(-facts.users // unit(facts.users))
-        tasks = _TASKS_PER_CORE * self.spark.sparkContext.defaultParallelism
+        tasks = _TASKS_PER_CORE * self._context.defaultParallelism
         wanted = self.partitions or max(tasks, -(-size // _PARTITION_BYTES))
         return min(wanted, units)
 
     def _task_memory(self) -> int:
         """Bytes that one task may take beside the JVM."""
-        context = self.spark.sparkContext
+        context = self._context
         settings = context.getConf()
         cores = int(settings.get("spark.executor.cores", "0")) or context.defaultParallelism
         for name in ("spark.executor.pyspark.memory", "spark.executor.memoryOverhead"):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from reidrisk.engines.memory import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import Cut, Facts
+from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import Report, Task, run
 from reidrisk.engines.spark.sources import Source
 from reidrisk.errors import InvalidInput
@@ -187,7 +188,8 @@ class SparkRows(_OfFacts):
         report: Report | None = None,
         what: str,
     ) -> Result:
-        parts = self.source.parts(self.whole, cut, units)
+        with explaining(self.source.context):
+            parts = self.source.parts(self.whole, cut, units)
         task = Task(self.source.opener(self.whole, units), cut, work)
         return run(parts, task, merge, report=report, what=what)  # type: ignore[no-any-return]
 

@@ -40,6 +40,10 @@ class Source(Protocol):
     """Rows that the executors can get at, in units that no partition parts."""
 
     @property
+    def context(self) -> Any:
+        """Spark's."""
+
+    @property
     def unit(self) -> int:
         """Rows that are together."""
 
@@ -112,6 +116,11 @@ class Cells:
     def __post_init__(self) -> None:
         self.rdd.persist(guest("pyspark", "spark").StorageLevel.MEMORY_AND_DISK)
         weakref.finalize(self, _release, self.rdd).atexit = False
+
+    @property
+    def context(self) -> Any:
+        """Spark's."""
+        return self.rdd.context
 
     def parts(self, facts: Facts, cut: Cut, units: Numbers | None) -> Any:
         """All cells, of which some may be passed over; cut anew if steps begin elsewhere."""
