@@ -105,7 +105,15 @@ def test_executors_that_run_out_of_memory_name_the_settings_to_raise(cluster):
         TAKE_TOO_MUCH,
         settings={"spark.executor.pyspark.memory": "1g", "spark.task.maxFailures": "1"},
     ).lines()
-    assert lines == []
+    python, _, killed, _, java, _, fine = lines
+    assert lines[1::2] == ["then None"] * 3
+    assert python.startswith("TooLarge: an executor ran out of memory; raise spark.executor.memory")
+    assert killed.startswith("TooLarge: a Python process of an executor was ended, as the system")
+    assert java.startswith("TooLarge: ")
+    for line in (python, killed, java):
+        assert "spark.executor.memory (" in line
+        assert "spark.executor.pyspark.memory (" in line
+    assert fine == "then 20000"
 
 
 def test_a_package_that_executors_lack_is_named_with_what_to_do(cluster, tmp_path):
@@ -158,6 +166,12 @@ def test_a_master_that_is_not_there_is_told_within_a_minute(cluster, request, ma
     assert line.startswith("InvalidInput: ")
     assert address in line
     assert why in line
+
+
+IMPATIENT = """
+from reidrisk.engines.spark.session import check_executors
+check_executors.__defaults__ = (5.0,)
+"""
 
 
 def test_a_master_without_workers_is_told(tmp_path):
