@@ -505,7 +505,13 @@ class Answering:
             with self.engine.begin(1) as crew:
                 return question.asked_of(crew)
         with self.passes.within(name):
-            return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            try:
+                return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
+                raise InvalidInput(
+                    f"what the parts found does not fit to the study, in {self.step}; search all "
+                    "parts again"
+                ) from wrong
 
 
 def name_of(step: str, question: Question) -> str:
