@@ -19,6 +19,7 @@ from reidrisk.inputs.exports import (
 from reidrisk.inputs.histories import Epochs, read_histories
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.linked import Linked, read_linked, read_observations
+from reidrisk.inputs.people_files import PeopleFiles, open_profiles
 from reidrisk.inputs.plays import plays_layout, read_plays
 from reidrisk.inputs.tables import read_profiles, read_taxonomy
 from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
@@ -37,6 +38,7 @@ __all__ = [
     "Layout",
     "Linked",
     "People",
+    "PeopleFiles",
     "PopulationFit",
     "Profiles",
     "SequenceChances",
@@ -47,6 +49,7 @@ __all__ = [
     "TopicTree",
     "fit_population",
     "make_profiles",
+    "open_profiles",
     "plays_layout",
     "read_histories",
     "read_linked",

@@ -99,6 +99,13 @@ class _ArrayRows(NDArrayOperatorsMixin):
         rows, complete = checked_array(name, values, tokens, self.dimensions)
         self._fill(rows, tokens, complete)
 
+    @classmethod
+    def checked(cls, values: Tokens, *, tokens: int, complete: bool) -> Self:
+        """Rows that were checked when they were made, and are of the smallest type."""
+        rows = object.__new__(cls)
+        rows._fill(read_only(values), tokens, complete)
+        return rows
+
     def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "tokens", tokens)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.apart import ApartRows
 
 import reidrisk as rr
 from reidrisk import BagRows, InvalidInput, Observations, SetRows, TooLarge
@@ -308,13 +309,12 @@ def brute_classes(columns, known, shown):
 
 
 @pytest.mark.parametrize("slots", [2, 5, 45])
-@pytest.mark.parametrize("rows_at_a_time", [7, 1 << 18])
-def test_groups_are_all_pairs(slots, rows_at_a_time, monkeypatch):
+@pytest.mark.parametrize("held", [lambda rows: rows, ApartRows], ids=["here", "elsewhere"])
+def test_groups_are_all_pairs(slots, held):
     """Whether codes are counted in a table, sorted, or of two words; in one block or several."""
-    monkeypatch.setattr(pairs, "ROWS_AT_A_TIME", rows_at_a_time)
     random = np.random.default_rng(slots)
     known, shown = (random.integers(-1, 4, (size, slots)) for size in (40, 5))
-    rows = rows_of(known, tokens=4)
+    rows = held(rows_of(known, tokens=4))
     columns = [
         Column.of(drawn, COMPARISONS[slot % 3])
         for slot, drawn in enumerate(drawn_chances(rows, shown))

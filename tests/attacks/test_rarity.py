@@ -113,7 +113,7 @@ def test_slots_are_forgotten(attack):
 
 
 def test_times_held_are_counted_over_blocks(monkeypatch):
-    monkeypatch.setattr("reidrisk.attacks.holders._ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("reidrisk.attacks.holders.ROWS_AT_A_TIME", 2)
     assert times_held(SEEN.known, 2).tolist() == [
         [1, 4, 0], [3, 1, 1], [4, 1, 0], [4, 0, 1], [5, 0, 0]
     ]  # fmt: skip

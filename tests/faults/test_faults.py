@@ -15,6 +15,7 @@ from tests.faults.shim import Killed, faulty_files, faulty_memory
 from tests.fuzz.running import Done, run
 from tests.fuzz.world import sound
 
+from reidrisk.inputs.seals import BEGUN
 from reidrisk.locks import NOTE as LOCK
 
 pytestmark = pytest.mark.faults
@@ -52,6 +53,10 @@ WORKS = {
     "merge": Work(("merge", "parts", "-o", "run", "-q"), PARTS, every=2),
     "merge into a file": Work(("merge", "parts", "-o", "all.matches", "-q"), PARTS),
     "release": Work(RELEASE),
+    "release in shards": Work((*RELEASE, "--shards", "3")),
+    "release in other shards": Work(
+        (*RELEASE, "--shards", "2"), ((*RELEASE, "--shards", "3"),), every=3
+    ),
     "release again": Work((*RELEASE, "--noise", "9%"), ((*RELEASE, "--noise", "1%"),)),
     "synth as Parquet": Work((*SYNTH, "people-new.parquet")),
     "synth as text": Work((*SYNTH, "people-new.csv")),
@@ -137,8 +142,9 @@ class Made:
         ]
 
     def left(self, there: dict[str, bytes]) -> list[str]:
-        known = {*self.before, *self.after}
-        # What a part has done of its questions is kept until it is done.
+        # What tells which shards are done, or holds what a part has done, stays, so that the same
+        # command goes on.
+        known = {*self.before, *self.after, f"seen/{BEGUN}"}
         kept = {name for name in there if name.endswith(".matches") and ".begun/" in name}
         return [f"{name} is left behind" for name in sorted(set(there) - known - kept)]
 

@@ -17,6 +17,7 @@ from reidrisk.data import (
 from reidrisk.inputs.layouts import Layout
 from reidrisk.observations import Observations
 from reidrisk.speech import speaking
+from reidrisk.study.describe import describe, fingerprint
 
 
 def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
@@ -30,11 +31,15 @@ def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
 
 
 def assert_same(linked, original, ids=None, labels=None):
-    again = linked.observations
-    for name in ("known", "anonymous", "truth"):
-        np.testing.assert_array_equal(getattr(again, name), getattr(original, name), name)
+    """The same observations, in the order of users."""
+    again, users = linked.observations, np.arange(len(original.known)) if ids is None else ids
+    order = np.argsort(users)
+    places = np.argsort(order)[original.truth]
+    np.testing.assert_array_equal(again.known, np.asarray(original.known)[order])
+    np.testing.assert_array_equal(again.anonymous, original.anonymous[np.argsort(places)])
+    np.testing.assert_array_equal(again.truth, np.sort(places))
     assert again.tokens == original.tokens
-    assert linked.ids.tolist() == list(range(len(original.known)) if ids is None else ids)
+    assert linked.ids.tolist() == sorted(users)
     assert linked.labels.tolist() == list(range(original.tokens) if labels is None else labels)
 
 
@@ -57,6 +62,22 @@ def test_ids_need_no_order(tmp_path):
     write_observations(original, tmp_path, ids=ids)
     linked = read_observations(tmp_path / "known.parquet", tmp_path / "anonymous.parquet")
     assert_same(linked, original, ids=ids)
+
+
+@pytest.mark.parametrize("form", ["lists", "bags"])
+def test_the_order_of_rows_in_a_file_does_not_matter(tmp_path, form):
+    rng = np.random.default_rng(4)
+    sizes = np.full(60, 3) if form == "lists" else rng.integers(1, 5, 60)
+    texts = [";".join(map(str, rng.integers(0, 9, size))) for size in sizes]
+    known = [f"u{user},{texts[user]}" for user in range(40)]
+    shown = [f"u{user},{texts[user]}" for user in range(20, 60)]
+    for turn in range(2):
+        for name, lines in (("k", known), ("a", shown)):
+            order = rng.permutation(40) if turn else range(40)
+            text = "\n".join(lines[row] for row in order)
+            (tmp_path / f"{name}{turn}.csv").write_text(f"user,tokens\n{text}")
+    one, other = (read_linked(tmp_path / f"k{i}.csv", tmp_path / f"a{i}.csv") for i in (0, 1))
+    assert fingerprint(describe(one)) == fingerprint(describe(other))
 
 
 def test_the_columns_are_those_of_the_contract(tmp_path):
@@ -115,7 +136,7 @@ def test_users_that_are_written_differently_are_different_users(tmp_path, users)
     (tmp_path / "a.csv").write_text(f"user,tokens\n{users[1]},3\n")
     with speaking("options"):  # who says it itself if this looks like a slip
         linked = read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
-    assert linked.truth.tolist() == [1]
+    assert linked.ids_of(linked.truth).astype(str).tolist() == [users[1]]
 
 
 def test_lists_in_csv_have_semicolons(tmp_path):
@@ -124,8 +145,8 @@ def test_lists_in_csv_have_semicolons(tmp_path):
     linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
     assert linked.labels.tolist() == [3, 4, 7]
     assert linked.known.tolist() == [[0, -1, 2], [-1, 0, 1]]
-    assert linked.anonymous.tolist() == [[2, 0, -1], [-1, -1, 1]]
-    assert linked.truth.tolist() == [1, 0]
+    assert linked.anonymous.tolist() == [[-1, -1, 1], [2, 0, -1]]
+    assert linked.truth.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +167,10 @@ def test_strangers_are_counted_and_kept(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n9,1\n")
     (tmp_path / "a.csv").write_text("user,tokens\nx,1\n8,2\n7,2\ny,3\n")
     linked = read_observations(tmp_path / "k.csv", tmp_path / "a.csv")
-    assert linked.truth.tolist() == [1, 0]
+    assert linked.truth.tolist() == [0, 1]
     assert linked.labels[linked.stranger_rows].tolist() == [[1], [3]]
+    assert linked.stranger_ids.tolist() == ["x", "y"]
+    assert linked.ids_of(linked.truth).tolist() == linked.target_ids.tolist() == [7, 8]
     assert (linked.strangers, linked.known_only) == (2, 1)
 
 

@@ -69,7 +69,7 @@ def test_secrets_are_those_of_the_same_people():
         (30, None, r"did you mean 0\.3"),
         ("30%", None, r"got '30%'; did you mean 0\.3\?"),
         (1e-9, None, "leaves nobody on one side"),
-        (1 - 1e-9, 0, "leaves nobody on one side"),
+        (1 - 1e-9, 1, "leaves nobody on one side"),
         (0.5, 2000, "targets is at most the number of users who are known, 1"),
     ],
 )

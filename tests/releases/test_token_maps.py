@@ -17,7 +17,6 @@ from reidrisk.releases import (
     MinimumUsers,
     Recodes,
     observe,
-    observing,
     prepared,
     repeat,
     reveal,
@@ -54,7 +53,7 @@ def test_a_survey_gives_the_same_in_any_chunking(release, monkeypatch):
     np.testing.assert_array_equal(
         shows.show(few, 0, 2, site=1, seed=3), np.asarray(whole.known)[[1, 4]]
     )
-    monkeypatch.setattr(observing, "CHUNK", 1)
+    monkeypatch.setattr("reidrisk.releases.shown.USERS_AT_A_TIME", 1)
     monkeypatch.setattr("reidrisk.releases.items.USERS_AT_A_TIME", 2)
     cut = observe(release, PEOPLE, seed=3)
     np.testing.assert_array_equal(np.asarray(cut.known), np.asarray(whole.known))

@@ -127,7 +127,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         (PEOPLE.replace("users", "user"), r"line 4: people.user: .* did you mean users\? There"),
         (PEOPLE.replace("users", "user"), "line 2: people.users: this key is needed"),
         (PEOPLE.replace("synthetic", "tabel"), "line 2: people: there is no 'tabel': did you"),
-        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, plays,"),
+        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, files"),
         ("people = 5", r"line 1: people: this is a section of its own: \[people\]"),
         ("release = 1" + PEOPLE, r"line 1: release: this is a section of its own: \[release\]"),
         ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no attack 'haming'"),

@@ -12,18 +12,19 @@ A likelihood has four kinds of factors in a slot, instead of one:
 | token w | token o | (1 - given_token) Pr(o given w) |
 """
 
+import operator
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View
 from reidrisk.observations import MISSING
-from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks, over_rows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.release import SaysGaps, asked
 
 Floats = NDArray[np.float64]
-
-ROWS_AT_A_TIME = 1 << 18
 
 
 def gap_chances(
@@ -57,10 +58,14 @@ def share_of_gaps(view: View) -> Floats:
     if view.known.complete:
         return np.zeros(view.slots)
 
-    def work(start: int, stop: int) -> NDArray[np.int64]:
-        rows = view.known.block(start, stop).reshape(stop - start, view.slots, -1)
-        return np.asarray((rows == MISSING).all(axis=2).sum(axis=0))
-
-    users = view.known.users
-    shares: Floats = np.sum(over_blocks(work, users, ROWS_AT_A_TIME), axis=0) / users
+    gaps = over_rows(view.known, partial(_gaps, slots=view.slots), operator.add)
+    shares: Floats = gaps / view.known.users
     return shares
+
+
+def _gaps(blocks: Blocks, *, slots: int) -> NDArray[np.int64]:
+    """Rows of which nothing is known, slot by slot."""
+    gaps = np.zeros(slots, np.int64)
+    for _, rows in blocks:
+        gaps += (rows == MISSING).reshape(len(rows), slots, -1).all(axis=2).sum(axis=0)
+    return gaps

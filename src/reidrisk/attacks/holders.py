@@ -1,12 +1,16 @@
 """How many known users hold a token, and how often: one pass over the known rows."""
 
+import operator
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.parallel import kernel, over_blocks
+from reidrisk.parallel import kernel
+from reidrisk.passes import ROWS_AT_A_TIME, Blocks, over_rows
 from reidrisk.rows import BagRows, Rows
 
-_ROWS_AT_A_TIME = 1 << 18
+_PLACES, _FEWEST_ROWS = 1 << 24, 64
 
 
 def times_held(known: Rows, most: int) -> NDArray[np.int64]:
@@ -16,20 +20,20 @@ def times_held(known: Rows, most: int) -> NDArray[np.int64]:
         known: Rows of any kind; slots and gaps are left out of account.
         most: Whoever holds a token more often counts as holding it so often.
     """
-
-    def work(start: int, stop: int) -> NDArray[np.int64]:
-        users = np.zeros((known.tokens, most + 1), np.int64)
-        if isinstance(known, BagRows):
-            bags = known.part(start, stop)
-        else:
-            bags = BagRows.beneath(known.block(start, stop), tokens=known.tokens)
-        count_times(bags.values, bags.starts, users)
-        return users
-
-    users = np.zeros((known.tokens, most + 1), np.int64)
-    for part in over_blocks(work, known.users, _ROWS_AT_A_TIME):
-        users += part
+    work = partial(_times, tokens=known.tokens, most=most)
+    # Bags come beside each other, as wide as the largest of a block.
+    rows = min(max(_PLACES // known.set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
+    users: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)
     users[:, 0] = known.users - users[:, 1:].sum(axis=1)
+    return users
+
+
+def _times(blocks: Blocks, *, tokens: int, most: int) -> NDArray[np.int64]:
+    """Users of some rows by token and by how often they hold it, but those who do not."""
+    users = np.zeros((tokens, most + 1), np.int64)
+    for _, rows in blocks:
+        bags = BagRows.beneath(rows, tokens=tokens)
+        count_times(bags.values, bags.starts, users)
     return users
 
 

@@ -52,4 +52,5 @@ def release() -> None:
       reidrisk release topics people.parquet --noise 5% --targets 10k --seed 7 -o seen/
       reidrisk release generalised plays.tsv --users 20 --of "item-samples samples=4" -o seen/
       reidrisk release cohorts people.parquet --users 50 -o seen/
+      reidrisk release topics --synthetic 100M --targets 10k --shards 64 -o seen/
     """

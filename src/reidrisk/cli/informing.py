@@ -122,10 +122,11 @@ def information(
 @contextmanager
 def _rows(seen: str) -> "Iterator[tuple[Observations, dict[str, Any]]]":
     """What the sites saw, and what a page says about where it came from."""
+    from reidrisk.inputs.seals import known_rows
     from reidrisk.study.input_files import hashed
 
     folder = options.seen_folder(seen)
-    paths = [folder / "known.parquet", folder / "anonymous.parquet"]
+    paths = [known_rows(folder), folder / "anonymous.parquet"]
     with hashed(paths) as inputs:
         linked = rr.data.read_linked(*paths)
         show.warn(linked)

@@ -1,5 +1,8 @@
 """A command for each release: its parameters are options, made from the fields of its class."""
 
+import re
+from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -8,10 +11,10 @@ from reidrisk.cli import options, show
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from reidrisk.inputs.layouts import Layout
-    from reidrisk.people.profiles import Profiles
+    from reidrisk.people.people import People
     from reidrisk.releases import AnyRelease, Parameter
 
 LONG = {"user", "epoch", "token"}
@@ -27,10 +30,13 @@ _EXAMPLES = {
 }
 
 
+_NEEDED = re.compile(r"--(?:samples|epsilon|users) \S+|--of '.*'")
+"""What those releases must be told."""
+
 _HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
 _TAKEN = {
     "targets", "taxonomy", "seed", "output", "quiet", "user", "item", "count", "epoch", "header",
-    "separator",
+    "separator", "synthetic", "epochs", "people_seed", "shards",
 }  # fmt: skip
 """Options of all these commands; a parameter of this name has another."""
 
@@ -64,7 +70,7 @@ def command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
         if (option := _option(one)) is not None
     }
 
-    def run(people: str, **given: Any) -> None:
+    def run(people: str | None, **given: Any) -> None:
         said = {key: given.pop(its(key)) for key in offered}
         said = {key: value for key, value in said.items() if value is not None}
         _release(name, said, people, **given)
@@ -82,12 +88,21 @@ def its(name: str) -> str:
 
 def _common(offered: dict[str, Any]) -> list[Any]:
     return [
-        click.argument("people", type=click.Path()),
+        click.argument("people", type=click.Path(), required=False),
         *offered.values(),
+        click.option("--synthetic", type=options.SIZE, metavar="SIZE",
+                     help="Instead of PEOPLE, so many of the embedded population: 10k, 100M."),
+        click.option("--epochs", type=click.IntRange(min=1), metavar="NUMBER",
+                     help="Of synthetic people; 8 if not given."),
+        click.option("--people-seed", type=click.IntRange(min=0), metavar="NUMBER",
+                     help="Of synthetic people; 0 if not given. Another seed, other people."),
         click.option("--targets", type=options.SIZE, help="Users to attack; all, if not given."),
         click.option("--taxonomy", "tokens", type=click.Path(), metavar="FILE",
                      help="All tokens there are, one a row; those that occur, if not given."),
         options.seed(),
+        click.option("--shards", type=click.IntRange(min=1), metavar="NUMBER",
+                     help="Write known rows into so many files, in memory that does not grow with "
+                     "users. Stopped, the same command goes on where it was."),
         options.max_memory(),
         options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it is not there."),
         options.quiet(),
@@ -131,31 +146,40 @@ def _default(parameter: "Parameter") -> str:
 def _help(name: str, kind: "type[AnyRelease]") -> str:
     first = (kind.__doc__ or name).strip().partition("\n\n")[0]
     example = _EXAMPLES.get(name, "people.parquet -o seen/")
+    needed = "".join(f" {word}" for word in _NEEDED.findall(example))
     return f"""{first}
 
-    PEOPLE is a table of user, epoch, token and perhaps weight, or of user, item and perhaps count.
+    PEOPLE is a table of user, epoch, token and perhaps weight, or of user, item and perhaps count;
+    or a folder of such tables. With --shards, tables of a folder that have epochs are read file by
+    file when their users are shown, so each file must hold whole users.
+
     The folder gets known.parquet, anonymous.parquet, labels.parquet and release.json, which only
-    you may read: `reidrisk attack` reads them, and sees by checksums if one is damaged.
+    you may read: `reidrisk attack` reads them, and sees by checksums if one is damaged. With
+    --shards, known rows are files in known/.
 
     \b
     Examples:
       reidrisk release {name} {example}
+      reidrisk release {name} --synthetic 1M --targets 10k --shards 8{needed} -o seen/
     """
 
 
 def _release(
     name: str,
     said: dict[str, Any],
-    path: str,
+    path: str | None,
     *,
     targets: int | None,
     tokens: str | None,
     layout: "Layout",
     seed: int,
+    shards: int | None,
     output: str,
     quiet: bool,
+    **synthetic: int | None,
 ) -> None:
     from reidrisk import data
+    from reidrisk.inputs.layouts import Layout
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.mapped import labels_of
     from reidrisk.study.parameters import faults, make_release, release_kind
@@ -163,32 +187,108 @@ def _release(
     kind = release_kind(name)
     if wrong := faults(kind, said):
         raise InvalidInput("\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong))
-    with show.Progress(quiet=quiet) as progress:
-        crowd = _people(path, tokens, layout, progress)
+    _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
+    files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]
+    with show.Progress(quiet=quiet) as progress, _origin(files, synthetic, layout) as origin:
+        crowd = _people(path, synthetic, tokens, layout, progress, by_file=shards is not None)
         release = make_release(kind, said, crowd)
         shows = prepared(release, crowd)
-        seen = observe(shows, show.Watched(crowd, progress), targets=targets, seed=seed)
-    note = {"release": name, "seed": seed, **_note(release)}
-    labels = labels_of(shows, crowd)
-    data.write_observations(seen, output, ids=crowd.ids, labels=labels, note=note)
+        how: dict[str, Any] = {"targets": targets, "seed": seed}
+        note = {"release": name, "seed": seed, **_note(release)}
+        names: dict[str, Any] = {"labels": labels_of(shows, crowd), "note": note}
+        if shards is None:
+            seen = observe(shows, show.Watched(crowd, progress), **how)
+            data.write_observations(seen, output, ids=crowd.ids, **names)
+        else:
+            seen = observe(shows, crowd, hold=lambda rows: rows, **how)
+            with _told_how_to_go_on():
+                data.write_observations(
+                    seen, output, **names,
+                    shards=shards, origin={**origin, **how}, progress=progress.made,
+                )  # fmt: skip
     if not quiet:
         show.order(crowd)
         click.echo(
             f"{crowd.users:,} users, {len(seen.anonymous):,} targets, {seen.slots} slots, "
-            f"{seen.tokens:,} tokens: {output}"
+            f"{seen.tokens:,} tokens{'' if shards is None else f', {shards:,} shards'}: {output}"
         )
 
 
-def _people(path: str, tokens: str | None, layout: "Layout", progress: show.Progress) -> "Profiles":
-    """The people of a file: a table of epochs and tokens, or one of items."""
+@contextmanager
+def _told_how_to_go_on() -> "Iterator[None]":
+    """Say to whoever stops us that nothing is lost."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(
+            "reidrisk: shards that are done are kept; the same command goes on with the others",
+            err=True,
+        )
+        raise
+
+
+@contextmanager
+def _origin(
+    files: list[Path], synthetic: dict[str, int | None], layout: "Layout"
+) -> "Iterator[dict[str, Any]]":
+    """All that the rows come from besides the release: files by their content, which must stay."""
+    from importlib.metadata import version
+
+    from reidrisk.study.describe import describe
+    from reidrisk.study.input_files import hashed
+
+    with hashed(files) as inputs:
+        yield {"version": version("reidrisk"), "files": inputs, "layout": describe(layout),
+               "synthetic": synthetic}  # fmt: skip
+
+
+def _check_people(path: str | None, synthetic: dict[str, int | None], *, is_read: bool) -> None:
+    """Refuse people of two kinds, or of none, and options of the other kind."""
+    made = synthetic["synthetic"] is not None
+    if path is None and not made:
+        raise InvalidInput(
+            "there is nobody to show: name PEOPLE, a table of them, or make some with "
+            "--synthetic 10k"
+        )
+    if path is not None and made:
+        raise InvalidInput("PEOPLE and --synthetic are two kinds of people; give one of the two")
+    if made and is_read:
+        raise InvalidInput(
+            "--taxonomy and the options that name columns are of PEOPLE, a table, and people are "
+            "synthetic here; leave them out"
+        )
+    for name, value in synthetic.items():
+        if value is not None and not made:
+            raise InvalidInput(
+                f"--{name.replace('_', '-')} is of synthetic people, and PEOPLE are those of a "
+                "table; leave it out, or give --synthetic in place of PEOPLE"
+            )
+
+
+def _people(
+    path: str | None,
+    synthetic: dict[str, int | None],
+    tokens: str | None,
+    layout: "Layout",
+    progress: show.Progress,
+    *,
+    by_file: bool,
+) -> "People":
+    """The people of a file, a table of epochs and tokens or one of items; or synthetic ones."""
     from reidrisk import data
     from reidrisk.inputs.roles import like
     from reidrisk.inputs.tables import TYPES, column_names, files_of
 
+    if path is None:
+        said = {"users": "synthetic", "epochs": "epochs", "seed": "people_seed"}
+        return data.synthetic_topics(
+            **{name: value for name, key in said.items() if (value := synthetic[key]) is not None}
+        )
     words = None if tokens is None else data.read_taxonomy(tokens)
     names = [] if layout.named else column_names(files_of(path, TYPES)[0], layout)
     if all(any(like(name, one) for name in names) for one in LONG):
-        return data.read_profiles(path, layout=layout, taxonomy=words)
+        read = data.open_profiles if by_file and Path(path).is_dir() else data.read_profiles
+        return read(path, layout=layout, taxonomy=words)
     return data.read_plays(path, layout=layout, taxonomy=words, progress=progress.read)
 
 

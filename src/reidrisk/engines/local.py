@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import reduce as fold
 
 from reidrisk.engines.engine import TOKEN_PAIRS, Engine
+from reidrisk.engines.holding import kept_here
 from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
 from reidrisk.errors import InvalidInput
@@ -46,6 +47,10 @@ class LocalEngine(Searches):
         """What there is to work with."""
         memory = self.max_memory or usable_memory()
         return Room(threads=self.threads or cores(), rows=self.rows, memory=memory)
+
+    def hold(self, rows: Rows) -> Rows:
+        """The rows, in memory or on disk: those that are made when asked for are made."""
+        return kept_here(rows)
 
     def reduce(
         self,

@@ -20,6 +20,7 @@ from reidrisk.matches import (
 )
 from reidrisk.observations import MISSING, Observations
 from reidrisk.passes import Merge, Result, Work
+from reidrisk.releases.shown import ShownRows, in_memory
 from reidrisk.rows import Rows
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.shortlisted import settled
@@ -34,8 +35,8 @@ class ReferenceEngine:
         return Room(threads=1, rows=1 << 62, memory=1 << 62)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows as they are."""
-        return rows
+        """The rows in memory: those that are made when asked for are made."""
+        return in_memory(rows) if isinstance(rows, ShownRows) else rows
 
     def reduce(
         self,

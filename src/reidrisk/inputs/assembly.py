@@ -88,7 +88,7 @@ def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
     users = encode_users(table["user"], "user", source)
     epochs = encode(days_as_text(table["epoch"]), "epoch", source)
     tokens = encode(table["token"], "token", source)
-    return assemble(LongRows(users, epochs, tokens, _weights(table, source)), source, choices)
+    return assemble(LongRows(users, epochs, tokens, weights_of(table, source)), source, choices)
 
 
 def assemble(
@@ -110,7 +110,7 @@ def assemble(
     """
     check_weights(rows.weights, source)
     rows = _in_taxonomy(rows, choices.taxonomy, source)
-    kept, which = _in_epochs(rows, choices.epochs, source)
+    kept, which = in_epochs(rows, choices.epochs, source)
     counts = counts or Counts(rows=len(rows))
     counts = replace(counts, other_epochs=counts.other_epochs + len(rows) - len(kept))
     starts, members, weights = _cells(kept)
@@ -199,7 +199,7 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
     return replace(rows, tokens=Coded(place[rows.tokens.codes], labels))
 
 
-def _in_epochs(
+def in_epochs(
     rows: LongRows, epochs: Labels, source: Source
 ) -> tuple[LongRows, NDArray[np.bool_] | None]:
     """The rows of the chosen epochs, and which of all rows these are."""
@@ -233,7 +233,7 @@ def _in_epochs(
     )
 
 
-def _weights(table: pa.Table, source: Source) -> NDArray[Any]:
+def weights_of(table: pa.Table, source: Source) -> NDArray[Any]:
     """The column of weights; without one every row weighs 1."""
     if "weight" not in table.column_names:
         return np.ones(table.num_rows, dtype=np.float32)

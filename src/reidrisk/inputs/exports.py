@@ -17,19 +17,27 @@ from reidrisk.inputs import seals
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.inputs.columns import holds_text
 from reidrisk.inputs.formats.parquet import refusing_damage
+from reidrisk.inputs.known_users import KnownUsers, plain
 from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
+from reidrisk.inputs.sharded_folder import Progress, ShardedFolder, cut, forget_shards
+from reidrisk.inputs.shards import ShardWriter
 from reidrisk.inputs.tables import AnyPath
 from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.profiles import Profiles
 from reidrisk.rows import Kind, Rows, TokenRows
+from reidrisk.speech import setting
 from reidrisk.spreadsheets import FORMULA, NUMBER
 
 # Users per piece of a file.
 CHUNK = 1 << 17
 
 
+ANONYMOUS = "anonymous.parquet"
+
 Seen = Observations | Linked
+Site = tuple[NDArray[Any], Rows]
+"""The users of some rows, and the rows."""
 
 
 def write_observations(
@@ -39,6 +47,9 @@ def write_observations(
     ids: Any = None,
     labels: Any = None,
     note: Mapping[str, Any] | None = None,
+    shards: int | None = None,
+    origin: Any = None,
+    progress: Progress | None = None,
 ) -> None:
     """Write `known.parquet` and `anonymous.parquet`, with columns `user` and `tokens`.
 
@@ -51,44 +62,46 @@ def write_observations(
     Args:
         seen: What the two sites saw.
         folder: Where to; it is made if need be.
-        ids: The user of each known row, such as `people.ids`; by default that of `Linked`, else
-            its number.
+        ids: The user of each known row, such as `people.ids`; by default that of `Linked` or of
+            rows that know their users, else its number.
         labels: The name of each token, such as `people.labels`; by default that of `Linked`, else
             its number.
         note: What `release.json` says of the release, as JSON knows it.
+        shards: Write known rows into so many files, `known/part-00000.parquet` and so on, a block
+            at a time and several files side by side: in memory that does not grow with users.
+        origin: Of shards: all that the rows came from, as JSON knows it, such as hashes of files
+            and the seed. If it is given, shards of the same origin that are done are not made
+            again: who was stopped goes on.
+        progress: Of shards: told how many users of how many are written.
     """
-    names, words = _ids(seen, ids), _labels(seen, labels)
-    place = made_folder(Path(folder))
-    shown = _observations(seen)
-    anonymous = shown.anonymous
-    if shown.known.kind is not Kind.BAGS:
+    words, shown = _labels(seen, labels), _observations(seen)
+    known, users, anonymous = shown.known, _users_of(seen, ids), shown.anonymous
+    if known.kind is not Kind.BAGS:
         anonymous = TokenRows(anonymous, tokens=len(words))
-    sites = ((names, shown.known), (names[shown.truth], anonymous))
-    identity = _identity(sites, words, note or {})
-    notes = {seals.FOLDER: identity.encode(), LABELS: LABELS_FILE.encode()}
-    if shown.known.kind is Kind.BAGS:
-        notes[FORM] = BAGS
-    held = ("known.parquet", "anonymous.parquet", LABELS_FILE)
-    # The seal comes last: where it is the new one, all others are.
-    with written_whole(*(place / name for name in (*held, seals.SEAL)), mode=ONLY_ME) as parts:
-        for part, (users, rows) in zip(parts, sites, strict=False):
-            kinds = {
-                "user": pa.array(users[:1]).type,
-                "tokens": pa.list_(pa.array(words[:1]).type),
-            }
-            _write(part, pa.schema(kinds, notes), (
-                [pa.array(users[start : start + CHUNK]),
-                 _lists(rows.part(start, min(start + CHUNK, len(rows))), words)]
-                for start in range(0, len(rows), CHUNK)
-            ))  # fmt: skip
-        schema = pa.schema({"token": pa.array(words[:1]).type}, {seals.FOLDER: identity.encode()})
-        _write(
-            parts[2],
-            schema,
-            ([pa.array(words[at : at + CHUNK])] for at in range(0, len(words), CHUNK)),
+    said, targets = note or {}, (users.some(shown.truth), anonymous)
+    if shards is None:
+        place = made_folder(Path(folder))
+        everyone = users.part(0, known.users), known
+        notes = _notes(known, _identity((everyone, targets), words, said))
+        _seal_all(place, {seals.WHOLE: everyone, ANONYMOUS: targets}, {}, words, said, notes)
+        forget_shards(place)
+        return
+    if known.kind is Kind.BAGS:
+        raise InvalidInput(
+            "known holds bags of tokens, and shards hold one token for each slot; leave out "
+            f"{setting('shards')}"
         )
-        text = seals.sealed(note or {}, identity, dict(zip(held, parts, strict=False)))
-        parts[3].write_text(text, encoding="utf-8")
+    cuts = cut(known.users, shards)
+    made_of = {"note": said, "origin": origin, "cuts": cuts, "slots": known.slots}
+    identity = _identity((targets,), words, made_of)
+    notes = _notes(known, identity)
+    sharded = ShardedFolder(made_folder(Path(folder)), identity, cuts, may_go_on=origin is not None)
+
+    def write(part: Path, blocks: Iterator[tuple[int, int]]) -> None:
+        _write_shard(part, known, users, blocks, notes)
+
+    with sharded.filled(write, _row_size(known, users), progress) as written:
+        _seal_all(sharded.place, {ANONYMOUS: targets}, written, words, said, notes)
 
 
 def write_tfrecord_observations(
@@ -189,9 +202,69 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
         tfrecord_bytes(features).tofile(part)
 
 
-def _identity(
-    sites: Iterable[tuple[NDArray[Any], Rows]], words: NDArray[Any], note: Mapping[str, Any]
-) -> str:
+def _notes(known: Rows, identity: str) -> dict[bytes, bytes]:
+    """What the files of known and of anonymous rows say of themselves."""
+    notes = {seals.FOLDER: identity.encode(), LABELS: LABELS_FILE.encode()}
+    return notes | ({FORM: BAGS} if known.kind is Kind.BAGS else {})
+
+
+def _seal_all(
+    place: Path,
+    sites: Mapping[str, Site],
+    shards: Mapping[str, Path],
+    words: NDArray[Any],
+    note: Mapping[str, Any],
+    notes: dict[bytes, bytes],
+) -> None:
+    """Write rows, labels and the seal, which knows of shards that are there.
+
+    The seal comes last: where it is the new one, all others are.
+    """
+    held = (*sites, LABELS_FILE)
+    with written_whole(*(place / name for name in (*held, seals.SEAL)), mode=ONLY_ME) as parts:
+        token = pa.array(words[:1]).type
+        for part, (users, rows) in zip(parts, sites.values(), strict=False):
+            kinds = {"user": pa.array(users[:1]).type, "tokens": pa.list_(token)}
+            _write(part, pa.schema(kinds, notes), (
+                [pa.array(users[start : start + CHUNK]),
+                 _lists(rows.part(start, min(start + CHUNK, len(rows))), words)]
+                for start in range(0, len(rows), CHUNK)
+            ))  # fmt: skip
+        identity = notes[seals.FOLDER]
+        _write(
+            parts[-2],
+            pa.schema({"token": token}, {seals.FOLDER: identity}),
+            ([pa.array(words[at : at + CHUNK])] for at in range(0, len(words), CHUNK)),
+        )
+        files = {**shards, **dict(zip(held, parts, strict=False))}
+        parts[-1].write_text(seals.sealed(note, identity.decode(), files), encoding="utf-8")
+
+
+def _write_shard(
+    part: Path,
+    known: Rows,
+    users: KnownUsers,
+    blocks: Iterator[tuple[int, int]],
+    notes: Mapping[bytes, bytes],
+) -> None:
+    """Write some known rows, block by block."""
+    kind = pa.array(users.part(0, 1)).type
+    with ShardWriter(part, slots=known.slots, tokens=known.tokens, ids=kind, notes=notes) as writer:
+        for start, stop in blocks:
+            writer.write(users.part(start, stop), known.block(start, stop))
+
+
+def _row_size(known: Rows, users: KnownUsers) -> float:
+    """Bytes that a row takes in a shard, more or less: tokens and steps between users in bits."""
+    names = users.part(0, min(known.users, CHUNK))
+    bits = known.slots * max(known.tokens - 1, 1).bit_length()
+    if names.dtype.kind in "iu":
+        step = int(np.abs(np.diff(names.astype(np.int64))).max(initial=1))
+        return (bits + step.bit_length()) / 8
+    return float(bits / 8 + pa.array(names).nbytes / len(names))
+
+
+def _identity(sites: Iterable[Site], words: NDArray[Any], note: Mapping[str, Any]) -> str:
     """A name for all that is written together: the same for the same."""
     digest = hashlib.sha256(json.dumps(note, sort_keys=True).encode())
     for users, rows in sites:
@@ -213,19 +286,27 @@ def _observations(seen: Seen) -> Observations:
     return seen.observations if isinstance(seen, Linked) else seen
 
 
-def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
-    if _observations(seen).known.kind is Kind.SETS:
+def _users_of(seen: Seen, ids: Any) -> KnownUsers:
+    """The users of known rows: as somebody says, as the rows themselves know, or their numbers."""
+    known = _observations(seen).known
+    if known.kind is Kind.SETS:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot"
         )
+    if ids is None and isinstance(seen, Linked):
+        ids = seen.ids
     if ids is None:
-        ids = seen.ids if isinstance(seen, Linked) else np.arange(len(seen.known))
+        asked = getattr(known, "ids", np.arange)
+        return KnownUsers(lambda start, stop: plain(asked(start, stop)))
     names = np.asarray(ids)
-    if names.shape != (len(seen.known),):
-        raise InvalidInput(
-            f"ids must name each of the {len(seen.known)} known rows, in their order"
-        )
-    return names.astype(object) if names.dtype.kind == "U" else names
+    if names.shape != (known.users,):
+        raise InvalidInput(f"ids must name each of the {known.users} known rows, in their order")
+    names = plain(names)
+    return KnownUsers(lambda start, stop: names[start:stop])
+
+
+def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
+    return _users_of(seen, ids).part(0, _observations(seen).known.users)
 
 
 def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
@@ -234,7 +315,7 @@ def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
     words = np.asarray(labels)
     if words.shape != (seen.tokens,):
         raise InvalidInput(f"labels must name each of the {seen.tokens} tokens, in their order")
-    return words.astype(object) if words.dtype.kind == "U" else words
+    return plain(words)
 
 
 def _lists(rows: Rows, words: NDArray[Any]) -> pa.Array:

@@ -1,76 +1,131 @@
-"""Known rows in a Parquet file, which is never read as a whole."""
+"""Known rows in Parquet files, of which a few row groups are read at a time."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import hashlib
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.files import existing_file
-from reidrisk.inputs.formats.parquet import parquet_file, refusing_damage
-from reidrisk.inputs.roles import listed
+from reidrisk.inputs import seals
+from reidrisk.inputs.columns import one_piece, refuse_nulls
+from reidrisk.inputs.formats.parquet import SUFFIX
+from reidrisk.inputs.labels import refuse_blanks, text_of
+from reidrisk.inputs.shards import USER
+from reidrisk.inputs.sources import Source
+from reidrisk.inputs.stored import TEXT, WHOLE, Held, Stored, refuse_difference, survey
+from reidrisk.inputs.streams import Progress
+from reidrisk.inputs.tables import AnyPath, files_of
+from reidrisk.machine import check_fits, cores
+from reidrisk.parallel import over_blocks
 from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
 
+Result = TypeVar("Result")
 
-@dataclass(frozen=True, eq=False, repr=False)
+_WIDEST = 8  # bytes of a token in a file, at most
+
+
 class ParquetRows:
-    """One token for each slot, in a Parquet file, of which a few row groups are read at a time.
+    """One token for each slot, in Parquet files, of which a few row groups are read at a time.
 
     Args:
-        path: The file; its tokens are whole numbers, null where nothing came.
-        tokens: Size of the alphabet.
+        path: A file, several, or a folder, whose files come in the order of their names. Tokens are
+            whole numbers, null where nothing came.
+        tokens: Size of the alphabet; files that `reidrisk release` wrote say it themselves.
         columns: The name of a column of lists, one token for each slot; or the names of columns,
             one for each slot. If not given, `tokens` if there is such a column, else all others
             than `user`.
+        progress: Called as `progress(rows_done, rows)` while rows are checked, from any thread.
 
-    The file is read once to check it. A block is read with all row groups that it touches, so row
-    groups of about 100,000 rows serve best.
+    What the notes of the files do not prove is read once to check it. A block is read with all row
+    groups that it touches, so row groups of 50,000 to 500,000 rows serve best. Several threads may
+    read at a time. It travels as names of files: whoever gets it reads for himself, and refuses a
+    file that changed in between.
     """
 
-    path: Path
+    kind: ClassVar[Kind] = Kind.TOKENS
+    set_size: ClassVar[int] = 1
+
+    files: tuple[Stored, ...]
+    columns: tuple[str, ...]
+    """Where the tokens are: a column of lists, or a column for each slot."""
+    held: Held
+    named: str | None
+    """What the column of users holds; None if there is none."""
     tokens: int
-    columns: str | Sequence[str] | None = None
-    slots: int = field(default=0, init=False)
-    complete: bool = field(default=True, init=False)
-    first: int = field(default=0, init=False)
-    users: int = field(default=0, init=False)
-    starts: NDArray[np.int64] = field(init=False)
+    width: int
+    """Number of slots in the files."""
+    slots: int
+    complete: bool
+    first: int
+    """The number among all rows of the files that row 0 of this handle has."""
+    users: int
+    starts: NDArray[np.int64]
+    """Where each row group begins among all rows, and at last where the last one ends."""
+    owners: NDArray[np.int32]
+    """The file of each row group."""
+    groups: NDArray[np.int32]
+    """The number of each row group in its file."""
+    before: NDArray[np.int64]
+    """Number of rows in all files before each file."""
 
-    kind, set_size = Kind.TOKENS, 1
-
-    def __post_init__(self) -> None:
-        file = self._open()
-        sizes = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+    def __init__(
+        self,
+        path: AnyPath | Sequence[AnyPath],
+        tokens: int | None = None,
+        columns: str | Sequence[str] | None = None,
+        *,
+        progress: Progress | None = None,
+    ) -> None:
+        paths = _files(path)
+        found = over_blocks(lambda at, _: survey(paths[at], tokens, columns), len(paths), 1)
+        for one in found[1:]:
+            refuse_difference(found[0], one)
+        groups = [
+            (owner, group, rows, lowest)
+            for owner, one in enumerate(found)
+            for group, (rows, lowest) in enumerate(zip(one.rows, one.lowest, strict=True))
+            if rows
+        ]
+        if not groups:
+            raise InvalidInput(f"{paths[0]} holds no rows; there is nobody to search")
+        owners, numbers, rows, lowest = zip(*groups, strict=True)
+        told = found[0]
         self._set(
-            path=Path(self.path),
-            columns=self._columns(file.schema_arrow.names),
-            starts=np.cumsum([0, *sizes]),
-            users=file.metadata.num_rows,
+            files=tuple(one.file for one in found),
+            columns=told.names,
+            held=told.held,
+            named=told.users,
+            tokens=told.tokens,
+            width=len(told.names),
+            slots=len(told.names),
+            complete=all(one is None or one > MISSING for one in lowest),
+            first=0,
+            users=sum(rows),
+            starts=np.cumsum([0, *rows]),
+            owners=np.array(owners, np.int32),
+            groups=np.array(numbers, np.int32),
+            before=np.cumsum([0, *(sum(one.rows) for one in found)]),
         )
-        if not self.users:
-            raise InvalidInput(f"{self.path} holds no rows; there is nobody to search")
-        complete = True
-        for group, size in enumerate(sizes):
-            if size:
-                rows = self._read([group])
-                if self.slots not in (0, rows.shape[1]):
-                    raise self._unequal()
-                self._set(slots=rows.shape[1])
-                start = int(self.starts[group])
-                complete = (
-                    check_block(str(self.path), rows, self.tokens, start) > MISSING and complete
-                )
-        self._set(complete=complete)
+        unproven = [group for group, one in enumerate(lowest) if one is None]
+        if unproven:
+            self._check(unproven, progress)
 
     def __repr__(self) -> str:
-        return f"<ParquetRows {self.path}: {self.users} x {self.slots}>"
+        more = f" and {len(self.files) - 1} more" if len(self.files) > 1 else ""
+        return f"<ParquetRows {self.files[0].path}{more}: {self.users} x {self.slots}>"
 
     def __len__(self) -> int:
         return self.users
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of known rows on disk cannot be changed")
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,88 +138,290 @@ class ParquetRows:
 
     def part(self, start: int, stop: int) -> Self:
         """Some of the users, neighbours."""
-        return self._with(first=self.first + start, users=stop - start)
+        low, high = self.first + start, self.first + stop
+        mine = slice(self._group_of(low), self._group_of(high - 1) + 1)
+        return self._with(
+            first=low,
+            users=stop - start,
+            starts=self.starts[mine.start : mine.stop + 1],
+            owners=self.owners[mine],
+            groups=self.groups[mine],
+        )
 
     def block(self, start: int, stop: int) -> Tokens:
         """Rows as a contiguous read-only array of the smallest type."""
         low, high = self.first + start, self.first + min(stop, self.users)
-        from_group = int(np.searchsorted(self.starts, low, side="right")) - 1
-        to_group = int(np.searchsorted(self.starts, high, side="left"))
-        rows = self._read(range(from_group, to_group))[low - self.starts[from_group] :][
-            : high - low
-        ]
-        rows = rows[:, : self.slots].astype(smallest_type(self.tokens))
-        return read_only(np.ascontiguousarray(rows))
+        rows = np.empty((max(high - low, 0), self.slots), smallest_type(self.tokens))
+        for group, begin, end in self._touched(low, high):
+            into = rows[max(begin - low, 0) : end - low]
+            if low <= begin and end <= high:
+                self._read(group, into)
+            else:
+                into[:] = self._kept(group)[max(low - begin, 0) : high - begin]
+        return read_only(rows)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
         """Some rows by their numbers, in this order; each row group is read at most once."""
         numbers = np.asarray(rows, np.int64) + self.first
         taken = np.empty((len(numbers), self.slots), smallest_type(self.tokens))
-        groups = np.searchsorted(self.starts, numbers, side="right") - 1
-        for group in np.unique(groups):
-            mine = groups == group
-            held = self._read([int(group)])
-            taken[mine] = held[numbers[mine] - self.starts[group], : self.slots]
+
+        def work(group: int, mine: NDArray[np.int64]) -> None:
+            taken[mine] = self._whole(group)[numbers[mine] - self.starts[group]]
+
+        self._by_group(numbers, work)
         return taken
 
     def select(self, rows: NDArray[np.integer[Any]]) -> TokenRows:
         """Some users by their numbers, in this order, as rows in memory."""
         return TokenRows(self.take(rows), tokens=self.tokens)
 
-    def _read(self, groups: Sequence[int]) -> NDArray[np.int64]:
-        """All tokens of some row groups, in the file's own order."""
-        columns = [self.columns] if isinstance(self.columns, str) else list(self.columns or ())
-        opened = self._open()
-        with refusing_damage(self.path):
-            table = opened.read_row_groups(list(groups), columns=columns)
-        if not isinstance(self.columns, str):
-            return np.column_stack([self._numbers(column) for column in table.columns])
-        lists = table.column(0).combine_chunks()
-        if isinstance(lists, pa.ChunkedArray):
-            lists = pa.concat_arrays(lists.chunks)
-        if not hasattr(lists.type, "value_type"):
-            return self._numbers(lists).reshape(-1, 1)  # a column of numbers is one slot
-        lists = lists.cast(pa.list_(lists.type.value_type))
-        sizes = np.unique(lists.value_lengths().to_numpy(zero_copy_only=False))
-        if lists.null_count or len(sizes) != 1:
-            raise self._unequal()
-        return self._numbers(lists.flatten()).reshape(-1, int(sizes[0]))
+    def ids(self, start: int, stop: int) -> NDArray[Any]:
+        """The users of neighbouring rows: whole numbers, or text."""
+        low, high = self.first + start, self.first + min(stop, self.users)
+        parts = [
+            self._users(group)[max(low - begin, 0) : high - begin]
+            for group, begin, _ in self._touched(low, high)
+        ]
+        return np.concatenate([_array(part) for part in parts])
 
-    def _unequal(self) -> InvalidInput:
-        return InvalidInput(
-            f"column {self.columns} of {self.path} holds lists of different lengths; rows are "
-            "compared slot by slot: fill the shorter lists with nulls"
+    def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """The users of some rows by their numbers, in this order."""
+        numbers = np.asarray(rows, np.int64) + self.first
+        taken = np.empty(len(numbers), np.int64 if self.named == WHOLE else object)
+
+        def work(group: int, mine: NDArray[np.int64]) -> None:
+            taken[mine] = _array(self._users(group).take(numbers[mine] - self.starts[group]))
+
+        self._by_group(numbers, work)
+        return taken
+
+    def over_users(self, work: Callable[[int, pa.Array], Result]) -> list[Result]:
+        """Call `work(first row, users)` for all rows, some neighbours at a time, on all cores.
+
+        Returns:
+            What each call returned, in the order of rows.
+        """
+        low, high = self.first, self.first + self.users
+        touched = list(self._touched(low, high))
+
+        def read(at: int, _: int) -> Result:
+            group, begin, _end = touched[at]
+            some = self._users(group)[max(low - begin, 0) : high - begin]
+            return work(max(begin - low, 0), some)
+
+        return over_blocks(read, len(touched), 1)
+
+    def place(self, row: int) -> str:
+        """File and row, said from 1 on, of a row counted from 0."""
+        number = self.first + row
+        file = int(np.searchsorted(self.before, number, side="right")) - 1
+        return f"{self.files[file].path}, row {number - int(self.before[file]) + 1}"
+
+    def fingerprint(self) -> str:
+        """A name for what the rows are, by checksums of their files; each file is read once."""
+        mine = np.unique(self.owners).tolist()
+        checks = over_blocks(lambda at, _: self._checksum(mine[at]), len(mine), 1)
+        said = (self.columns, self.held, self.tokens, self.slots, self.users,
+                self.first - int(self.before[mine[0]]), checks)  # fmt: skip
+        return hashlib.sha256(repr(said).encode()).hexdigest()
+
+    def _checksum(self, file: int) -> str:
+        self.files[file].check()
+        return seals.digest(self.files[file].path.resolve())
+
+    def _check(self, unproven: Sequence[int], progress: Progress | None) -> None:
+        """Read what the notes of files do not prove, on all cores, each row group once."""
+        largest = max(int(self.starts[group + 1] - self.starts[group]) for group in unproven)
+        sizes = np.diff(self.starts)
+        done, lock, rows = 0, threading.Lock(), int(sizes[unproven].sum())
+        if self.held == "lists":
+            width = self._list_width(unproven[0])
+            self._set(width=width, slots=width)
+        check_fits(
+            largest * self.slots * _WIDEST * 2 * cores(),
+            f"{self.files[0].path}: {largest:,} rows in one row group",
+            "write row groups of about 100,000 rows",
         )
 
-    def _numbers(self, column: pa.Array) -> NDArray[np.int64]:
-        if not pa.types.is_integer(column.type):
+        def work(at: int, _: int) -> int:
+            nonlocal done
+            group = unproven[at]
+            lowest = self._decode(group, self._room(group))
+            with lock:
+                done += int(sizes[group])
+                if progress is not None:
+                    progress(done, rows)
+            return lowest
+
+        lowest = over_blocks(work, len(unproven), 1)
+        self._set(complete=self.complete and min(lowest) > MISSING)
+
+    def _touched(self, low: int, high: int) -> Iterator[tuple[int, int, int]]:
+        """The row groups that hold some of these rows, with their first row and their end."""
+        if low >= high:
+            return
+        for group in range(self._group_of(low), self._group_of(high - 1) + 1):
+            yield group, int(self.starts[group]), int(self.starts[group + 1])
+
+    def _group_of(self, number: int) -> int:
+        return int(np.searchsorted(self.starts, number, side="right")) - 1
+
+    def _by_group(
+        self, numbers: NDArray[np.int64], work: Callable[[int, NDArray[np.int64]], None]
+    ) -> None:
+        """Let `work` see each row group that holds some rows, and which of them; on all cores."""
+        groups = np.searchsorted(self.starts, numbers, side="right") - 1
+        order = np.argsort(groups, kind="stable")
+        touched, starts = np.unique(groups[order], return_index=True)
+        mine = np.split(order, starts[1:])
+        over_blocks(lambda at, _: work(int(touched[at]), mine[at]), len(touched), 1)
+
+    def _kept(self, group: int) -> Tokens:
+        """A whole row group, which this thread keeps until it asks for another one."""
+        file = self._file(group)
+        file.check()
+        asked = file, int(self.groups[group]), self.columns, self.slots, self.tokens
+        held = getattr(_mine, "group", None)
+        if held is None or held[0] != asked:
+            _mine.group = held = asked, self._whole(group)
+        return held[1]
+
+    def _whole(self, group: int) -> Tokens:
+        rows = self._room(group)
+        self._read(group, rows)
+        return rows
+
+    def _room(self, group: int) -> Tokens:
+        size = int(self.starts[group + 1] - self.starts[group])
+        return np.empty((size, self.slots), smallest_type(self.tokens))
+
+    def _read(self, group: int, into: Tokens) -> None:
+        """The tokens of a row group, if they are what the notes of the file promise."""
+        if self._decode(group, into) == MISSING and self.complete:
             raise InvalidInput(
-                f"{self.path} holds {column.type}: tokens are whole numbers from 0 to "
-                f"{self.tokens - 1}; number the tokens first"
+                f"{self._file(group).path}: its notes say that nothing is missing, and there are "
+                "gaps; the file is damaged: write it again"
             )
-        filled = column.cast(pa.int64()).fill_null(MISSING)
-        return np.asarray(filled.to_numpy(), np.int64)
 
-    def _columns(self, names: Sequence[str]) -> str | tuple[str, ...]:
-        wanted = self.columns
-        if wanted is None:
-            wanted = "tokens" if "tokens" in names else [name for name in names if name != "user"]
-        asked = [wanted] if isinstance(wanted, str) else list(wanted)
-        for name in asked:
-            if name not in names:
-                raise InvalidInput(f"{self.path} has no column {name}; it has {listed(names)}")
-        if not asked:
-            raise InvalidInput(f"{self.path} has no column of tokens; it has {listed(names)}")
-        return wanted if isinstance(wanted, str) else tuple(wanted)
+    def _decode(self, group: int, into: Tokens) -> int:
+        """The tokens of a row group, if all are allowed; returns the lowest."""
+        file, rows = self._file(group), into
+        columns = file.table(int(self.groups[group]), self.columns[: self.slots]).columns
+        start = int(self.starts[group] - self.before[self.owners[group]])
+        if self.held == "lists":
+            columns = [self._flat(columns[0], file.path)]
+            rows = np.empty((len(into), self.width), into.dtype)
+        try:
+            # All tokens of lists are one column, one row after the other.
+            for column, place in zip(columns, rows.T if self.held == "numbers" else [rows.ravel()],
+                                     strict=True):  # fmt: skip
+                _fill(column, place)
+        except pa.ArrowInvalid:  # a number too large for the type of our tokens
+            wide = np.column_stack([_wide(column) for column in columns])
+            check_block(str(file.path), wide.reshape(len(into), -1), self.tokens, start)
+            raise
+        lowest = check_block(str(file.path), rows, self.tokens, start)
+        if rows is not into:
+            into[:] = rows[:, : self.slots]
+        return lowest
 
-    def _open(self) -> Any:
-        return parquet_file(existing_file(self.path), memory_map=True)
+    def _flat(self, column: pa.ChunkedArray, path: Path) -> pa.ChunkedArray:
+        """The entries of lists, one list after the other."""
+        for chunk in column.chunks:
+            lengths = chunk.value_lengths()
+            if chunk.null_count or pc.min_max(lengths).as_py() != dict.fromkeys(
+                ("min", "max"), self.width
+            ):
+                raise InvalidInput(
+                    f"column {self.columns[0]} of {path} holds lists of different lengths; rows "
+                    "are compared slot by slot: fill the shorter lists with nulls"
+                )
+        return pa.chunked_array([chunk.flatten() for chunk in column.chunks])
+
+    def _list_width(self, group: int) -> int:
+        """How many entries the first list of a row group has."""
+        lists = self._file(group).table(int(self.groups[group]), self.columns).column(0)
+        first = lists[0].as_py()
+        if not first:
+            raise InvalidInput(
+                f"{self._file(group).path}: the first list of column {self.columns[0]} is empty; "
+                "give each row one entry for each slot"
+            )
+        return len(first)
+
+    def _users(self, group: int) -> pa.Array:
+        """The users of a row group, as whole numbers or as text."""
+        file = self._file(group)
+        if self.named not in (WHOLE, TEXT):
+            raise InvalidInput(
+                f"{file.path}: the column {USER!r} holds {self.named or 'nothing'}, but users are "
+                "whole numbers or text; write the column as one of the two"
+            )
+        column = file.table(int(self.groups[group]), [USER]).column(0)
+        start = int(self.starts[group] - self.before[self.owners[group]])
+        source = Source((str(file.path),), (start + len(column),), record=lambda row: start + row)
+        refuse_nulls(column, USER, source)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        if self.named == WHOLE:
+            try:
+                return one_piece(column.cast(pa.int64()))
+            except pa.ArrowInvalid:
+                raise InvalidInput(
+                    f"{file.path}: a number of the column {USER!r} does not fit into 64 bits with "
+                    "sign; write the users as text"
+                ) from None
+        texts = one_piece(text_of(column, USER, source))
+        refuse_blanks([texts], USER, source)
+        return texts
+
+    def _file(self, group: int) -> Stored:
+        return self.files[int(self.owners[group])]
 
     def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+        self.__dict__.update(values)
 
     def _with(self, **changes: object) -> Self:
         same = object.__new__(type(self))
         same.__dict__.update(self.__dict__ | changes)
         return same
+
+
+_mine = threading.local()
+"""The row group that this thread read last, if it read a part of it."""
+
+
+def _files(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
+    """The files in their order; each once."""
+    if isinstance(path, str | os.PathLike):
+        place = Path(path)
+        seals.check_shards(place)
+        return files_of(place, (SUFFIX,)) if place.is_dir() else [place]
+    files = [Path(one) for one in path]
+    if not files:
+        raise InvalidInput("there are no files of known rows; name at least one")
+    if len({file.resolve() for file in files}) < len(files):
+        raise InvalidInput("a file of known rows is named twice; name each once")
+    return files
+
+
+def _fill(column: pa.ChunkedArray, into: Tokens) -> None:
+    """Put a column there, gaps as `MISSING`."""
+    start, kind = 0, pa.from_numpy_dtype(into.dtype)
+    for chunk in column.chunks:
+        same = chunk if chunk.type == kind else chunk.cast(kind)
+        filled = same.fill_null(MISSING) if same.null_count else same
+        into[start : start + len(chunk)] = filled.to_numpy()
+        start += len(chunk)
+
+
+def _wide(column: pa.ChunkedArray) -> NDArray[np.int64]:
+    """A column of numbers of any type; those beyond 64 bits with sign as the largest."""
+    values = column.fill_null(0).to_numpy()
+    largest = np.iinfo(np.int64).max
+    whole = np.minimum(values, values.dtype.type(largest)) if values.dtype == "u8" else values
+    return np.where(column.is_valid().to_numpy(), whole.astype(np.int64), MISSING)
+
+
+def _array(users: pa.Array) -> NDArray[Any]:
+    return users.to_numpy(zero_copy_only=False)  # type: ignore[no-any-return]

@@ -49,6 +49,8 @@ __all__ = [
 AnyPath = str | os.PathLike[str]
 
 LAYOUT = Layout()
+PEOPLE = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
+"""Columns of people, and what they are in text."""
 # What the settings are called that name columns of people.
 SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
             "count": "count"}  # fmt: skip
@@ -82,17 +84,17 @@ def read_profiles(
     unless it is named. Other columns are not read.
     """
     chosen = Choices(**choices)
-    types = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
-    named = _named(layout) | dict(columns or {})
-    table, source = read_table(path, types, named, optional=("weight",), layout=layout)
+    named = people_columns(layout, columns)
+    table, source = read_table(path, PEOPLE, named, optional=("weight",), layout=layout)
     return from_table(table, source, chosen)
 
 
-def _named(layout: Layout) -> dict[str, str]:
-    """The columns of people that a layout names."""
+def people_columns(layout: Layout, columns: Mapping[str, str] | None) -> dict[str, str]:
+    """The names in files of the columns of people that are called otherwise there."""
     said = {"user": layout.user, "epoch": layout.epoch, "token": layout.item,
             "weight": layout.count}  # fmt: skip
-    return {name: column for name, column in said.items() if column is not None}
+    named = {name: column for name, column in said.items() if column is not None}
+    return named | dict(columns or {})
 
 
 @offering("column")
@@ -131,14 +133,21 @@ def read_table(
             f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}"
         )
     files = files_of(path, TYPES)
-    tables = [_read(file, types, columns or {}, optional, layout, len(files)) for file in files]
+    tables = [read_file(file, types, columns or {}, optional, layout, len(files)) for file in files]
     source = Source(tuple(map(str, files)), tuple(table.num_rows for table in tables))
-    if len({tuple(table.column_names) for table in tables}) > 1:
+    refuse_unlike({tuple(table.column_names) for table in tables}, source, optional)
+    return joined(tables, source), source
+
+
+def refuse_unlike(
+    columns: Collection[tuple[str, ...]], source: Source, optional: tuple[str, ...]
+) -> None:
+    """Refuse files of which some have a column that others have not."""
+    if len(columns) > 1:
         raise InvalidInput(
             f"{source}: some of the files have a column {', '.join(optional)} and some have not; "
             "write all of them with the same columns"
         )
-    return joined(tables, source), source
 
 
 def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
@@ -184,7 +193,7 @@ def _has_type(file: Path, types: tuple[str, ...]) -> bool:
     return file.name.lower().endswith(types) and not file.name.startswith((".", "_"))
 
 
-def _read(
+def read_file(
     file: Path,
     types: Mapping[str, pa.DataType | None],
     columns: Mapping[str, str],
@@ -192,7 +201,7 @@ def _read(
     layout: Layout,
     files: int,
 ) -> pa.Table:
-    """The columns of one file under our names."""
+    """The columns under our names of one file, of so many that are read together."""
     names = {name: columns.get(name, name) for name in types}
     with unchanged(file):
         opened = open_table(file, layout, names.values())

@@ -7,6 +7,7 @@ as it is.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.learning.splitting import MULTIPLIER, contents_of, times_before
 from reidrisk.learning.type_model import Mixture, TypeModel, expect
 from reidrisk.observations import MISSING
-from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks, over_rows
 from reidrisk.randomness import uniforms
 from reidrisk.rows import Rows, TokenRows
+from reidrisk.smallest import Kept, Smallest
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]
@@ -32,10 +34,13 @@ START_USERS, START_ITERATIONS = 50_000, 30
 LEAST_SIGHTINGS = 0.5
 """A token that was never seen counts as seen half a time, as in popularity."""
 
+MOST_USERS = 1 << 20
+"""Of so many users at most a number is held while some are chosen."""
+
+_NOBODY = np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
+
 HELD_OUT = 0.2
 """Share of users on whom numbers of types are compared."""
-
-ROWS_AT_A_TIME = 1 << 18
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -141,22 +146,32 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
     """Rows of some users of whom anything was seen, in random order: the first few are a sample.
 
     Chance goes by what a row holds and how many of the same came before it, so the order of users
-    does not matter: rows that are alike cannot be told apart by anything else.
+    does not matter: rows that are alike cannot be told apart by anything else. That takes a number
+    of each user; of more than `MOST_USERS`, so many are chosen first, by their rows.
     """
     handle = TokenRows(rows, tokens=tokens, name="rows") if isinstance(rows, np.ndarray) else rows
-
-    def work(start: int, stop: int) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-        block = handle.block(start, stop)
-        return contents_of(block), (block != MISSING).any(axis=1)
-
-    parts = over_blocks(work, handle.users, ROWS_AT_A_TIME)
-    hashes, seen = (np.concatenate(part) for part in zip(*parts, strict=True))
-    places, content = np.flatnonzero(seen), hashes[seen]
-    if not places.size:
+    _, chosen, content = over_rows(handle, partial(_some_of, seed=seed), _some_of_both)
+    if not chosen.size:
         raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
+    order = np.argsort(chosen)
+    places, content = chosen[order], content[order]
     names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
     return handle.take(places[np.lexsort((content, draws))[:users]]).astype(np.int32)
+
+
+def _some_of(blocks: Blocks, *, seed: int) -> Kept:
+    """Some of the rows of whom anything was seen: draws, rows, and what they hold."""
+    kept = Smallest(MOST_USERS).add(*_NOBODY)
+    for start, rows in blocks:
+        seen = np.flatnonzero((rows != MISSING).any(axis=1))
+        draws = uniforms(seed=seed, purpose="types/rows", users=start + seen, count=1)[:, 0]
+        kept.add(draws, start + seen, contents_of(rows)[seen])
+    return kept.kept
+
+
+def _some_of_both(some: Kept, others: Kept) -> Kept:
+    return Smallest(MOST_USERS).add(*some).add(*others).kept
 
 
 def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:

@@ -4,7 +4,7 @@ Everything that one epoch can show is closed form here; `reidrisk.information.se
 several epochs. The shape is a model, not a census: see `docs/concepts/population.md`.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 
 import numpy as np
@@ -85,6 +85,10 @@ class Interests:
                 f"mood_sigma={self.mood_sigma:g} have chances beyond the range of floating point; "
                 "lower one of them"
             )
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """To travel as numbers: weights and pairs are made again."""
+        return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     @property
     def states(self) -> int:

@@ -1,7 +1,7 @@
 """Users before anything is shown: what every source of people offers to a release."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,3 +77,18 @@ class People(Protocol):
         distinct tokens. Where a user was absent in an epoch, all entries are -1.
         """
         ...
+
+
+@runtime_checkable
+class IdsOnDemand(Protocol):
+    """People whose ids need not be held all at once: offer it if there may be very many."""
+
+    def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Ids of some of them, by their rows; `ids` of all would be the same."""
+        ...
+
+
+def ids_of(people: People, rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Ids of some people, by their rows."""
+    ids = people.ids_of(rows) if isinstance(people, IdsOnDemand) else people.ids[rows]
+    return np.asarray(ids)

@@ -46,6 +46,10 @@ class SyntheticTopics:
         object.__setattr__(self, "_tails", tails)
         object.__setattr__(self, "_order", order)
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """To travel as what they were made of: the tables are made again."""
+        return type(self), (self.users, self.epochs, self.seed, self.interests)
+
     @property
     def tokens(self) -> int:
         """Size of the taxonomy; tokens are popularity ranks from 0."""
@@ -55,6 +59,10 @@ class SyntheticTopics:
     def ids(self) -> NDArray[np.int64]:
         """Ids of all users."""
         return np.arange(self.users)
+
+    def ids_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Ids of some users: their rows."""
+        return rows
 
     @property
     def complete(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.people.people import Cells, People
+from reidrisk.people.people import Cells, People, ids_of
 
 Key = tuple[int, int, bytes | None]
 """How top sets were asked for: their size, the seed, the priority."""
@@ -31,7 +31,7 @@ class Some:
     def of(cls, people: People, rows: NDArray[np.integer]) -> Self:
         """These rows, in ascending order."""
         places = np.asarray(rows, np.int64)
-        return cls(people, places, people.ids[places])
+        return cls(people, places, ids_of(people, places))
 
     @property
     def users(self) -> int:

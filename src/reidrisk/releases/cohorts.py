@@ -105,6 +105,10 @@ class CohortsOf:
         """A cohort is no token that people have."""
         return
 
+    def always_shows(self, people: People) -> bool:
+        """Everybody has a cohort."""
+        return True
+
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Always: everybody has a cohort."""
         return np.ones((stop - start, 1), bool)

@@ -16,9 +16,8 @@ from reidrisk.people.people import People
 from reidrisk.releases.holders import merged, tokens_of
 from reidrisk.releases.item_samples import ItemSamples
 from reidrisk.releases.mapped import Mapped, labels_of, mapped
-from reidrisk.releases.observing import alphabet
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.release import AnyRelease, Release, Tokens, name_of, prepared
+from reidrisk.releases.release import AnyRelease, Release, Tokens, alphabet, name_of, prepared
 
 Dates = Literal["day", "week", "month", "year"]
 WAYS = ("users", "depth", "rounding", "dates")

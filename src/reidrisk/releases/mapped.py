@@ -18,8 +18,8 @@ from reidrisk.people.some import Some
 from reidrisk.releases.exact import ExactRows, merged_rows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.items import Items, of_everybody
-from reidrisk.releases.observing import alphabet
 from reidrisk.releases.release import (
+    AlwaysShows,
     Crowd,
     Exact,
     Floats,
@@ -30,6 +30,7 @@ from reidrisk.releases.release import (
     SaysGaps,
     Tokens,
     Unordered,
+    alphabet,
     name_of,
 )
 
@@ -88,6 +89,11 @@ class Mapped:
             return self.table
         before = self.of.recoded
         return None if before is None else self._each(before)
+
+    def always_shows(self, people: People) -> bool:
+        """If the other release does, and nothing is withheld."""
+        shows = isinstance(self.of, AlwaysShows) and self.of.always_shows(people)
+        return shows and bool((self.table >= 0).all()) and self.together == 1
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether the other release has something to show."""

@@ -12,9 +12,8 @@ from reidrisk.people.people import People
 from reidrisk.releases.holders import holders_of, tokens_of
 from reidrisk.releases.item_samples import ItemSamples
 from reidrisk.releases.mapped import Mapped, labels_of, mapped
-from reidrisk.releases.observing import alphabet
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.release import AnyRelease, prepared
+from reidrisk.releases.release import AnyRelease, alphabet, prepared
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,10 @@ class RandomisedResponse:
         other += other >= true
         return np.where((coins < lies) & (true != MISSING), other, true)
 
+    def always_shows(self, people: People) -> bool:
+        """Of everybody who is there, in every epoch."""
+        return people.complete
+
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether a user was there in an epoch; those who show a random set count as there."""
         if people.complete:

@@ -140,6 +140,21 @@ class OwnAlphabet(Protocol):
         ...
 
 
+def alphabet(release: AnyRelease, people: People) -> int:
+    """Size of the alphabet of what a release shows."""
+    shows = prepared(release, people)
+    return shows.tokens(people) if isinstance(shows, OwnAlphabet) else people.tokens
+
+
+@runtime_checkable
+class AlwaysShows(Protocol):
+    """A release that can tell that it leaves no gaps: it spares a look at everybody's rows."""
+
+    def always_shows(self, people: People) -> bool:
+        """Whether it is certain that no site is shown an empty slot of anybody."""
+        ...
+
+
 @runtime_checkable
 class Recodes(Protocol):
     """A release that shows something else in place of tokens that people have."""

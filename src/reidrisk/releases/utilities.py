@@ -28,8 +28,15 @@ from reidrisk.people.some import Some
 from reidrisk.randomness import uniforms
 from reidrisk.releases.items import USERS_AT_A_TIME, items_of
 from reidrisk.releases.mapped import has_anything, own_tokens
-from reidrisk.releases.observing import alphabet
-from reidrisk.releases.release import AnyRelease, KnowsWhoIsThere, Release, Rows, Tokens, prepared
+from reidrisk.releases.release import (
+    AnyRelease,
+    KnowsWhoIsThere,
+    Release,
+    Rows,
+    Tokens,
+    alphabet,
+    prepared,
+)
 
 Floats = NDArray[np.float64]
 SITE = 1

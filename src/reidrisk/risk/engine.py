@@ -10,6 +10,7 @@ from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
+from reidrisk.rows import Rows
 from reidrisk.scores import Score
 
 Floats = NDArray[np.float64]
@@ -18,6 +19,10 @@ Slots = Sequence[int] | int | None
 
 class Engine(Protocol):
     """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
+
+    def hold(self, rows: Rows) -> Rows:
+        """The same known rows where this engine works on them."""
+        ...
 
     def search(
         self,

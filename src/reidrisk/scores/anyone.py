@@ -5,24 +5,24 @@ its chances over the known rows: thousands of draws, for one slot. Over whole ro
 rest on the few rows that fit, and say nothing: decision 0055.
 """
 
-from collections.abc import Callable, Iterator
+import operator
+from collections.abc import Callable
+from functools import partial
+from functools import reduce as fold
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.observations import MISSING, Tokens
+from reidrisk.passes import Blocks, over_rows, unit
 from reidrisk.rows import Rows
 from reidrisk.scores.score import GRID, Floats, Gains, by_slot
-
-_ROWS_AT_A_TIME = 1 << 16
 
 
 def by_table(table: Gains, known: Rows, shown: Tokens) -> Floats:
     """Logarithm of the chance of each row, from that of each pair of tokens, the gap last."""
     slots, size = shown.shape[1], table.shape[2]
-    counts = np.zeros((slots, size))
-    for rows in _blocks(known):
-        for slot in range(slots):
-            counts[slot] += np.bincount(rows[:, slot].astype(np.int64) % size, minlength=size)
+    counts = over_rows(known, partial(_counted, slots=slots, size=size), operator.add)
     nats = np.zeros(len(shown))
     for slot, gains in enumerate(by_slot(table, slots)):
         held = counts[slot] > 0
@@ -49,9 +49,9 @@ def by_weights(
     # exponential overflows.
     row = known.block(0, 1)[:, :slots]
     usual, of_nothing = (log_sums(np.full_like(row, what))[0] / GRID for what in (0, MISSING))
-    held = np.zeros((3, slots, table.shape[2]))
-    for rows in _blocks(known):
-        _add(rows[:, :slots], usual - log_sums(rows)[:, :slots] / GRID, held)
+    work = partial(_weighed, log_sums=log_sums, usual=usual, size=table.shape[2])
+    parts = over_rows(known, work, operator.or_, step=unit(known.users))
+    held = fold(operator.add, (parts[start] for start in sorted(parts)))
     held[1] = np.maximum(held[1] - held[0], 0.0)
     with np.errstate(divide="ignore"):
         logs = np.log(held / known.users)
@@ -59,6 +59,27 @@ def by_weights(
     gains -= np.stack([usual, usual, of_nothing])[:, :, None]
     nats = np.logaddexp.reduce(gains + logs, axis=0)
     return np.asarray(nats[np.arange(slots), shown])
+
+
+def _counted(blocks: Blocks, *, slots: int, size: int) -> NDArray[np.int64]:
+    """Times each symbol is known, slots x symbols, the gap last."""
+    counts = np.zeros((slots, size), np.int64)
+    for _, rows in blocks:
+        for slot in range(slots):
+            counts[slot] += np.bincount(rows[:, slot].astype(np.int64) % size, minlength=size)
+    return counts
+
+
+def _weighed(
+    blocks: Blocks, *, log_sums: Callable[[Tokens], Gains], usual: Floats, size: int
+) -> dict[int, Floats]:
+    """What `_add` adds up of each block: sums of floats depend on their order."""
+    parts = {}
+    for start, rows in blocks:
+        slots = len(usual)
+        parts[start] = np.zeros((3, slots, size))
+        _add(rows[:, :slots], usual - log_sums(rows)[:, :slots] / GRID, parts[start])
+    return parts
 
 
 def _add(rows: Tokens, nats: Floats, held: Floats) -> None:
@@ -74,9 +95,3 @@ def _add(rows: Tokens, nats: Floats, held: Floats) -> None:
         row, place = np.nonzero(new[:, slot])
         tokens = sets[row, slot, place].astype(np.int64)
         held[0, slot] += np.bincount(tokens, weights[row, slot], minlength=held.shape[2])
-
-
-def _blocks(known: Rows) -> Iterator[Tokens]:
-    """The known rows, block by block."""
-    for start in range(0, known.users, _ROWS_AT_A_TIME):
-        yield known.block(start, min(start + _ROWS_AT_A_TIME, known.users))

@@ -105,26 +105,40 @@ class Synthetic(_Section):
         )
 
 
-class Table(_Laid):
-    """A long table of user, epoch, token and weight."""
+class _LongTable(_Laid):
+    """A long table of user, epoch, token and weight, in one file or in many."""
 
-    kind: Literal["table"]
     path: str
     columns: dict[str, str] = Field(default_factory=dict)
     epochs: list[Whole | str] | None = None
     absent: Literal["missing", "pad", "drop"] = "missing"
     duplicates: Literal["refuse", "add"] = "refuse"
 
+    def _choices(self) -> dict[str, Any]:
+        named = {
+            name: getattr(self, name) for name in ("columns", "epochs", "absent", "duplicates")
+        }
+        return {"layout": self.layout(), **named}
+
+
+class Table(_LongTable):
+    """A table that is read at once."""
+
+    kind: Literal["table"]
+
     def read(self, folder: Path) -> People:
         """Read the people."""
-        return data.read_profiles(
-            folder / self.path,
-            columns=self.columns,
-            layout=self.layout(),
-            epochs=self.epochs,
-            absent=self.absent,
-            duplicates=self.duplicates,
-        )
+        return data.read_profiles(folder / self.path, **self._choices())
+
+
+class Files(_LongTable):
+    """A table in many files, each with whole users, which are read when they are asked for."""
+
+    kind: Literal["files"]
+
+    def read(self, folder: Path) -> People:
+        """Open the people."""
+        return data.open_profiles(folder / self.path, **self._choices())
 
 
 class Plays(_Laid):
@@ -191,6 +205,7 @@ class TwoTables(_Laid):
 PEOPLE = {
     "synthetic": Synthetic,
     "table": Table,
+    "files": Files,
     "plays": Plays,
     "history": History,
     "tfrecord": TfRecord,
@@ -259,7 +274,8 @@ class StudyModel(_Section):
     per_user: PerUser | None = None
     signoff: SignoffSection | None = None
     people: Annotated[
-        Synthetic | Table | Plays | History | TfRecord | TwoTables, Field(discriminator="kind")
+        Synthetic | Table | Files | Plays | History | TfRecord | TwoTables,
+        Field(discriminator="kind"),
     ]
     release: ReleaseSection | None = None
     beside: list[ReleaseSection] = []

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from reidrisk.inputs.epochs import told
 from reidrisk.inputs.linked import Linked
+from reidrisk.inputs.people_files import PeopleFiles
 from reidrisk.learning.looks import Training
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.profiles import Profiles
@@ -75,7 +76,7 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
             "of eight; that does not identify the real population, and real people may be easier "
             "or harder to name."
         )
-    if isinstance(source, Profiles) and source.epochs > 1:
+    if isinstance(source, Profiles | PeopleFiles) and source.epochs > 1:
         sentences.append(told(source.epoch_labels.tolist(), "Epochs of people"))
     if isinstance(source, Linked):
         sentences.append(

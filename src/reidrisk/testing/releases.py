@@ -24,7 +24,7 @@ from reidrisk.releases import (
     parameters_of,
     prepared,
 )
-from reidrisk.releases.observing import alphabet
+from reidrisk.releases.release import alphabet
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.bounds.promises import Traced
 from reidrisk.scores import GRID

@@ -9,14 +9,16 @@ It sums to 1 over o. Divided by q(o) it depends on little: whether the tokens ar
 if they are close. So the known tokens of a column fall into few classes, seen from a token shown.
 """
 
+import operator
 from dataclasses import dataclass
+from functools import partial
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
-from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks, over_rows
 from reidrisk.rows import MISSING, Rows, Tokens
 
 Floats = NDArray[np.float64]
@@ -24,8 +26,6 @@ Counts = NDArray[np.int64]
 
 APART, KNOWN_GAP, SAME, NEAR = 0, 1, 2, 3
 """Classes of known tokens: others, none, the one shown, and from here on by their Q."""
-
-ROWS_AT_A_TIME = 1 << 18
 
 SURE = 3.0
 """Standard deviations by which the two sides have to differ before it is not taken for chance."""
@@ -125,11 +125,14 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
 
 def _known_counts(known: Rows) -> Counts:
     """Times each token is known, slots x tokens."""
+    work = partial(_counted, slots=known.slots, tokens=known.tokens)
+    return over_rows(known, work, operator.add)
 
-    def work(start: int, stop: int) -> Counts:
-        return _counts(known.block(start, stop), known.tokens)
 
-    counts: Counts = np.sum(over_blocks(work, known.users, ROWS_AT_A_TIME), axis=0)
+def _counted(blocks: Blocks, *, slots: int, tokens: int) -> Counts:
+    counts = np.zeros((slots, tokens), np.int64)
+    for _, rows in blocks:
+        counts += _counts(rows, tokens)
     return counts
 
 

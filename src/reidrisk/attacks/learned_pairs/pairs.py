@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Self, TypeAlias
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
 from reidrisk.attacks.learned_pairs.kernels import add_codes
 from reidrisk.errors import TooLarge
-from reidrisk.parallel import over_blocks
+from reidrisk.passes import Blocks, over_rows, unit
 from reidrisk.rows import MISSING, Rows, Tokens
 
 Floats = NDArray[np.float64]
@@ -24,8 +25,6 @@ DENSE = 4
 """Codes are counted in a table if it has no more than so many places for each row."""
 
 LARGEST_CODE = 1 << 62
-ROWS_AT_A_TIME = 1 << 18
-TARGETS_AT_A_TIME = 5
 
 TARGETS_TOGETHER = 50
 ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
@@ -98,16 +97,24 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
 
 def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
     """For each of some targets, everybody by the code of what is seen of the pair."""
-    found: list[list[Counted]] = [[] for _ in shown]
-    for start in range(0, known.users, ROWS_AT_A_TIME):
-        block = known.block(start, min(start + ROWS_AT_A_TIME, known.users)).astype(np.int32)
+    work = partial(_beside_some, codes=codes, shown=shown)
+    return over_rows(known, work, _together, most=unit(known.users))
 
-        def work(first: int, stop: int, block: Rows32 = block) -> None:
-            for target in range(first, stop):
-                found[target].append(codes.counted(block, shown[target]))
 
-        over_blocks(work, len(shown), TARGETS_AT_A_TIME)
-    return [parts[0] if len(parts) == 1 else _merged(parts) for parts in found]
+def _beside_some(blocks: Blocks, *, codes: "Codes", shown: Tokens) -> list[Counted]:
+    """The same, of some known rows; an empty list if there are none."""
+    parts = []
+    for _, rows in blocks:
+        wide = rows.astype(np.int32)
+        parts.append([codes.counted(wide, target) for target in shown])
+    return [_merged(found) for found in zip(*parts, strict=True)]
+
+
+def _together(some: list[Counted], others: list[Counted]) -> list[Counted]:
+    """What is beside the targets in both."""
+    if not (some and others):
+        return some or others
+    return [_merged(both) for both in zip(some, others, strict=True)]
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -235,6 +235,12 @@ class TopicsApi:
         ids = people.ids[start:stop]
         return site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
 
+    def always_shows(self, people: People) -> bool:
+        """If people are never away, and no switch keeps a topic from a site that calls."""
+        rules = self.rules
+        withheld = rules.presence is not None or rules.blocked is not None or self.absence > 0
+        return people.complete and not withheld and not self.delay and self.per_call == 1
+
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether a user was there in a week; or in any, where a slot is not a week."""
         if people.complete:

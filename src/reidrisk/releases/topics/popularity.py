@@ -5,7 +5,9 @@ weights is smoothed, and the estimate says for how many topics that made a diffe
 """
 
 import math
+import operator
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -14,12 +16,11 @@ from numpy.typing import NDArray
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.observations import MISSING, Observations
-from reidrisk.parallel import kernel, over_blocks
+from reidrisk.parallel import kernel
+from reidrisk.passes import Blocks, over_rows
 from reidrisk.rows import Rows, is_rows, rows_of
 
 Floats = NDArray[np.float64]
-
-_ROWS_AT_A_TIME = 1 << 18
 
 
 class Shown(Protocol):
@@ -145,7 +146,9 @@ def popularity(
 
 
 def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
-    if is_rows(known) and known.tokens <= topics:
+    if is_rows(known):
+        held = known.tokens - 1 if known.tokens <= topics else over_rows(known, _highest, max)
+        _check_topic(held, topics)
         return known
     rows = np.asarray(known)
     if rows.ndim not in {2, 3} or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
@@ -153,13 +156,22 @@ def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
             "known has one row of whole numbers per user and one column per slot; "
             f"got {rows.dtype} of shape {rows.shape}"
         )
-    if rows.min() < MISSING or rows.max() >= topics:
-        wrong = rows.min() if rows.min() < MISSING else rows.max()
+    for token in (rows.min(), rows.max()):
+        _check_topic(token, topics)
+    return rows_of(rows, tokens=topics)
+
+
+def _highest(blocks: Blocks) -> int:
+    """The highest token of some rows."""
+    return max((int(rows.max(initial=MISSING)) for _, rows in blocks), default=MISSING)
+
+
+def _check_topic(token: int, topics: int) -> None:
+    if not MISSING <= token < topics:
         raise InvalidInput(
-            f"known holds token {wrong}, which is not one of the {topics} topics, 0 to "
+            f"known holds token {token}, which is not one of the {topics} topics, 0 to "
             f"{topics - 1}, nor -1 for nothing; renumber the tokens or use another release"
         )
-    return rows_of(rows, tokens=topics)
 
 
 def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64], Floats]:
@@ -168,17 +180,19 @@ def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64],
     Hoeffding's inequality for a mean of users' means with weights v needs `1 / sum(v^2)`, which
     is the number of users if all were seen equally often.
     """
-    slots = 1 if pooled else rows.slots
-
-    def work(start: int, stop: int) -> NDArray[np.int64]:
-        counts = np.zeros((slots, topics + 1 + 2), np.int64)
-        count_tokens(rows.block(start, stop).reshape(stop - start, slots, -1), topics, counts)
-        return counts
-
-    counts = np.sum(over_blocks(work, rows.users, _ROWS_AT_A_TIME), axis=0)
+    work = partial(_counted, slots=1 if pooled else rows.slots, topics=topics)
+    counts = over_rows(rows, work, operator.add)
     seen, squares = counts[:, -2].astype(np.float64), counts[:, -1]
     users = np.divide(seen**2, squares, out=np.zeros_like(seen), where=squares > 0)
     return counts[:, 1 : topics + 1], users
+
+
+def _counted(blocks: Blocks, *, slots: int, topics: int) -> NDArray[np.int64]:
+    """What `count_tokens` counts in some rows."""
+    counts = np.zeros((slots, topics + 1 + 2), np.int64)
+    for _, rows in blocks:
+        count_tokens(rows.reshape(len(rows), slots, -1), topics, counts)
+    return counts
 
 
 @kernel

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING
 from reidrisk.people.people import People
-from reidrisk.releases.observing import ANONYMOUS, alphabet
-from reidrisk.releases.release import Exact, Release
+from reidrisk.releases.observing import ANONYMOUS
+from reidrisk.releases.release import Exact, Release, alphabet
 from reidrisk.theory.numerics import exact_sum
 
 MOST_CHANCES = 1 << 18
