@@ -183,7 +183,7 @@ def test_passes_over_all_rows_are_made_once_for_all_parts(place, tmp_path, monke
     over = passes._over  # noqa: SLF001
 
     def counted(rows, work, merge, step, most):
-        made.append(work.__qualname__)
+        made.append(work)
         return over(rows, work, merge, step, most)
 
     monkeypatch.setattr(passes, "_over", counted)
