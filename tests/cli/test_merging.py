@@ -160,6 +160,14 @@ def test_the_run_is_one_that_the_command_in_one_go_finds_done(place, tmp_path, i
     assert (tmp_path / "run" / "log.txt").read_text() == before
 
 
+def test_a_folder_may_have_any_name(tmp_path, one_go, in_parts):
+    for number, name in enumerate(("\udcff", "two\nlines")):
+        run = tmp_path / f"{number}{name}"
+        done("merge", in_parts("baskets", 3), "-o", run, "-q")
+        assert (run / "result.json").read_bytes() == one_go("baskets")
+        assert (run / "study.toml").read_text().splitlines()[1].startswith("title = ")
+
+
 @pytest.mark.slow
 def test_a_merge_that_was_stopped_goes_on_with_the_same_bytes(tmp_path, one_go, in_parts):
     """Steps that are found done leave questions that nobody asked before, and no wrong answers."""

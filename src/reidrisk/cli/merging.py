@@ -11,6 +11,7 @@ from reidrisk.cli import engines, options, show, stopping
 from reidrisk.cli.measuring import Question, Wishes, as_typed, study_text
 from reidrisk.cli.running import Journal, written_page
 from reidrisk.errors import InvalidInput
+from reidrisk.visible import cleaned
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -159,7 +160,7 @@ def _run(
                 merged,
                 passes=folder / PASSES,
                 engine=engine_of_parts(progress.pairs),
-                comment=f"# as run: {again}\n",
+                comment=f"# as run: {' '.join(cleaned(again).splitlines())}\n",
                 watch=journal,
                 learning=journal.learned,
             )
