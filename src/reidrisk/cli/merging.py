@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import options, show, stopping
+from reidrisk.cli import engines, options, show, stopping
 from reidrisk.cli.measuring import Question, Wishes, as_typed, study_text
 from reidrisk.cli.running import Journal, written_page
 from reidrisk.errors import InvalidInput
+from reidrisk.visible import cleaned
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -48,6 +49,9 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
     output = wishes.output
     if output is None or options.is_file(output) or output.endswith(_MATCHES):
         raise InvalidInput("--part writes one of several files; name a folder for them with -o")
+    if engines.place().engine != "local":
+        raise InvalidInput("a part is searched on one machine, and a cluster cuts rows itself; "
+                           "leave out --part or --engine")  # fmt: skip
     if wishes.with_users or wishes.as_json:
         option = "--with-users" if wishes.with_users else "--json"
         raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "
@@ -156,7 +160,7 @@ def _run(
                 merged,
                 passes=folder / PASSES,
                 engine=engine_of_parts(progress.pairs),
-                comment=f"# as run: {again}\n",
+                comment=f"# as run: {' '.join(cleaned(again).splitlines())}\n",
                 watch=journal,
                 learning=journal.learned,
             )

@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -38,7 +39,7 @@ from reidrisk.locks import locked
 from reidrisk.matches import NOBODY, Matches, Wanted
 from reidrisk.observations import Observations
 from reidrisk.packing import packed, unpacked
-from reidrisk.passes import kept
+from reidrisk.passes import Work, kept
 from reidrisk.rows import Rows
 from reidrisk.scores import Score
 from reidrisk.speech import setting
@@ -152,12 +153,14 @@ def search_part(
     whole = Whole.of_study(description, part.of, file.text, paths)
     _claim(folder, whole)
     done = folder / part.name
+    begun = done.with_suffix(_BEGUN)
     if done.exists():
         before = read_parts(done)
         whole.check_same(before.whole, "this study", str(done))
+        if begun.is_dir():  # whoever wrote the part was killed right then
+            _forget(begun)
         return Searched(done, before, anew=False)
-    begun = made_folder(done.with_suffix(_BEGUN))
-    with locked(begun):
+    with locked(made_folder(begun)):
         passes = Passes(made_folder(folder / PASSES), whole.fingerprint)
         with kept(passes):
             records: dict[str, Any] = {}
@@ -173,12 +176,20 @@ def search_part(
                 passes.enter(name)
                 answers[name] = _answer(begun, whole, part, name, question, engine)
         found = Parts(whole, (part.number,), _rows(asking, part), answers)
+        for one in left_over(done):
+            one.unlink(missing_ok=True)
         write_parts(done, found)
+    _forget(begun)
+    return Searched(done, found, anew=True)
+
+
+def _forget(begun: Path) -> None:
+    """Remove what a part had done that is whole now, and nothing that is not ours."""
+    with locked(begun):
         for one in (*begun.glob(f"*{SUFFIX}"), *left_over(begun / f"*{SUFFIX}")):
             one.unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something of their own there
         begun.rmdir()
-    return Searched(done, found, anew=True)
 
 
 def _rows(asking: "_Asking", part: Part) -> int:
@@ -345,11 +356,13 @@ class Passes:
         yield
         self.enter(*outside)
 
-    def __call__(self, what: str, go: Callable[[], Any]) -> Any:
+    def __call__(self, rows: Rows, work: Work[Any], go: Callable[[], Any]) -> Any:
         """What a pass gave before, or gives now."""
         if not self.scope:
             return go()
-        known = (version("reidrisk"), self.study, self.scope, self.before, what)
+        what = [rows.users, rows.slots, *_told(work)]
+        place = (self.scope, self.before, fingerprint(what))
+        known = (version("reidrisk"), self.study, *place)
         self.before += 1
         file = self.folder / f"{_short(repr(known))}.pass"
         with suppress(InvalidInput):  # there is none, or it is damaged
@@ -360,6 +373,13 @@ class Passes:
         if self.writes and (content := _packed((known, found))) is not None:
             write_sealed(file, PASSED, content)
         return found
+
+
+def _told(work: Any) -> list[Any]:
+    """What is done to rows, as far as it can be told."""
+    if isinstance(work, partial):
+        return [*_told(work.func), describe(work.args), describe(work.keywords)]
+    return [getattr(work, "__qualname__", type(work).__qualname__)]
 
 
 def _packed(thing: Any) -> bytes | None:
@@ -505,7 +525,13 @@ class Answering:
             with self.engine.begin(1) as crew:
                 return question.asked_of(crew)
         with self.passes.within(name):
-            return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            try:
+                return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
+                raise InvalidInput(
+                    f"what the parts found does not fit to the study, in {self.step}; search all "
+                    "parts again"
+                ) from wrong
 
 
 def name_of(step: str, question: Question) -> str:
