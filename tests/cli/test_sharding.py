@@ -215,3 +215,45 @@ def test_a_study_of_files_has_the_figures_of_a_study_of_their_table(people, tmp_
         found.append(json.loads((tmp_path / kind / "result.json").read_text()))
     for part in ("risks", "bounds", "inputs", "assumptions"):
         assert found[0].get(part) == found[1].get(part)
+
+
+NAMES_FILES = ("study", "inputs", "checksum")
+"""What of a result may name files, or follows from it."""
+
+
+@pytest.mark.parametrize("shards", [1, 3, 64])
+def test_figures_of_a_study_are_those_of_a_folder_without_shards(tmp_path, shards):
+    """Byte for byte but for the names of files."""
+    text = """
+    title = "rows"
+    targets = "all"
+    attacks = ["hamming", "weighted-hamming", "gaps"]
+    models = ["weighted-hamming"]
+    sizes = [100, 300]
+    guesses = [5]
+    [people]
+    kind = "linked"
+    known = "{known}"
+    anonymous = "seen/anonymous.parquet"
+    [release]
+    kind = "topics"
+    noise = "20%"
+    absence = "10%"
+    """
+    found = []
+    for name, known, more in (
+        ("one", "seen/known.parquet", ()), ("many", "seen/known", ("--shards", shards))
+    ):  # fmt: skip
+        place = tmp_path / name
+        place.mkdir()
+        words = ("--noise", "20%", "--absence", "10%", "--targets", "200", "--seed", "7")
+        done = call("release", "topics", *SYNTHETIC, *words, *more, "-o", place / "seen")
+        assert done.returncode == 0, done.stderr
+        (place / "study.toml").write_text(text.format(known=known))
+        done = call("study", place / "study.toml", "-o", place / "run")
+        assert done.returncode == 0, done.stderr
+        result = json.loads((place / "run/result.json").read_text())
+        assert result["risks"]
+        assert result["bounds"]
+        found.append({key: value for key, value in result.items() if key not in NAMES_FILES})
+    assert json.dumps(found[0]) == json.dumps(found[1])
