@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz faults torch audit browser axe oldest lint types format bench docs clean
+.PHONY: help demo test slow fuzz faults torch spark audit browser axe oldest lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -26,6 +26,10 @@ faults: $(VENV)/dev.stamp  ## a fault of the machine at every write, rename and 
 
 torch: $(VENV)-torch/torch.stamp  ## networks that are trained, one thread each; all else works without torch
 	OMP_NUM_THREADS=1 $(VENV)-torch/bin/python -m pytest -n auto -m torch
+
+spark: $(VENV)-spark/spark.stamp  ## a Spark cluster of this machine; installs Java where it may
+	@$(VENV)-spark/bin/python -m tests.spark.java
+	$(VENV)-spark/bin/python -m pytest -m spark
 
 audit: $(VENV)/dev.stamp  ## known vulnerabilities of what we depend on; fails where nobody can be asked
 	@{ $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; } \
@@ -65,7 +69,7 @@ docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch $(VENV)-spark docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -85,4 +89,9 @@ $(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python
 $(VENV)-torch/torch.stamp: pyproject.toml
 	$(PYTHON) -m venv $(VENV)-torch
 	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,torch]'
+	@touch $@
+
+$(VENV)-spark/spark.stamp: pyproject.toml
+	$(PYTHON) -m venv $(VENV)-spark
+	$(VENV)-spark/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
 	@touch $@

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         WeightedHamming,
     )
     from reidrisk.engines import LocalEngine, ReferenceEngine
+    from reidrisk.engines.spark import SparkEngine
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
     from reidrisk.inputs.parquet_rows import ParquetRows
@@ -86,6 +87,7 @@ __all__ = [
     "RepresentationMatrix",
     "Result",
     "SetRows",
+    "SparkEngine",
     "Study",
     "TokenRows",
     "TokenTable",
@@ -132,6 +134,7 @@ _PARTS = {
         "WeightedHamming",
     ),
     "engines": ("LocalEngine", "ReferenceEngine"),
+    "engines.spark": ("SparkEngine",),
     "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
     "estimates": ("Estimate",),
     "inputs.parquet_rows": ("ParquetRows",),

@@ -102,13 +102,13 @@ def left_over(file: Path) -> Iterator[Path]:
     return file.parent.glob(f".{file.name}.*{PART}")
 
 
-def append(path: Path, text: str) -> None:
-    """Add text to a file, which is made if it is not there; a link is not followed."""
+def append(path: Path, text: str, *, mode: int = 0o666) -> None:
+    """Add text to a file, which is made with this mode if not there; a link is not followed."""
     # What cannot be a file answers at once instead of waiting for somebody to read.
     how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINKS_NO_WAITING
     writable(path)
     try:
-        handle = os.open(path, how, 0o666)
+        handle = os.open(path, how, mode)
         with os.fdopen(handle, "a", encoding="utf-8") as file:
             file.write(text)
     except OSError as wrong:

@@ -206,8 +206,9 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
 
 
 def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Tokens | BagRows:
-    if isinstance(known, BagRows):
-        return known.select(places[here]).spread(here)
+    if known.kind is Kind.BAGS:
+        bags: Any = known.select(places[here])
+        return bags.spread(here)  # type: ignore[no-any-return]
     if here.all():
         return read_only(known.take(places))
     some = known.take(places[here]) if here.any() else known.block(0, 1)

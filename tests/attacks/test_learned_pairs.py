@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.apart import ApartRows
 
 import reidrisk as rr
 from reidrisk import BagRows, InvalidInput, Observations, SetRows, TooLarge
@@ -17,7 +18,6 @@ from reidrisk.data import Linked
 from reidrisk.rows import MISSING, rows_of
 from reidrisk.scores import GRID, TokenTable, TokenWeights
 from reidrisk.testing import check_attack, check_score
-from tests.apart import ApartRows
 
 
 def world(users, targets, copied, *, tokens=20, seed=1, gaps=0.0, close=0.0, width=5):

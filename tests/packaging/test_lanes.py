@@ -1,8 +1,10 @@
 """Tests that the plain run leaves out are run by CI, and each lane is told to who contributes."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -33,11 +35,80 @@ def test_every_lane_runs_in_ci_and_not_in_the_plain_run(lane):
 
 
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
-def test_only_the_lane_of_torch_installs_torch():
-    def told(lane):
-        words = ["make", "--dry-run", "--always-make", "VENV=nowhere", lane]
+@pytest.mark.parametrize(
+    ("lane", "command"),
+    [
+        ("torch", "OMP_NUM_THREADS=1 nowhere-torch/bin/python -m pytest -n auto -m torch"),
+        ("spark", "nowhere-spark/bin/python -m pytest -m spark"),
+    ],
+)
+def test_only_its_own_lane_installs_a_heavy_guest(lane, command):
+    def told(target):
+        words = ["make", "--dry-run", "--always-make", "VENV=nowhere", target]
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
-    assert "--editable '.[dev,torch]'" in told("torch")
-    assert "OMP_NUM_THREADS=1 nowhere-torch/bin/python -m pytest -n auto -m torch" in told("torch")
-    assert not any("torch" in told(lane) for lane in ("test", "slow", "demo"))
+    assert f"nowhere-{lane}/bin/python -m pip install" in told(lane)
+    assert f"--editable '.[dev,{lane}]'" in told(lane)
+    assert command in told(lane).splitlines()
+    assert f"nowhere-{lane} " in told("clean")
+    others = {"test", "slow", "demo", "torch", "spark"} - {lane}
+    assert not any(lane in told(other) for other in others)
+
+
+def stub(place, name, script):
+    place.mkdir(exist_ok=True)
+    (place / name).write_text(f"#!/bin/sh\n{script}\n")
+    (place / name).chmod(0o755)
+    return place
+
+
+def says(version):
+    return f"""echo 'openjdk version "{version}" 2025-04-15' >&2"""
+
+
+def look_for_java(**environment):
+    """What `make spark` does before its tests: the code, and what it said."""
+    words = [sys.executable, "-m", "tests.spark.java"]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("version", ["17.0.15", "21", "25-ea"])
+def test_the_lane_of_spark_takes_the_java_that_is_there(tmp_path, version):
+    here = stub(tmp_path / "bin", "java", says(version))
+    assert look_for_java(PATH=str(here)) == (0, "")
+    assert look_for_java(PATH="", JAVA_HOME=str(tmp_path)) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("script", "what"),
+    [(None, "there is no Java"), ("exit 1", "there is no Java"),
+     (says("1.8.0_402"), "Java 8 is too old"), (says("11.0.2"), "Java 11 is too old")],
+)  # fmt: skip
+def test_the_lane_of_spark_says_what_is_missing_in_one_line(tmp_path, script, what):
+    if script:
+        stub(tmp_path / "bin", "java", script)
+    todo = "apt-get install openjdk-17-jre-headless as root, or unpack one and set JAVA_HOME"
+    for environment, where in [
+        ({"PATH": str(tmp_path / "bin")}, " on PATH"),
+        ({"PATH": "", "JAVA_HOME": str(tmp_path)}, f" in JAVA_HOME, {tmp_path}"),
+    ]:
+        code, said = look_for_java(**environment)
+        assert (code, said.count("\n")) == (2, 1)
+        assert said.startswith(f"spark: {what}{where}; Spark needs 17 or newer: {todo}")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
+@pytest.mark.parametrize("package", ["openjdk-17-jre-headless", "openjdk-21-jre-headless"])
+def test_the_lane_of_spark_installs_java_where_it_may(tmp_path, package):
+    """From the one of the packages that this system has."""
+    ready = stub(tmp_path / "ready", "java", says("17.0.15")) / "java"
+    here = stub(
+        tmp_path / "bin",
+        "apt-get",
+        f'[ "$1" = update ] || {{ [ "$5" = {package} ] && /bin/mv {ready} {tmp_path}/bin/java; }}',
+    )
+    assert look_for_java(PATH=str(here)) == (0, "")
+    assert (here / "java").exists()

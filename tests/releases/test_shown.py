@@ -73,7 +73,6 @@ def chunks(request, monkeypatch):
     """People are counted in chunks, of which nothing depends."""
     monkeypatch.setattr(choosing, "CHUNK", request.param)
     monkeypatch.setattr(choosing, "_AT_A_TIME", request.param * 2)
-    monkeypatch.setattr("reidrisk.releases.shown.CHUNK", request.param)
     monkeypatch.setattr("reidrisk.releases.shown.USERS_AT_A_TIME", max(request.param // 4, 16))
 
 

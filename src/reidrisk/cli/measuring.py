@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import reidrisk as rr
-from reidrisk.cli import show
+from reidrisk.cli import engines, show
 from reidrisk.cli.options import is_file
 from reidrisk.cli.running import run_file, written_page
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
+    import reidrisk as rr
     from reidrisk.inputs.layouts import Layout
     from reidrisk.study import Result
     from reidrisk.study.setup import Source
@@ -67,17 +67,18 @@ def answer(question: Question, wishes: Wishes) -> None:
     inputs = dict(question.inputs)
     if output is not None and not is_file(output):
         from reidrisk.study.toml import StudyFile
-        from reidrisk.study.who import USERS, write_users
 
         text = study_text(question, words)
         file = StudyFile(text, question.study, question.source, inputs)
-        result, _ = run_file(file, output, command=words, quiet=wishes.quiet)
-        if wishes.with_users:
-            write_users(question.study, question.source, Path(output) / USERS)
+        result, _ = run_file(
+            file, output, command=words, quiet=wishes.quiet, with_users=wishes.with_users
+        )
     else:
         show.warn(question.source)
-        with show.Progress(quiet=wishes.quiet) as progress:
-            engine = rr.LocalEngine(progress=progress.pairs)
+        with (
+            show.Progress(quiet=wishes.quiet) as progress,
+            engines.engine_of(progress) as engine,
+        ):
             result = replace(question.study.run(question.source, engine=engine), inputs=inputs)
     _tell(result, question, wishes)
 

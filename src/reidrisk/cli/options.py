@@ -71,6 +71,44 @@ def max_memory() -> "Callable[..., Any]":
     )  # fmt: skip
 
 
+def engine() -> "Callable[..., Any]":
+    """Where it runs; nothing that a command has to know of: `reidrisk.cli.engines`."""
+    from reidrisk.cli import engines
+
+    def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
+        @functools.wraps(command)
+        def placed(*arguments: Any, **given: Any) -> Any:
+            engines.place()  # refuses what makes no sense, before anything is done
+            return command(*arguments, **given)
+
+        offered = [
+            click.option("--spark-setting", "settings", multiple=True, metavar="KEY=VALUE",
+                         type=_spark_setting, expose_value=False, callback=engines.note_settings,
+                         help="A setting of Spark, spark.executor.memory=4g; may be repeated."),
+            click.option("--master", metavar="URL", expose_value=False, callback=engines.note,
+                         help="The cluster, spark://host:7077; if not given, that of spark-submit, "
+                         "or SPARK_MASTER, or else Spark on this machine."),
+            click.option("--engine", type=click.Choice(engines.ENGINES), default="local",
+                         show_default=True, expose_value=False, callback=engines.note,
+                         help="Where it runs; the result does not depend on it."),
+        ]  # fmt: skip
+        for option in offered:
+            placed = option(placed)
+        return placed
+
+    return decorate
+
+
+def _spark_setting(text: str) -> tuple[str, str]:
+    """The name of a setting of Spark, and its value."""
+    name, equals, value = text.partition("=")
+    if not (equals and name.strip().startswith("spark.")):
+        raise click.BadParameter(
+            f"{text!r} is no setting of Spark; write name=value, such as spark.executor.memory=4g"
+        )
+    return name.strip(), value.strip()
+
+
 def seen_folder(seen: str) -> Path:
     """The folder that `reidrisk release` wrote, if it is there."""
     if not Path(seen).is_dir():
@@ -79,7 +117,7 @@ def seen_folder(seen: str) -> Path:
     return Path(seen)
 
 
-RUN = ("run.json", "result.json", "log.txt", "report.html", "users.parquet")
+RUN = ("run.json", "result.json", "log.txt", "spark.log", "report.html", "users.parquet")
 """Files in the folder of a run, besides study.toml and steps/."""
 
 _READ = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz", ".zip", "result.json",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import show, stopping
+from reidrisk.cli import engines, show, stopping
 from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 from reidrisk.files import append, left_over
 
@@ -61,44 +61,50 @@ def run_file(
     fresh: bool | None = None,
     quiet: bool = False,
     changes: Mapping[str, Any] | None = None,
+    with_users: bool = False,
 ) -> "tuple[Result, bool]":
     """Run a study file in a folder; `command` is how to go on if it is stopped.
 
     `changes` are fields of the study that the command says otherwise than the file. `fresh` is None
-    for a command that has no such option.
+    for a command that has no such option. `with_users` also writes who was found.
 
     Returns:
         The result, and whether anything had to be run for it.
     """
-    from reidrisk.engines import LocalEngine
     from reidrisk.study import run_in
     from reidrisk.study.folder import NOTE
+    from reidrisk.study.who import USERS, write_users
 
     show.warn(file.source)
-    log = Path(folder) / "log.txt"
-    if log.is_file() and not log.is_symlink() and not (log.parent / NOTE).exists():
-        raise InvalidInput(_not_ours(log))
-    study, text, again = file.study, file.text, shlex.join(("reidrisk", *command))
+    spoken = Path(folder) / engines.LOG
+    for log in (Path(folder) / "log.txt", spoken):
+        if log.is_file() and not log.is_symlink() and not (log.parent / NOTE).exists():
+            raise InvalidInput(_not_ours(log))
+    study, text, typed = file.study, file.text, ("reidrisk", *command)
     if changes:
-        study, text = replace(study, **changes), f"# as run: {again}\n{text}"
+        study, text = replace(study, **changes), f"# as run: {shlex.join(typed)}\n{text}"
     with show.Progress(quiet=quiet) as progress:
         journal = Journal(Path(folder), progress)
         try:
-            result = run_in(
-                folder,
-                study,
-                file.source,
-                engine=LocalEngine(progress=progress.pairs),
-                fresh=fresh,
-                inputs=file.inputs,
-                text=text,
-                signoff=file.signoff,
-                watch=journal,
-                learning=journal.learned,
-            )
+            with engines.engine_of(progress, spoken, journal.note) as engine:
+                result = run_in(
+                    folder,
+                    study,
+                    file.source,
+                    engine=engine,
+                    fresh=fresh,
+                    inputs=file.inputs,
+                    text=text,
+                    signoff=file.signoff,
+                    watch=journal,
+                    learning=journal.learned,
+                )
+                if with_users:
+                    write_users(study, file.source, Path(folder) / USERS, engine=engine)
         except KeyboardInterrupt:
             progress.__exit__()
             kept = "" if not journal.begun else f"; what is done is kept in {folder}"
+            again = shlex.join((*typed, *engines.place().words))
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
             raise click.exceptions.Exit(stopping.code()) from None
         if journal.begun:  # a run that was finished before stays as it is

@@ -4,7 +4,7 @@ import sys
 import textwrap
 import threading
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,7 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
@@ -233,6 +233,16 @@ class Progress:
         if self._bars is not None and "learning" in self._tasks:
             self._bars.remove_task(self._tasks.pop("learning"))
         self._update("learning", text, 0, None, "")
+
+    @contextmanager
+    def waiting(self, text: str) -> "Iterator[None]":
+        """Something is waited for, nobody knows how long: a bar without an end, until it comes."""
+        self._update("waiting", text, 0, None, "")
+        try:
+            yield
+        finally:
+            if self._bars is not None:
+                self._bars.remove_task(self._tasks.pop("waiting"))
 
     def read(self, done: int, total: int) -> None:
         """Some bytes of a file were read."""

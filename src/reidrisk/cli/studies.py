@@ -71,14 +71,13 @@ def starter() -> str:
 @click.argument("file", type=click.Path())
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
-@click.option("--engine", type=click.Choice(["local"]), default="local", show_default=True,
-              help="Where it runs; the result does not depend on it.")  # fmt: skip
 @options.with_users()
+@options.engine()
 @options.max_memory()
 @options.as_json()
 @options.quiet()
 def study_run(
-    file: str, output: str, engine: str,
+    file: str, output: str,
     *, fresh: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run the study FILE in a folder, or go on where a run was stopped.
@@ -91,17 +90,16 @@ def study_run(
       reidrisk study study.toml -o run/
       reidrisk study study.toml -o run/ --fresh
       reidrisk study study.toml -o run/ --json
+      reidrisk study study.toml -o run/ --engine spark --master spark://host:7077
     """
     from reidrisk.study.toml import read_study
-    from reidrisk.study.who import USERS, write_users
 
-    assert engine == "local"
     read, command = read_study(file), ("study", file, "-o", output)
     if fresh and not quiet:
         _tell_replaced(output)
-    result, ran = run_file(read, output, command=command, fresh=fresh, quiet=quiet)
-    if with_users:
-        write_users(read.study, read.source, Path(output) / USERS)
+    result, ran = run_file(
+        read, output, command=command, fresh=fresh, quiet=quiet, with_users=with_users
+    )
     _tell(result, read.source, output, ran=ran, as_json=as_json, quiet=quiet)
 
 
@@ -114,6 +112,7 @@ def study_run(
               "parameters.")  # fmt: skip
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
+@options.engine()
 @options.max_memory()
 @options.as_json()
 @options.quiet()

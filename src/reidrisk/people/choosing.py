@@ -79,28 +79,62 @@ class Group:
 
     Attributes:
         whom: Who they are.
-        before: How many of them are before each chunk of people, and at last how many they are.
+        users: How many they are.
+        before: How many of them are before each chunk of people, and at last how many they are;
+            None if everybody is meant.
         first: Rows of those with the smallest draws, in the order of the draws.
     """
 
     whom: Whom
-    before: Counts
+    users: int
+    before: Counts | None
     first: NDArray[np.int64]
 
-    @property
-    def users(self) -> int:
-        """How many they are."""
-        return int(self.before[-1])
+    def before_chunk(self, chunk: int) -> int:
+        """How many of them are before a chunk of people."""
+        return chunk * CHUNK if self.before is None else int(self.before[chunk])
+
+    def chunks(self, start: int, stop: int) -> NDArray[np.int64]:
+        """Chunks of people with those of them from `start` to `stop`."""
+        if self.before is None:
+            return np.arange(start // CHUNK, -(-stop // CHUNK)) if start < stop else np.arange(0)
+        return np.flatnonzero((self.before[1:] > start) & (self.before[:-1] < stop))
 
     def places(self, people: People) -> NDArray[np.int64]:
         """Which of all of them the first are, counted in the order of people."""
         chunks, place = np.divmod(self.first, CHUNK)
         places = self.first.copy()
-        for chunk, here in by_chunk(chunks) if not self.whom.everybody else ():
+        for chunk, here in by_chunk(chunks) if self.before is not None else ():
             rows = np.arange(chunk * CHUNK, chunk * CHUNK + place[here].max() + 1)
             before = np.cumsum(self.whom.of(ids_of(people, rows))) - 1
-            places[here] = self.before[chunk] + before[place[here]]
+            places[here] = self.before_chunk(chunk) + before[place[here]]
         return places
+
+    def rows(self, people: People, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
+        """Rows of people, of some of them by their places among all of them."""
+        wanted = np.asarray(places, np.int64)
+        wanted = np.where(wanted < 0, wanted + self.users, wanted)
+        if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.users:
+            raise IndexError(f"users {wanted.min()} to {wanted.max()} of {self.users}")
+        if self.before is None:
+            return wanted
+        chunks = np.searchsorted(self.before, wanted, side="right") - 1
+        rows = np.empty_like(wanted)
+        for chunk, here in by_chunk(chunks):
+            candidates = chunk_of(people, chunk)
+            meant = candidates[self.whom.of(ids_of(people, candidates))]
+            rows[here] = meant[wanted[here] - self.before[chunk]]
+        return rows
+
+
+def everybody(people: People) -> Group:
+    """All people, nobody of them first."""
+    return Group(Whom(), people.users, None, np.empty(0, np.int64))
+
+
+def chunk_of(people: People, chunk: int) -> NDArray[np.int64]:
+    """The rows of a chunk of people."""
+    return np.arange(chunk * CHUNK, min((chunk + 1) * CHUNK, people.users))
 
 
 def by_chunk(chunks: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
@@ -140,7 +174,8 @@ def census(
 
     parts = over_queue(work, range(0, people.users, _AT_A_TIME), cores())
     merged = reduce(lambda one, two: [a.add(*b.kept) for a, b in zip(one, two, strict=True)], parts)
+    before = np.cumsum(counts, axis=1)
     return [
-        Group(whom, np.cumsum(count), kept.kept[1])
-        for (whom, _), count, kept in zip(wanted, counts, merged, strict=True)
+        Group(whom, int(each[-1]), None if whom.everybody else each, kept.kept[1])
+        for (whom, _), each, kept in zip(wanted, before, merged, strict=True)
     ]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reidrisk.machine import check_fits
 from reidrisk.observations import smallest_type
 from reidrisk.parallel import over_blocks
-from reidrisk.people.choosing import CHUNK, Counts, Group, Whom, by_chunk
+from reidrisk.people.choosing import Group, chunk_of, everybody
 from reidrisk.people.people import People, ids_of
 from reidrisk.people.some import Some
 from reidrisk.releases.release import AlwaysShows, Release, Reveals, Unordered, alphabet
@@ -26,7 +26,6 @@ USERS_AT_A_TIME = 1024
 
 _TO_LOOK_AT = 1 << 16
 
-Places: TypeAlias = NDArray[np.int64]
 Beside: TypeAlias = Callable[[int, Some], None]
 """Called with people who were just made and with the row of the first of them."""
 
@@ -40,8 +39,7 @@ class ShownRows:
     Attributes:
         release: What shows them, once it has surveyed them.
         people: Of whom.
-        whom: Whose rows are known.
-        before: How many of these are before each chunk of people; None if everybody's are.
+        group: Whose rows are known.
         sites: Sites that know them; None for secrets.
         seed: Of the draws.
         shape: Slots, and places of a slot if there are several, of a row as it is made.
@@ -54,8 +52,7 @@ class ShownRows:
 
     release: Release
     people: People
-    whom: Whom
-    before: Counts | None
+    group: Group
     sites: tuple[int, ...] | None
     seed: int
     shape: tuple[int, ...]
@@ -92,11 +89,9 @@ class ShownRows:
             shape += release.secrets(first, 0, 1, seed=seed).shape[2:]
         elif (size := _together(release) * len(sites)) > 1:
             shape += (size,)
-        whom = Whom() if group is None else group.whom
-        before = None if group is None or whom.everybody else group.before
-        users = people.users if before is None else int(before[-1])
+        known = everybody(people) if group is None else replace(group, first=group.first[:0])
         tokens = alphabet(release, people)
-        return cls(release, people, whom, before, sites, seed, shape, tokens, 0, users, slots)
+        return cls(release, people, known, sites, seed, shape, tokens, 0, known.users, slots)
 
     def __repr__(self) -> str:
         return f"<ShownRows {self.users} x {' x '.join(map(str, self._shape))}>"
@@ -170,21 +165,13 @@ class ShownRows:
         """The users of some rows, in this order."""
         return ids_of(self.people, self.rows_of_people(rows))
 
-    def rows_of_people(self, rows: NDArray[np.integer[Any]]) -> Places:
+    def rows_of_people(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
         """Known rows as rows of the people."""
         wanted = np.asarray(rows, np.int64)
         wanted = np.where(wanted < 0, wanted + self.users, wanted)
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.users:
             raise IndexError(f"rows {wanted.min()} to {wanted.max()} of {self.users}")
-        wanted = wanted + self.first
-        if self.before is None:
-            return wanted
-        chunks = np.searchsorted(self.before, wanted, side="right") - 1
-        people = np.empty_like(wanted)
-        for chunk, here in by_chunk(chunks):
-            candidates, _, known = self._chunk(chunk)
-            people[here] = candidates[known][wanted[here] - self.before[chunk]]
-        return people
+        return self.group.rows(self.people, wanted + self.first)
 
     def held(self, values: Tokens, beside: Beside | None = None) -> Rows:
         """All these rows, made into an array of theirs by all cores.
@@ -222,29 +209,21 @@ class ShownRows:
         kind = TokenRows if self.kind is Kind.TOKENS else SetRows
         return kind.checked(values, tokens=self.tokens, complete=complete)
 
-    def _chunk(self, chunk: int) -> tuple[Places, NDArray[Any], NDArray[np.bool_]]:
-        """People of a chunk: their rows, their ids, and who of them is known."""
-        start = chunk * CHUNK
-        rows = np.arange(start, min(start + CHUNK, self.people.users))
-        ids = ids_of(self.people, rows)
-        return rows, ids, self.whom.of(ids)
-
     def _fill(self, start: int, values: Tokens, beside: Beside | None = None) -> int:
         """Make the rows from `start` on by all cores, and say which token is the lowest."""
-        low, before = self.first + start, self.before
-        high = low + len(values)
-        if before is None:
-            before = np.append(np.arange(0, self.people.users, CHUNK), self.people.users)
-        chunks = np.arange(len(before) - 1)
-        if beside is None:
-            chunks = chunks[(before[1:] > low) & (before[:-1] < high)]
+        low, group = self.first + start, self.group
+        chunks = group.chunks(low, low + len(values))
+        if beside is not None:
+            chunks = everybody(self.people).chunks(0, self.people.users)
 
         def work(first: int, last: int) -> int:
             return min(map(of_chunk, chunks[first:last].tolist()))
 
         def of_chunk(chunk: int) -> int:
-            rows, ids, known = self._chunk(chunk)
-            number = before[chunk] - low + np.cumsum(known) - known
+            rows = chunk_of(self.people, chunk)
+            ids = ids_of(self.people, rows)
+            known = self.group.whom.of(ids)
+            number = group.before_chunk(chunk) - low + np.cumsum(known) - known
             known &= (number >= 0) & (number < len(values))
             lowest = 0
             for at in range(0, len(rows), USERS_AT_A_TIME):

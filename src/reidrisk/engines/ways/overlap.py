@@ -1,7 +1,7 @@
 """Searching for what two sides have in common, whatever the slot."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.passes import Blocks, Elsewhere, Merge, Work
 from reidrisk.rows import BagRows, Kind, Rows, read_only
 from reidrisk.scores import GRID, CosineWeights, OverlapWeights, TokenWeights, first_shown
 from reidrisk.scores.cosine import lengths as lengths_of
@@ -58,15 +59,15 @@ class EverySlot:
 
     def prefix(self, slots: int) -> "EverySlot":
         """The same sets, fewer times."""
-        return EverySlot(self.rows, slots)
+        return replace(self, slots=slots)
 
     def part(self, start: int, stop: int) -> "EverySlot":
         """Some of the users."""
-        return EverySlot(self.rows.part(start, stop), self.slots)
+        return replace(self, rows=self.rows.part(start, stop))
 
     def block(self, start: int, stop: int) -> Tokens:
         """The sets of some users."""
-        return read_only(np.ascontiguousarray(self.spread(self.rows.block(start, stop))))
+        return _spread(self.rows.block(start, stop), self.slots)
 
     def take(self, rows: NDArray[np.integer]) -> Tokens:
         """The sets of some users, by their numbers."""
@@ -78,13 +79,27 @@ class EverySlot:
 
     def spread(self, rows: Tokens) -> Tokens:
         """All tokens of a row in every slot, as a view."""
-        flat = rows.reshape(len(rows), 1, -1)
-        return np.broadcast_to(flat, (len(rows), self.slots, flat.shape[2]))
+        return _spread_view(rows, self.slots)
+
+
+@dataclass(frozen=True, eq=False)
+class _EverySlotThere(EverySlot):
+    """The same of rows that are elsewhere: blocks are spread where they are."""
+
+    def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
+        """Let `work` see each block once: see `passes.Elsewhere`."""
+        slots = self.slots
+
+        def spread(blocks: Blocks) -> Any:
+            return work((start, _spread(rows, slots)) for start, rows in blocks)
+
+        return _there(self.rows).over(spread, merge, **how)
 
 
 def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
     """Sets and weights that have the same scores: for sums over everyone, by match patterns."""
-    sets = EverySlot(observations.known, observations.slots)
+    there = isinstance(observations.known, Elsewhere)
+    sets = (_EverySlotThere if there else EverySlot)(observations.known, observations.slots)
     seen = observations.changed(
         known=sets,
         anonymous=first_shown(observations.anonymous),
@@ -113,8 +128,8 @@ class Flat:
     @property
     def set_size(self) -> int:
         """Tokens of a row, of bags on average."""
-        if isinstance(self.rows, BagRows):
-            return 1 + self.rows.size // self.rows.users
+        if self.rows.kind is Kind.BAGS:
+            return 1 + self.rows.size // self.rows.users  # type: ignore[attr-defined, no-any-return]
         return self.rows.slots * self.rows.set_size
 
     def block(self, start: int, stop: int) -> "BagRows":
@@ -122,6 +137,42 @@ class Flat:
         if isinstance(self.rows, BagRows):
             return self.rows.part(start, stop)
         return BagRows.beneath(self.rows.block(start, stop), tokens=self.rows.tokens)
+
+
+@dataclass(frozen=True, eq=False)
+class _FlatThere(Flat):
+    """The same of rows that are elsewhere: blocks become bags where they are."""
+
+    def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
+        """Let `work` see each block once: see `passes.Elsewhere`."""
+        if self.rows.kind is Kind.BAGS:
+            return _there(self.rows).over(work, merge, **how, loose=True)
+        tokens = self.rows.tokens
+
+        def flatten(blocks: Iterable[tuple[int, Any]]) -> Any:
+            bags: Any = ((start, BagRows.beneath(rows, tokens=tokens)) for start, rows in blocks)
+            return work(bags)
+
+        return _there(self.rows).over(flatten, merge, **how)
+
+
+def flat(rows: Rows) -> Flat:
+    """Rows as bags, wherever they are."""
+    return (_FlatThere if isinstance(rows, Elsewhere) else Flat)(rows)
+
+
+def _there(rows: Any) -> Any:
+    """Rows that are elsewhere, with all that they can be told."""
+    return rows
+
+
+def _spread(rows: Tokens, slots: int) -> Tokens:
+    return read_only(np.ascontiguousarray(_spread_view(rows, slots)))
+
+
+def _spread_view(rows: Tokens, slots: int) -> Tokens:
+    flat = rows.reshape(len(rows), 1, -1)
+    return np.broadcast_to(flat, (len(rows), slots, flat.shape[2]))
 
 
 def search(
@@ -138,8 +189,8 @@ def search(
         for first, bags in blocks:
             look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
-    flat = observations.changed(known=Flat(observations.known))
-    return keep(flat, score, wanted, engine, look)
+    bags = observations.changed(known=flat(observations.known))
+    return keep(bags, score, wanted, engine, look)
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:

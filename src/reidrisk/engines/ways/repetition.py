@@ -9,7 +9,7 @@ from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_repetition import Counted, rate
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.ways.keeping import keep
-from reidrisk.engines.ways.overlap import Flat, bytes_needed
+from reidrisk.engines.ways.overlap import bytes_needed, flat
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import MISSING, Observations
 from reidrisk.scores import RepeatedTokens
@@ -26,8 +26,8 @@ def search(
         for first, bags in blocks:
             rate(bags.values, bags.starts, observations.first + first, targets, kept)
 
-    flat = observations.changed(known=Flat(observations.known))
-    return keep(flat, score, wanted, engine, look)
+    bags = observations.changed(known=flat(observations.known))
+    return keep(bags, score, wanted, engine, look)
 
 
 def counted(observations: Observations, score: RepeatedTokens) -> Counted:

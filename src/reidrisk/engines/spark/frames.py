@@ -1,0 +1,326 @@
+"""Known rows in a Spark DataFrame: put in the order of users, checked, numbered, kept as cells.
+
+The number of a row is the place of its user among all users, as it is for tables that are read
+here: so it does not depend on how the DataFrame was cut or shuffled. Spark sorts; equal users are
+neighbours then, wherever they were. Each partition is packed on its way through Python, by Arrow,
+batch by batch; then its cells are cut so that units begin where they must.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.engines.spark.blocks import Cell, Cut, Facts, cell_of, joined_pieces, piece_of
+from reidrisk.engines.spark.errors import explaining
+from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
+from reidrisk.engines.spark.outcomes import found_in, merged, outcome
+from reidrisk.engines.spark.rows import SparkRows
+from reidrisk.engines.spark.sources import Cells, aligned, whole
+from reidrisk.errors import InvalidInput
+from reidrisk.guests import guest
+from reidrisk.inputs.roles import listed
+from reidrisk.passes import unit
+from reidrisk.rows import MISSING, Kind, Tokens, smallest_type
+
+Numbers = NDArray[np.int64]
+
+NOT_KNOWN = -1
+"""Instead of a row number, of a user who is not known."""
+
+_WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
+_USER = "user"
+_CELL_BYTES = 1 << 22
+_PACKED = pa.schema(
+    {
+        "part": pa.int32(),
+        "first": pa.int64(),
+        "rows": pa.int64(),
+        "slots": pa.int32(),
+        "complete": pa.bool_(),
+        "wrong": pa.string(),
+        "cell": pa.binary(),
+        "users": pa.binary(),
+    }
+)
+_IN_SPARK = (
+    "part int, first bigint, rows bigint, slots int, complete boolean, wrong string, cell binary, "
+    "users binary"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class FrameRows(SparkRows):
+    """Known rows of a DataFrame, in the order of users.
+
+    Args:
+        packed: What the partitions were packed to; users among it.
+        starts: The number of the first row of each partition.
+    """
+
+    packed: Any
+    starts: dict[int, int]
+
+    def numbers_of(self, users: ArrayLike) -> Numbers:
+        """The row numbers of some users, by one job; `NOT_KNOWN` of those who are not there.
+
+        Args:
+            users: Ids, of the type of the DataFrame's.
+        """
+        wanted = pa.array(np.asarray(users)).dictionary_encode()
+        few = wanted.dictionary
+        cells = self.packed.select("part", "first", "users").rdd
+        with explaining(cells.context):
+            places = cells.mapPartitionsWithIndex(partial(_places, _sent(few), self.starts))
+            tree = merged_in_tree(places, _together)
+            found, rows = found_in(one(tree, None, f"{len(few):,} users looked up"))
+        numbers = np.full(len(few), NOT_KNOWN)
+        numbers[found] = rows - self.first
+        numbers[(numbers < 0) | (numbers >= self.users)] = NOT_KNOWN
+        places: Numbers = np.asarray(wanted.indices)
+        return numbers[places]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How rows are read off batches.
+
+    Args:
+        columns: The column of lists, or the columns of slots.
+        is_list: Which of the two.
+        tokens: Size of the alphabet.
+    """
+
+    columns: tuple[str, ...]
+    is_list: bool
+    tokens: int
+
+    def rows(self, batch: pa.RecordBatch) -> Tokens:
+        """The tokens of a batch as an array of their own: the batch dies with the next one."""
+        if not self.is_list:
+            return np.column_stack([self._numbers(batch.column(name)) for name in self.columns])
+        lists = batch.column(self.columns[0])
+        sizes = pc.unique(lists.value_lengths())
+        if lists.null_count or len(sizes) != 1:
+            raise InvalidInput(unequal(self.columns[0]))
+        if not sizes[0].as_py():
+            raise InvalidInput(f"column {self.columns[0]} of the DataFrame holds empty lists")
+        return self._numbers(lists.flatten()).reshape(len(lists), -1)
+
+    def _numbers(self, values: pa.Array) -> Tokens:
+        ends = pc.min_max(values)
+        low, high = ends["min"].as_py(), ends["max"].as_py()
+        if low is not None and (low < MISSING or high >= self.tokens):
+            raise InvalidInput(
+                f"{listed(self.columns)} of the DataFrame holds the token "
+                f"{low if low < MISSING else high}: tokens are whole numbers from 0 to "
+                f"{self.tokens - 1}, and null where nothing was seen; renumber the tokens or raise "
+                "tokens="
+            )
+        filled = values.fill_null(MISSING) if values.null_count else values
+        return np.array(filled.to_numpy(zero_copy_only=False), smallest_type(self.tokens))
+
+
+def rows_of_frame(
+    frame: Any, *, tokens: int, user: str, columns: str | Sequence[str] | None, partitions: int
+) -> FrameRows:
+    """Known rows of a DataFrame, in the order of users."""
+    reading = reading_of(frame, tokens=tokens, user=user, columns=columns)
+    if tokens < 1:
+        raise InvalidInput(f"tokens is the size of the alphabet, at least 1; got {tokens}")
+    sql = guest("pyspark.sql.functions", "spark")
+    wanted = [sql.col(f"`{user}`").alias(_USER), *(frame[f"`{name}`"] for name in reading.columns)]
+    in_order = (
+        frame.select(*wanted).repartitionByRange(partitions, _USER).sortWithinPartitions(_USER)
+    )
+    level = guest("pyspark", "spark").StorageLevel.DISK_ONLY
+    packed = in_order.mapInArrow(partial(_packed, reading), _IN_SPARK).persist(level)
+    context = frame.sparkSession.sparkContext
+    told = packed.select("part", "first", "rows", "slots", "complete", "wrong")
+    with explaining(context):
+        parts = in_group(context, told.collect, what="rows in the order of users")
+    facts, starts = _numbered(parts, reading)
+    size = unit(facts.users)
+    cut = whole(facts)._replace(step=size)
+    cells = packed.select("part", "first", "cell").rdd.map(partial(_cell, starts))
+    joined = aligned(cells, facts, cut, partitions).mapPartitions(
+        partial(_joined, facts, cut._replace(step=facts.cell_rows(size))),
+        preservesPartitioning=True,
+    )
+    return FrameRows(Cells(joined, size), facts, facts, packed=packed, starts=starts)
+
+
+def reading_of(
+    frame: Any, *, tokens: int, user: str, columns: str | Sequence[str] | None
+) -> Reading:
+    """How the rows of a DataFrame are read, if its schema is one that we read."""
+    types = dict(frame.dtypes)
+    if user not in types:
+        raise InvalidInput(f"the DataFrame has no column {user}; it has {listed(frame.columns)}")
+    if types[user] not in ("string", *_WHOLE_NUMBERS):
+        raise InvalidInput(
+            f"column {user} of the DataFrame holds {types[user]}: users are text or whole numbers"
+        )
+    others = [name for name in frame.columns if name != user]
+    if columns is None:
+        columns = "tokens" if "tokens" in others else others
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    for name in names:
+        if name not in types:
+            raise InvalidInput(
+                f"the DataFrame has no column {name}; it has {listed(frame.columns)}"
+            )
+    is_list = len(names) == 1 and types[names[0]].startswith("array<")
+    allowed = [f"array<{number}>" for number in _WHOLE_NUMBERS] if is_list else _WHOLE_NUMBERS
+    for name in names:
+        if types[name] not in allowed:
+            raise InvalidInput(
+                f"column {name} of the DataFrame holds {types[name]}: tokens are whole numbers, in "
+                "one column of lists or in one column a slot; number the tokens first"
+            )
+    if not names:
+        raise InvalidInput(f"the DataFrame has no column of tokens beside {user}")
+    return Reading(names, is_list, tokens)
+
+
+def unequal(column: str) -> str:
+    """What is wrong with lists of different lengths."""
+    return (
+        f"column {column} of the DataFrame holds lists of different lengths; rows are compared "
+        "slot by slot: fill the shorter lists with nulls"
+    )
+
+
+def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]]:
+    """What is known of the rows, and the number of the first row of each partition."""
+    in_order = sorted(parts, key=lambda part: (part.part, part.first))
+    for part in in_order:
+        if part.wrong is not None:
+            raise InvalidInput(part.wrong)
+    if not in_order:
+        raise InvalidInput("the DataFrame holds no rows; there is nobody to search")
+    slots = {part.slots for part in in_order}
+    if len(slots) > 1:
+        raise InvalidInput(unequal(reading.columns[0]))
+    starts: dict[int, int] = {}
+    users = 0
+    for part in in_order:
+        starts.setdefault(part.part, users)
+        users += part.rows
+    (width,) = slots
+    complete = all(part.complete for part in in_order)
+    facts = Facts(Kind.TOKENS, users, width, 1, reading.tokens, complete, users * width)
+    return facts, starts
+
+
+def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """A partition in the order of users as cells, or what is wrong with it."""
+    part = guest("pyspark", "spark").TaskContext.get().partitionId()
+    first = 0
+    try:
+        for rows, users in _gathered(reading, batches):
+            said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None
+            yield _row(*said, rows.tobytes(), _sent(users))
+            first += len(rows)
+    except InvalidInput as wrong:
+        yield _row(part, first, 0, 0, True, str(wrong), b"", b"")  # noqa: FBT003
+
+
+def _row(*values: Any) -> pa.RecordBatch:
+    columns = zip(values, _PACKED, strict=True)
+    return pa.RecordBatch.from_arrays(
+        [pa.array([value], field.type) for value, field in columns], schema=_PACKED
+    )
+
+
+def _gathered(
+    reading: Reading, batches: Iterator[pa.RecordBatch]
+) -> Iterator[tuple[Tokens, pa.Array]]:
+    """Batches put together: rows and their users, a few MiB of rows at a time."""
+    rows: list[Tokens] = []
+    users: list[pa.Array] = []
+    last: Any = None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        ids = batch.column(0)
+        _check_users(ids, last)
+        last = ids[-1]
+        some = reading.rows(batch)
+        if rows and rows[0].shape[1] != some.shape[1]:
+            raise InvalidInput(unequal(reading.columns[0]))
+        rows.append(some)
+        users.append(pa.concat_arrays([ids, ids[:0]]))  # a copy, as the rows are
+        if sum(array.nbytes for array in rows) >= _CELL_BYTES:
+            yield np.concatenate(rows), pa.concat_arrays(users)
+            rows, users = [], []
+    if rows:
+        yield np.concatenate(rows), pa.concat_arrays(users)
+
+
+def _check_users(users: pa.Array, last: Any) -> None:
+    """Refuse users who are not said, or twice; of users in order, the last of those before."""
+    if users.null_count:
+        raise InvalidInput(
+            f"{users.null_count} or more rows of the DataFrame have no user (null); fill in the "
+            "users, or leave out these rows"
+        )
+    again = pc.sum(pc.equal(users[1:], users[:-1])).as_py() or 0
+    if again or (last is not None and last.equals(users[0])):
+        raise InvalidInput(
+            "a user is in two rows of the DataFrame; a known row holds all that is known of a "
+            "user: put the rows of each user together"
+        )
+
+
+def _sent(users: pa.Array) -> bytes:
+    """Users as bytes of Arrow's."""
+    sink = pa.BufferOutputStream()
+    batch = pa.RecordBatch.from_arrays([users], ["user"])
+    with pa.ipc.new_stream(sink, batch.schema) as stream:
+        stream.write_batch(batch)
+    return bytes(sink.getvalue())
+
+
+def _cell(starts: dict[int, int], packed: Any) -> Cell:
+    return starts[packed.part] + packed.first, (bytes(packed.cell), b"")
+
+
+def _joined(facts: Facts, cut: Cut, cells: Iterator[Cell]) -> Iterator[Cell]:
+    """Fragments of units, in order, put together."""
+    pieces = joined_pieces((piece_of(cell, facts) for cell in cells), cut)
+    return (cell_of(*piece) for piece in pieces)
+
+
+def _places(
+    few: bytes, starts: dict[int, int], place: int, packed: Iterator[Any]
+) -> Iterator[bytes]:
+    yield outcome(place, lambda: _looked_up(few, starts, packed))
+
+
+def _looked_up(
+    few: bytes, starts: dict[int, int], packed: Iterator[Any]
+) -> tuple[Numbers, Numbers]:
+    """Which of a few users are in a partition, and their rows."""
+    wanted = pa.ipc.open_stream(few).read_all().column(0).combine_chunks()
+    found = [np.empty((2, 0), np.int64)]
+    for each in packed:
+        there = pa.ipc.open_stream(bytes(each.users)).read_all().column(0)
+        places = pc.index_in(there, value_set=wanted.cast(there.type))
+        rows = np.flatnonzero(pc.is_valid(places).to_numpy())
+        mine = places.drop_null().to_numpy().astype(np.int64)
+        found.append(np.stack([mine, rows + starts[each.part] + each.first]))
+    return tuple(np.concatenate(found, axis=1))
+
+
+def _together(results: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    yield merged((result for _, result in results), _both)
+
+
+def _both(one: Any, other: Any) -> Any:
+    return tuple(np.concatenate(pair) for pair in zip(one, other, strict=True))

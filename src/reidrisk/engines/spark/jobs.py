@@ -1,0 +1,143 @@
+"""A job on the cluster: work goes out once, one result comes back."""
+
+import contextlib
+import math
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
+
+from reidrisk.engines.spark.blocks import Cut, Piece, blocks_of
+from reidrisk.engines.spark.errors import explaining
+from reidrisk.engines.spark.outcomes import found_in, merged, outcome
+from reidrisk.engines.spark.shipping import shipped, unshipped
+from reidrisk.guests import guest
+from reidrisk.passes import Merge, Work
+
+Found = TypeVar("Found")
+Report = Callable[[float], None]
+"""Told what share of a job is done."""
+
+# So few results are merged at once; more, in two rounds.
+_FEW = 8
+_LISTEN = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What all tasks of a job do.
+
+    Args:
+        open: Makes pieces of rows of what a partition holds.
+        cut: Which rows, in what blocks.
+        work: What is done with the blocks.
+    """
+
+    open: Callable[[Iterator[Any]], Iterator[Piece]]
+    cut: Cut
+    work: Work[Any]
+
+
+def run(
+    parts: Any, task: Task, merge: Merge[Any], *, report: Report | None = None, what: str
+) -> Any:
+    """Let the work see all partitions of an RDD, and merge what it finds, on the executors."""
+    context = parts.context
+    with explaining(context), _sent(context, task) as work, _sent(context, merge) as merging:
+        results = parts.mapPartitionsWithIndex(partial(_worked, work))
+        return found_in(one(merged_in_tree(results, partial(_together, merging)), report, what))
+
+
+def merged_in_tree(results: Any, together: Callable[[Any], Any]) -> Any:
+    """An RDD of one result, of one with a result in each partition."""
+    count = results.getNumPartitions()
+    while count > 1:
+        fewer = 1 if count <= _FEW else math.isqrt(count - 1) + 1
+        keyed = results.mapPartitionsWithIndex(partial(_keyed, fewer))
+        results = keyed.partitionBy(fewer, int).mapPartitions(together)
+        count = fewer
+    return results
+
+
+def one(rdd: Any, report: Report | None, what: str) -> bytes:
+    """The bytes of an RDD that holds one result; the driver unpickles nothing."""
+    raw = rdd._reserialize(guest("pyspark.serializers", "spark").NoOpSerializer())  # noqa: SLF001
+    (content,) = in_group(rdd.context, raw.collect, report=report, what=what)
+    return bytes(content)
+
+
+def in_group(
+    context: Any,
+    action: Callable[[], Found],
+    *,
+    report: Report | None = None,
+    what: str,
+    group: str | None = None,
+) -> Found:
+    """Carry out an action of Spark; an interrupt ends its jobs, and the session stays usable."""
+    group = group or f"reidrisk-{uuid.uuid4()}"
+    outcomes: list[Any] = []
+
+    def act() -> None:
+        try:
+            context.setJobGroup(group, f"reidrisk: {what}", interruptOnCancel=False)
+            outcomes.append((action(), None))
+        except BaseException as wrong:  # noqa: BLE001  raised again where it was asked
+            outcomes.append((None, wrong))
+
+    thread = guest("pyspark", "spark").InheritableThread(target=act)
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_LISTEN)
+            if report is not None:
+                report(_share_done(context, group))
+    except BaseException:
+        context.cancelJobGroup(group)
+        thread.join()
+        raise
+    ((found, wrong),) = outcomes
+    if wrong is not None:
+        raise wrong
+    return found  # type: ignore[no-any-return]
+
+
+def _share_done(context: Any, group: str) -> float:
+    """What share of the tasks of the jobs of a group is done."""
+    tracker = context.statusTracker()
+    stages = [
+        tracker.getStageInfo(stage)
+        for job in tracker.getJobIdsForGroup(group)
+        for stage in (tracker.getJobInfo(job) or guest("pyspark").SparkJobInfo(0, [], "")).stageIds
+    ]
+    known = [stage for stage in stages if stage is not None]
+    tasks = sum(stage.numTasks for stage in known)
+    return sum(stage.numCompletedTasks for stage in known) / tasks if tasks else 0.0
+
+
+@contextlib.contextmanager
+def _sent(context: Any, thing: Any) -> Iterator[Any]:
+    """Bytes that every executor gets once, gone afterwards."""
+    broadcast = context.broadcast(shipped(thing))
+    try:
+        yield broadcast
+    finally:
+        with contextlib.suppress(Exception):  # the context may be gone
+            broadcast.destroy()
+
+
+def _worked(sent: Any, place: int, elements: Iterator[Any]) -> Iterator[bytes]:
+    def find() -> Any:
+        task = unshipped(sent.value)
+        return task.work(blocks_of(task.open(elements), task.cut))
+
+    yield outcome(place, find)
+
+
+def _keyed(fewer: int, place: int, results: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
+    return ((place % fewer, result) for result in results)
+
+
+def _together(sent: Any, results: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    yield merged((result for _, result in results), unshipped(sent.value))

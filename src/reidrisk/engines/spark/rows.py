@@ -1,0 +1,270 @@
+"""Known rows on a cluster: here is what is known of them, there they are."""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.memory import FEWEST_ROWS
+from reidrisk.engines.spark.blocks import Cut, Facts
+from reidrisk.engines.spark.errors import explaining
+from reidrisk.engines.spark.jobs import Report, Task, run
+from reidrisk.engines.spark.sources import Source
+from reidrisk.errors import InvalidInput
+from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Result, Work
+from reidrisk.rows import BagRows, Kind, Rows, SetRows, TokenRows, Tokens, read_only
+
+MOST_ROWS = 1 << 19
+"""Rows in a block at most: from here on kernels do not get faster."""
+
+_BLOCK_BYTES = 1 << 26
+_ANSWERS, _ANSWER_BYTES = 8, 1 << 24
+
+Numbers = NDArray[np.int64]
+
+
+class _OfFacts:
+    """What a handle says of rows."""
+
+    facts: Facts
+
+    @property
+    def kind(self) -> Kind:
+        """What a row holds."""
+        return self.facts.kind
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+        return self.facts.users
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row; 1 for bags."""
+        return self.facts.slots
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+        return self.facts.set_size
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.facts.tokens
+
+    @property
+    def complete(self) -> bool:
+        """Whether no row has a gap."""
+        return self.facts.complete
+
+    @property
+    def size(self) -> int:
+        """Number of tokens of all rows."""
+        return self.facts.size
+
+    def __len__(self) -> int:
+        return self.facts.users
+
+
+@dataclass(frozen=True, eq=False)
+class RowsThere(_OfFacts):
+    """What arrives on an executor of rows that a piece of work has seen: all but the rows.
+
+    Args:
+        facts: What is known of them.
+    """
+
+    facts: Facts
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        raise InvalidInput(
+            f"work that travels to known rows asked for their {name}; it may use the blocks that "
+            "it is given, and nothing else of known rows"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SparkRows(_OfFacts):
+    """Known rows on a cluster. They never come here, but for a few.
+
+    Made by `SparkEngine.hold` and `SparkEngine.rows_of`.
+
+    Args:
+        source: Where executors have them from.
+        whole: What is known of all rows there.
+        facts: What is known of these, which may be some of them, after some of their slots.
+        first: The number of the first of these rows there.
+    """
+
+    source: Source
+    whole: Facts
+    facts: Facts
+    first: int = 0
+    answers: "_Answers" = field(default_factory=lambda: _Answers(), repr=False)  # noqa: PLW0108
+
+    def __repr__(self) -> str:
+        return f"<SparkRows {self.users:,} x {self.slots}>"
+
+    def __reduce__(self) -> Any:
+        return RowsThere, (self.facts,)
+
+    def prefix(self, slots: int) -> "SparkRows":
+        """The same users after their first `slots` slots."""
+        if self.kind is Kind.BAGS:
+            return self
+        size = self.size // self.slots * slots
+        return replace(self, facts=replace(self.facts, slots=slots, size=size))
+
+    def part(self, start: int, stop: int) -> "SparkRows":
+        """Some of the users, neighbours."""
+        users = min(stop, self.users) - start
+        size = max(self.size * users // self.users, 1)
+        facts = replace(self.facts, users=users, size=size)
+        return replace(self, facts=facts, first=self.first + start)
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """A few rows; whoever wants many lets work travel to them."""
+        rows = min(stop, self.users) - start
+        if rows > self.source.unit:
+            raise InvalidInput(
+                f"{rows:,} known rows are on the cluster and do not come here together; ask for at "
+                f"most {self.source.unit:,}, or let work go over them: passes.over_rows"
+            )
+        return read_only(self.take(np.arange(start, start + rows)))
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+        """Some rows by their numbers, in this order, as an array."""
+        held = self._taken(np.asarray(rows))
+        return held.beside() if isinstance(held, BagRows) else np.array(held[:, : self.slots])
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Rows:
+        """Some users by their numbers, in this order, as rows in memory."""
+        held = self._taken(np.asarray(rows))
+        if isinstance(held, BagRows):
+            return held
+        kind = SetRows if self.kind is Kind.SETS else TokenRows
+        return kind(held[:, : self.slots], tokens=self.tokens)
+
+    def over(
+        self,
+        work: Work[Result],
+        merge: Merge[Result],
+        *,
+        step: int | None = None,
+        most: int = ROWS_AT_A_TIME,
+        pairs: int = 0,
+        loose: bool = False,
+        report: Report | None = None,
+    ) -> Result:
+        """Let `work` see each block once, on the executors, and merge the results there.
+
+        Args:
+            work: Called once for each partition.
+            merge: Puts two results together.
+            step: Rows in a block, exactly, but for the last.
+            most: Rows in a block at most, if `step` is not given.
+            pairs: Not needed: whoever reports progress knows how many rows there are.
+            loose: Bags are given as `BagRows`, not beside each other.
+            report: Told now and then what share is done.
+        """
+        fits = max(self.facts.rows_in(_BLOCK_BYTES), FEWEST_ROWS)
+        most = max(min(most, MOST_ROWS, fits), FEWEST_ROWS)
+        cut = Cut(self.first, self.first + self.users, self.slots, step, most, loose)
+        return self._run(cut, work, merge, report=report, what=f"{self.users:,} known rows")
+
+    def _run(
+        self,
+        cut: Cut,
+        work: Work[Result],
+        merge: Merge[Result],
+        *,
+        units: Numbers | None = None,
+        report: Report | None = None,
+        what: str,
+    ) -> Result:
+        with explaining(self.source.context):
+            parts = self.source.parts(self.whole, cut, units)
+        task = Task(self.source.opener(self.whole, units), cut, work)
+        return run(parts, task, merge, report=report, what=what)  # type: ignore[no-any-return]
+
+    def _taken(self, rows: NDArray[np.integer[Any]]) -> Any:
+        """Some rows by their numbers, with all slots there are, by one job."""
+        numbers = rows.astype(np.int64)
+        if numbers.size and (numbers.min() < 0 or numbers.max() >= self.users):
+            raise InvalidInput(f"known rows have the numbers 0 to {self.users - 1:,}")
+        return self.answers.get(numbers + self.first, self._fetched)
+
+    def _fetched(self, numbers: Numbers) -> Any:
+        wanted, places = np.unique(numbers, return_inverse=True)
+        size = self.source.unit
+        cut = Cut(0, self.whole.users, self.whole.slots, None, size, loose=True)
+        units = np.unique(wanted // size) if len(wanted) else np.zeros(1, np.int64)
+        found = self._run(
+            cut, _Take(wanted), _both, units=units, what=f"{len(wanted):,} known rows taken"
+        )
+        order = np.argsort(found[0], kind="stable")
+        if self.kind is not Kind.BAGS:
+            return read_only(found[1][order][places])
+        starts = np.concatenate([[0], np.cumsum(found[2])])
+        return BagRows.of(found[1], starts, tokens=self.tokens).select(order[places])
+
+
+class _Answers:
+    """The last few answers: the same rows are asked for several times."""
+
+    def __init__(self) -> None:
+        self.held: OrderedDict[bytes, Any] = OrderedDict()
+        self.lock = threading.Lock()
+
+    def get(self, numbers: Numbers, fetch: Any) -> Any:
+        """What was fetched for these numbers, now or before."""
+        key = numbers.tobytes()
+        with self.lock:
+            if key in self.held:
+                self.held.move_to_end(key)
+                return self.held[key]
+        found = fetch(numbers)
+        size = found.values.nbytes if isinstance(found, BagRows) else found.nbytes
+        if size + len(key) <= _ANSWER_BYTES:
+            with self.lock:
+                self.held[key] = found
+                while len(self.held) > _ANSWERS:
+                    self.held.popitem(last=False)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Take:
+    """Work that picks rows by their numbers.
+
+    Args:
+        numbers: In order, each once.
+    """
+
+    numbers: Numbers
+
+    def __call__(self, blocks: Blocks) -> Any:
+        found: Any = None
+        for start, rows in blocks:
+            low, high = np.searchsorted(self.numbers, [start, start + len(rows)])
+            mine = self.numbers[low:high]
+            if isinstance(rows, BagRows):
+                bags = rows.select(mine - start)
+                part: tuple[Any, ...] = mine, bags.values, bags.sizes
+            else:
+                part = mine, rows[mine - start]
+            found = _both(found, part)
+        return found
+
+
+def _both(one: Any, other: Any) -> Any:
+    """What two pieces of work took, one behind the other."""
+    if one is None or other is None:
+        return other if one is None else one
+    return tuple(np.concatenate(pair) for pair in zip(one, other, strict=True))
