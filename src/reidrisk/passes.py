@@ -82,7 +82,8 @@ def over_rows(
     """
     keep = _keep.get()
     if keep is not None:
-        what = f"{work.__module__}.{work.__qualname__}, {rows.users} x {rows.slots}, step {step}"
+        name = getattr(work, "__qualname__", type(work).__qualname__)
+        what = f"{name}, {rows.users} x {rows.slots}, step {step}"
         return keep(what, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
     return _over(rows, work, merge, step, most)
 
