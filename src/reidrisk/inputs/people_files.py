@@ -9,12 +9,14 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
@@ -33,6 +35,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import (
     PEOPLE,
+    TEXT,
     TYPES,
     AnyPath,
     files_of,
@@ -41,12 +44,15 @@ from reidrisk.inputs.tables import (
     refuse_unlike,
 )
 from reidrisk.inputs.times import days_as_text
+from reidrisk.inputs.twins import refuse_stored_twins
 from reidrisk.machine import cores
+from reidrisk.parallel import over_blocks
 from reidrisk.people.people import Cells
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.speech import setting
 
 Ids = NDArray[Any]
+_State = tuple[int, int]
 Part = TypeVar("Part")
 
 _OPTIONAL = ("weight",)
@@ -66,6 +72,11 @@ class _Tables:
         table = read_file(file, PEOPLE, self.columns, _OPTIONAL, self.layout, self.files)
         return table, Source((str(file),), (table.num_rows,))
 
+    def users(self, file: Path) -> NDArray[Any]:
+        """The users of a file, each once."""
+        table = read_file(file, {"user": TEXT}, self.columns, (), self.layout, self.files)
+        return encode_users(table["user"], "user", Source((str(file),), (table.num_rows,))).labels
+
 
 @dataclass(frozen=True)
 class _Facts:
@@ -77,6 +88,7 @@ class _Facts:
         labels: Its tokens.
         epochs: Its epochs, those that were not asked for too.
         text: Whether its users are text.
+        ends: Its first user and its last.
         present: How many users were there in no, one, two, ... of the epochs that are taken.
     """
 
@@ -85,7 +97,13 @@ class _Facts:
     labels: NDArray[Any]
     epochs: NDArray[Any]
     text: bool
+    ends: tuple[Any, Any]
     present: Counter[int]
+
+    @property
+    def users(self) -> int:
+        """How many there are, those who are not taken too."""
+        return sum(self.present.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -111,13 +129,17 @@ class PeopleFiles:
     text: bool
     every_epoch: NDArray[Any]
     tables: _Tables
+    _states: tuple[_State, ...] = field(init=False)
     _held: "_Few" = field(default_factory=lambda: _Few(cores() + 1), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_states", tuple(map(_state, self.files)))
 
     def __repr__(self) -> str:
         return f"<PeopleFiles {self.users:,} users in {len(self.files):,} files>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name in _STATE}
+        return {name: value for name, value in self.__dict__.items() if name not in _NOT_SENT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _held=_Few(cores() + 1))
@@ -211,18 +233,17 @@ class PeopleFiles:
     def _read(self, place: int) -> Profiles:
         """The people of one file, in the words of all files."""
         file = self.files[place]
+        if _state(file) != self._states[place]:
+            raise _changed(file)
         table, source = self.tables.read(file)
         rows = LongRows(
             self._users(encode_users(table["user"], "user", source)),
-            self._known_epochs(encode(days_as_text(table["epoch"]), "epoch", source), file),
+            self._known_epochs(encode(days_as_text(table["epoch"]), "epoch", source)),
             encode(table["token"], "token", source),
             weights_of(table, source),
         )
         choices = replace(self.tables.choices, taxonomy=self.labels, epochs=self.epoch_labels)
-        people = assemble(rows, source, choices)
-        if people.users != self.starts[place + 1] - self.starts[place]:
-            raise _changed(file)
-        return people
+        return assemble(rows, source, choices)
 
     def _users(self, users: Coded) -> Coded:
         """Users as all files have them: as text, if some are."""
@@ -234,15 +255,14 @@ class PeopleFiles:
         rank[order] = np.arange(len(order), dtype=np.int32)
         return Coded(rank[users.codes], names[order])
 
-    def _known_epochs(self, epochs: Coded, file: Path) -> Coded:
+    def _known_epochs(self, epochs: Coded) -> Coded:
         """Epochs numbered among those of all files."""
         place = find(epochs.labels, self.every_epoch).astype(np.int32)
-        if (place < 0).any():
-            raise _changed(file)
         return Coded(place[epochs.codes], self.every_epoch)
 
 
-_STATE = {part.name for part in fields(PeopleFiles) if part.init}
+_NOT_SENT = {"_held", "counts"}
+"""What is read from files, and may be large."""
 
 
 class _Few:
@@ -298,9 +318,13 @@ def open_profiles(
     said, files = layout or Layout(), tuple(files_of(path, TYPES))
     chosen = Choices(**choices)
     tables = _Tables(people_columns(said, columns), said, chosen, len(files))
+    before = tuple(map(_state, files))
     first = [_look(file, tables) for file in files]
     source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
+    text = any(one.text for one in first)
+    starts = np.cumsum([0, *(one.users for one in first)])
+    _refuse_twins(_Everybody(files, starts, text, tables), [one.ends for one in first])
     every = reduce(union, (one.epochs for one in first))
     labels = reduce(union, (one.labels for one in first))
     taken = _taken(every, chosen, source)
@@ -312,13 +336,16 @@ def open_profiles(
             f"fewer epochs, or {setting('absent', 'missing')}"
         )
     there = sum(epochs * number for one in kept for epochs, number in one.items())
+    for file, state in zip(files, before, strict=True):
+        if _state(file) != state:
+            raise _changed(file)
     return PeopleFiles(
         files,
         np.cumsum([0, *users]),
         labels,
         taken,
         chosen.absent == "pad" or there == sum(users) * len(taken),
-        any(one.text for one in first),
+        text,
         every,
         tables,
     )
@@ -338,8 +365,58 @@ def _look(file: Path, tables: _Tables) -> _Facts:
         people.labels,
         np.unique(people.epoch_labels),
         is_text(people.ids),
+        (people.ids[0], people.ids[-1]),
         Counter(present.sum(axis=1).tolist()),
     )
+
+
+@dataclass(frozen=True)
+class _Everybody:
+    """The users of all files, as those who look for twins ask for them."""
+
+    files: tuple[Path, ...]
+    starts: NDArray[np.int64]
+    text: bool
+    tables: _Tables
+    told: list[str] = field(default_factory=list)
+    """Files that were asked for by name."""
+
+    @property
+    def users(self) -> int:
+        """How many they are."""
+        return int(self.starts[-1])
+
+    def over_users(self, work: Callable[[int, pa.Array], Part]) -> list[Part]:
+        """Call `work(number of the first, users)` for each file, in the order of files."""
+
+        def read(at: int, _: int) -> Part:
+            names = self.tables.users(self.files[at])
+            users = pa.array(as_text(names), pa.large_string()) if self.text else pa.array(names)
+            return work(int(self.starts[at]), users)
+
+        return over_blocks(read, len(self.files), 1)
+
+    def place(self, user: int) -> str:
+        """The file of a user."""
+        self.told.append(str(self.files[int(np.searchsorted(self.starts, user, side="right")) - 1]))
+        return self.told[-1]
+
+
+def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
+    """Refuse a user who is in two files; nobody is, if each file begins behind another's end."""
+    alike = len({isinstance(end, str) for one in ends for end in one}) == 1
+    if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
+        return
+    try:
+        refuse_stored_twins(cast("Any", everybody))
+    except InvalidInput as wrong:
+        if not everybody.told:
+            raise
+        second, first = everybody.told
+        raise InvalidInput(
+            f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
+            "one file; write the files anew, partitioned by user"
+        ) from wrong
 
 
 def _taken(every: NDArray[Any], choices: Choices, source: Source) -> NDArray[Any]:
@@ -357,6 +434,12 @@ def _kept(present: Counter[int], epochs: int, choices: Choices) -> dict[int, int
 
 def _changed(file: Path) -> InvalidInput:
     return InvalidInput(
-        f"{file}: the file is another than when it was first read; open the people again when "
-        "nobody writes to it"
+        f"{file}: the file is another than when it was first read, so that its users belong to no "
+        "one state of it; begin again when nobody writes to it"
     )
+
+
+def _state(file: Path) -> _State:
+    """Size and time, which must stay as they were."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
