@@ -11,14 +11,27 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.errors import InvalidInput, Unverified
+from reidrisk.errors import InvalidInput, TooLarge, Unverified
+from reidrisk.inputs import seals
 from reidrisk.inputs.alike import difference, spelt_apart
 from reidrisk.inputs.columns import one_of
+from reidrisk.inputs.finding import in_order, rows_of_users
+from reidrisk.inputs.formats.parquet import SUFFIX
 from reidrisk.inputs.labels import find, label_array, refuse_twins, union
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.meeting import epochs_apart, tokens_apart, users_of
+from reidrisk.inputs.parquet_rows import ParquetRows
+from reidrisk.inputs.shards import NUMBERS
 from reidrisk.inputs.sites import SiteRows, read_site, rows_of_site, same_form
-from reidrisk.inputs.tables import TYPES, AnyPath, files_of, parquet_file, read_taxonomy
+from reidrisk.inputs.tables import (
+    TEXT,
+    TYPES,
+    AnyPath,
+    files_of,
+    parquet_file,
+    read_table,
+    read_taxonomy,
+)
 from reidrisk.observations import MISSING, Observations
 from reidrisk.randomness import uniforms
 from reidrisk.rows import BagRows, Rows, Tokens, rows_of
@@ -48,7 +61,8 @@ class Linked:
         known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
         anonymous: One row per target, alike; each target is another user.
         truth: The row of `known` of each target.
-        ids: The user of each row of `known`.
+        ids: The user of each row of `known`; None if `known` is on disk and its users with it, as
+            those of shards are: `ids_of` reads some of them.
         labels: `labels[token]` is the name of a token in the files.
         stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
             among the known users cannot be right about them, and may accuse somebody.
@@ -62,7 +76,7 @@ class Linked:
     known: Rows
     anonymous: Tokens | BagRows
     truth: NDArray[np.int64]
-    ids: NDArray[Any]
+    ids: NDArray[Any] | None
     labels: NDArray[Any]
     stranger_rows: Tokens | BagRows | None = None
     stranger_ids: NDArray[Any] | None = None
@@ -73,11 +87,13 @@ class Linked:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
+        if self.ids is None and not isinstance(self.known, ParquetRows):
+            raise InvalidInput("ids is the user of each known row; only ParquetRows know them")
 
     @property
     def users(self) -> int:
         """Number of known users."""
-        return len(self.ids)
+        return self.known.users
 
     @property
     def slots(self) -> int:
@@ -106,7 +122,10 @@ class Linked:
 
     def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
         """The users of some rows of `known`, by their numbers, in this order."""
-        return np.asarray(self.ids[rows])
+        if self.ids is not None:
+            return np.asarray(self.ids[rows])
+        assert isinstance(self.known, ParquetRows)
+        return self.known.ids_of(rows)
 
     @property
     def target_ids(self) -> NDArray[Any]:
@@ -131,7 +150,7 @@ class Linked:
 
 
 def read_linked(
-    known: AnyPath,
+    known: AnyPath | ParquetRows,
     anonymous: AnyPath,
     *,
     layout: Layout | None = None,
@@ -142,13 +161,15 @@ def read_linked(
     """Read what two sites saw: lists, one row per epoch, one row per item, or columns.
 
     Args:
-        known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder.
+        known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder. Shards that
+            `reidrisk release` wrote, and `ParquetRows`, stay on disk.
         anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
             truth.
         layout: Which column is what in both files, and how they are cut.
         columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
             shorter to say only that.
         taxonomy: All tokens there are. By default what `write_observations` noted, else those seen.
+            With `ParquetRows`, the name of each token number; by default the number itself.
         strangers: What becomes of anonymous rows of users who are not known: "keep" counts them and
             holds them apart, "refuse" takes them for a mistake.
 
@@ -166,9 +187,22 @@ def read_linked(
             f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}"
         )
     said = Layout() if layout is None else layout
-    here, there = (read_site(path, said, columns or {}) for path in (known, anonymous))
+    if isinstance(known, ParquetRows):
+        labels = np.arange(known.tokens) if taxonomy is None else in_order("taxonomy", taxonomy)
+        there = read_site(anonymous, said, columns or {})
+        return link_stored(known, there, labels=labels, strangers=strangers)
     file = files_of(known, TYPES)[0]
     notes = _notes(file)
+    if NUMBERS in notes:
+        if taxonomy is not None:
+            raise InvalidInput(
+                f"{file} holds numbers of tokens, which {LABELS_FILE} of its folder names; leave "
+                f"out {setting('taxonomy')}"
+            )
+        stored, labels = ParquetRows(known), _shard_labels(file)
+        there = read_site(anonymous, said, columns or {})
+        return link_stored(stored, there, labels=labels, strangers=strangers)
+    here, there = _read_known(known, said, columns or {}), read_site(anonymous, said, columns or {})
     if taxonomy is None:
         taxonomy = _noted_taxonomy(file, notes)
     here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
@@ -195,14 +229,8 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
             f"so nobody can be found: {difference(users)}; check that both name users alike: the "
             "same column, 7 or 007 in both"
         )
-    if strangers == "refuse" and not found.all():
-        first, *others = np.flatnonzero(~found[there.users.codes]).tolist()
-        more = f", nor are those of {len(others):,} more" if others else ""
-        raise InvalidInput(
-            f"{there.source.place(first)}: the user of this row is not in {here.source}{more}; add "
-            f"users there, take such rows out, or keep them apart with "
-            f"{setting('strangers', 'keep')}"
-        )
+    if strangers == "refuse":
+        _refuse_strangers(there, found, str(here.source))
     # Tokens of a taxonomy are written alike, or have been refused.
     apart = () if taxonomy is not None else tokens_apart(here, there)
     warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
@@ -217,6 +245,75 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     )  # fmt: skip
 
 
+def link_stored(
+    known: ParquetRows, there: SiteRows, *, labels: NDArray[Any], strangers: Strangers
+) -> Linked:
+    """Find the users of a file among known rows on disk, whose users are read once and forgotten.
+
+    Args:
+        known: Known rows.
+        there: Anonymous rows.
+        labels: The name of each token number.
+        strangers: What becomes of anonymous rows of users who are not known.
+    """
+    where = str(known.files[0].path.parent if len(known.files) > 1 else known.files[0].path)
+    if len(labels) != known.tokens:
+        raise InvalidInput(
+            f"{where}: its tokens are numbers below {known.tokens}, and {len(labels)} are named; "
+            "name each of them"
+        )
+    if there.form != "lists" or there.width != known.slots:
+        slots = "no" if there.width is None else there.width
+        raise InvalidInput(
+            f"{where} has {known.slots} slots and {there.source} has {slots}; give both the same "
+            "slots, in lists of tokens, null where nothing was seen"
+        )
+    order = np.argsort(labels)
+    there = there.numbered(labels[order])
+    refuse_twins(there.users, there.source, _ONE_ROW)
+    place = np.append(order, MISSING).astype(np.int32)
+    anonymous = place[_by_user(there, len(labels))]
+    truth = rows_of_users(known, there.users.labels)
+    found = truth != MISSING
+    if not found.any():
+        raise InvalidInput(
+            f"{there.source}: none of the {len(truth):,} users is in {where}, so nobody can be "
+            "found; check that both name users alike: the same column, 7 or 007 in both"
+        )
+    if strangers == "refuse":
+        _refuse_strangers(there, found, where)
+    return Linked(
+        known, anonymous[found], truth[found], None, labels,
+        stranger_rows=None if found.all() else anonymous[~found],
+        stranger_ids=None if found.all() else there.users.labels[~found],
+    )  # fmt: skip
+
+
+def _refuse_strangers(there: SiteRows, found: NDArray[np.bool_], where: str) -> None:
+    """Refuse anonymous rows of users who are not known: name the first, and how many more."""
+    if found.all():
+        return
+    first, *others = np.flatnonzero(~found[there.users.codes]).tolist()
+    more = f", nor are those of {len(others):,} more" if others else ""
+    raise InvalidInput(
+        f"{there.source.place(first)}: the user of this row is not in {where}{more}; add users "
+        f"there, take such rows out, or keep them apart with {setting('strangers', 'keep')}"
+    )
+
+
+def _read_known(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> SiteRows:
+    """The rows of a table; one that is too large for memory may be one that need not fit."""
+    try:
+        return read_site(path, layout, columns)
+    except TooLarge as wrong:
+        if not all(file.suffix == SUFFIX for file in files_of(path, TYPES)):
+            raise
+        raise TooLarge(
+            f"{wrong}; known rows whose tokens are numbers from 0 on can stay on disk: in Python, "
+            "read_linked(ParquetRows(folder, tokens=...), anonymous)"
+        ) from wrong
+
+
 def _by_user(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
     """One row for each user, in the order of users: nothing hangs on how a file is sorted."""
     values, codes = rows_of_site(rows, tokens), rows.users.codes
@@ -228,6 +325,14 @@ def _notes(file: Path) -> dict[bytes, bytes]:
     if file.suffix.lower() != ".parquet":
         return {}
     return parquet_file(file).schema_arrow.metadata or {}
+
+
+def _shard_labels(file: Path) -> NDArray[Any]:
+    """The name of each token number, from the folder of a shard."""
+    folder = file.resolve().parent
+    folder = folder.parent if folder.name == seals.SHARDS else folder
+    table, _ = read_table(folder / LABELS_FILE, {"token": TEXT}, layout=Layout(header=True))
+    return in_order(f"{folder / LABELS_FILE}: the taxonomy", table["token"].combine_chunks())
 
 
 def _noted_taxonomy(path: Path, notes: Mapping[bytes, bytes]) -> Any:

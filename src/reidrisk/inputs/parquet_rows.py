@@ -5,7 +5,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -25,6 +25,8 @@ from reidrisk.inputs.tables import AnyPath, files_of
 from reidrisk.machine import check_fits, cores
 from reidrisk.parallel import over_blocks
 from reidrisk.rows import MISSING, Kind, TokenRows, Tokens, check_block, read_only, smallest_type
+
+Result = TypeVar("Result")
 
 _WIDEST = 8  # bytes of a token in a file, at most
 
@@ -193,12 +195,21 @@ class ParquetRows:
         self._by_group(numbers, work)
         return taken
 
-    def users_by_group(self) -> Iterator[tuple[int, pa.Array]]:
-        """The users of all rows of this handle, some at a time, with the first row of each."""
+    def over_users(self, work: Callable[[int, pa.Array], Result]) -> list[Result]:
+        """Call `work(first row, users)` for all rows, some neighbours at a time, on all cores.
+
+        Returns:
+            What each call returned, in the order of rows.
+        """
         low, high = self.first, self.first + self.users
-        for group, begin, _ in self._touched(low, high):
+        touched = list(self._touched(low, high))
+
+        def read(at: int, _: int) -> Result:
+            group, begin, _end = touched[at]
             some = self._users(group)[max(low - begin, 0) : high - begin]
-            yield max(begin, low) - self.first, some
+            return work(max(begin - low, 0), some)
+
+        return over_blocks(read, len(touched), 1)
 
     def place(self, row: int) -> str:
         """File and row, said from 1 on, of a row counted from 0."""

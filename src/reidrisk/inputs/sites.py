@@ -303,10 +303,10 @@ def _in_lists(table: pa.Table, source: Source) -> SiteRows:
 def _in_items(table: pa.Table, source: Source) -> SiteRows:
     users = encode_users(table["user"], "user", source)
     tokens = encode(table["token"], "token", source)
-    order = np.argsort(users.codes, kind="stable")
+    order = np.lexsort((tokens.codes, users.codes))  # whatever the order of rows in the file
     starts = np.searchsorted(users.codes[order], np.arange(len(users.labels) + 1))
     every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
-    origin = _at(source, order[starts[:-1]])
+    origin = _at(source, np.minimum.reduceat(order, starts[:-1]))
     return SiteRows(
         every, starts.astype(np.int64), tokens.codes[order], tokens.labels, np.empty(0), "items",
         origin,

@@ -23,7 +23,7 @@ from reidrisk.inputs.formats.parquet import parquet_file, refusing_damage
 from reidrisk.inputs.roles import listed
 from reidrisk.inputs.shards import USER, Numbers, numbers_of
 from reidrisk.inputs.streams import refuse_expansion
-from reidrisk.rows import MISSING
+from reidrisk.rows import MISSING, smallest_type
 
 Held = Literal["numbers", "lists"]
 WHOLE, TEXT = "whole numbers", "text"
@@ -255,13 +255,13 @@ def _lowest(
         for place in range(notes.num_columns)
         if any(f"{notes.schema.column(place).path}.".startswith(f"{name}.") for name in names)
     ]
-    given = 0
+    given, width = 0, smallest_type(tokens).itemsize
     for group in range(notes.num_row_groups):
         if not sealed:
             # Arrow ends the process if notes of columns are damaged, unless it has to read by them.
             next(opened.iter_batches(1, row_groups=[group], columns=list(names)), None)
         columns = [notes.row_group(group).column(place) for place in places]
-        given += sum(max(one.total_uncompressed_size, one.num_values) for one in columns)
+        given += sum(max(one.total_uncompressed_size, width * one.num_values) for one in columns)
         refuse_expansion(path, given, size)
         yield _proven(columns, tokens) if held == "numbers" else None
 
