@@ -122,6 +122,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("inspect", "FILE"),
         ("release", "topics", "FILE", "--noise", "5%", "--top", "3", "-o", "ours-seen", "-q"),
         ("release", "topics", "FILE", "--taxonomy", "taxonomy.csv", "-o", "ours-seen"),
+        ("release", "topics", "FILE", "--shards", "2", "-o", "ours-seen", "-q"),
         ("study", "FILE.toml", "-o", "ours-run", "-q"),
     ),
     "matrix": (("bounds", "FILE"), ("bounds", "FILE", "--json"), ("inspect", "FILE")),

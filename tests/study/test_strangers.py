@@ -73,7 +73,8 @@ def test_present_can_be_said():
 def test_people_are_known_strangers_or_training_users(training):
     made = scene(replace(STUDY, training=training, targets=None))
     strange = are_strangers(PEOPLE.ids, 0.4, 5)
-    known = np.isin(PEOPLE.ids, made.known_ids)
+    ids = made.ids_of(np.arange(made.users))
+    known = np.isin(PEOPLE.ids, ids)
     assert not (known & strange).any()
     if training:
         assert len(made.panel.known) == 600 - (known | strange).sum() + (
@@ -82,9 +83,9 @@ def test_people_are_known_strangers_or_training_users(training):
     else:
         assert (known == ~strange).all()
         assert len(made.seen.strangers) == strange.sum()
-    np.testing.assert_array_equal(made.attacked_people.ids, made.known_ids)
+    np.testing.assert_array_equal(made.attacked_people.ids, ids)
     rows = made.rows_of_people(made.seen.truth)
-    np.testing.assert_array_equal(PEOPLE.ids[rows], made.known_ids[made.seen.truth])
+    np.testing.assert_array_equal(PEOPLE.ids[rows], ids[made.seen.truth])
     # The same people, shown alone, have the same rows.
     whole = API.observe(PEOPLE, seed=5)
     np.testing.assert_array_equal(made.seen.known, np.asarray(whole.known)[known])

@@ -26,6 +26,9 @@ from reidrisk.rows import Rows, Tokens
 ANONYMOUS = 2
 """The site whose visitors are wanted."""
 
+KNOWN_SITES = (1,)
+"""The site that knows its users, if it is alone."""
+
 Hold: TypeAlias = Callable[[ShownRows], Rows]
 """Brings known rows to where they are worked on: `hold` of an engine is one."""
 
@@ -59,7 +62,7 @@ def observe(
         hold: Brings known rows to where they are worked on, such as `hold` of an engine; into
             memory if None.
     """
-    known_sites = (1, *range(3, whole_number("sites", sites, least=2) + 1))
+    known_sites = (*KNOWN_SITES, *range(3, whole_number("sites", sites, least=2) + 1))
     shows = prepared(release, people)
     crowd = crowd_of(people, targets, strangers, seed)
     return observed(shows, people, crowd, sites=known_sites, seed=seed, hold=hold)
@@ -131,7 +134,7 @@ class Crowd:
 
     Attributes:
         known: Whose rows are known; the first of them are the targets.
-        strangers: Who is met besides, the first of whom nobody knows; None if nobody is.
+        strangers: Whom nobody knows; the first of them are met. None if there are none.
     """
 
     known: Group
@@ -142,24 +145,27 @@ def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -
     """Who is known and who is met, if a share of all people are strangers."""
     strange = strangers_of(strangers, seed)
     first = None if targets is None else whole_number("targets", targets, least=1)
-    known, *others = first_of(
-        people, [Whom(outside=(strange,)), Whom(inside=(strange,))] if strangers else [Whom()],
-        first, seed,
-    )  # fmt: skip
-    if not known.users or (strangers and known.users == people.users):
+    sides = [Whom(outside=(strange,)), Whom(inside=(strange,))] if strangers else [Whom()]
+    crowd = Crowd(*first_of(people, [(side, first) for side in sides], seed))
+    check_sides(crowd, people, strangers)
+    if first is not None and first > (users := crowd.known.users):
+        what = "users who are known" if strangers else "users"
+        raise InvalidInput(f"targets is at most the number of {what}, {users}; got {first}")
+    return crowd
+
+
+def check_sides(crowd: Crowd, people: People, strangers: float) -> None:
+    """Refuse a share of strangers that leaves nobody on one side."""
+    if not crowd.known.users or (strangers and crowd.known.users == people.users):
         raise InvalidInput(
             f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
             "another share of strangers, or more users"
         )
-    if first is not None and first > known.users:
-        what = "users who are known" if strangers else "users"
-        raise InvalidInput(f"targets is at most the number of {what}, {known.users}; got {first}")
-    return Crowd(known, *others)
 
 
-def first_of(people: People, whom: Sequence[Whom], first: int | None, seed: int) -> list[Group]:
+def first_of(people: People, groups: Sequence[tuple[Whom, int | None]], seed: int) -> list[Group]:
     """Groups of people, and who of each is met first: by a hash of the id, in its order."""
-    return census(people, [(each, first) for each in whom], purpose="topics/targets", seed=seed)
+    return census(people, groups, purpose="topics/targets", seed=seed)
 
 
 def observed(

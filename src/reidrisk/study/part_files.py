@@ -91,11 +91,13 @@ class Parts:
     Attributes:
         whole: What they are parts of.
         held: Their numbers, ascending, the first of all being 1.
+        rows: How many known rows they searched; a part may have none, if there are few.
         answers: What they found.
     """
 
     whole: Whole
     held: tuple[int, ...]
+    rows: int
     answers: Answers
 
     @property
@@ -115,7 +117,8 @@ class Parts:
             for name, mine in self.answers.items()
         }
         first = min(self, other, key=lambda parts: parts.held)
-        return Parts(first.whole, tuple(sorted((*self.held, *other.held))), answers)
+        held = tuple(sorted((*self.held, *other.held)))
+        return Parts(first.whole, held, self.rows + other.rows, answers)
 
 
 def write_parts(path: Path, parts: Parts) -> None:
@@ -127,6 +130,7 @@ def write_parts(path: Path, parts: Parts) -> None:
         "text": parts.whole.text,
         "folder": parts.whole.folder,
         "held": parts.held,
+        "rows": parts.rows,
         "answers": dict(sorted(parts.answers.items())),
     }
     write_sealed(path, MATCHES, packed(body))
@@ -141,7 +145,7 @@ def read_parts(path: Path) -> Parts:
     try:
         body = unpacked(read_sealed(path, MATCHES))
         whole = Whole(**{name: body[name] for name in _WHOLE})
-        parts = Parts(whole, body["held"], body["answers"])
+        parts = Parts(whole, body["held"], body["rows"], body["answers"])
         sound = _is_sound(parts) and isinstance(whole.description, dict)
     except (InvalidInput, KeyError, TypeError, ValueError) as wrong:
         if isinstance(wrong, InvalidInput) and str(path) in str(wrong):
@@ -167,6 +171,7 @@ def _is_sound(parts: Parts) -> bool:
         and isinstance(held, tuple)
         and all(type(one) is int and 1 <= one <= whole.of for one in held)
         and list(held) == sorted(set(held))
+        and type(parts.rows) is int
         and isinstance(answers, dict)
         and all(isinstance(found, list) for found in answers.values())
     )

@@ -139,7 +139,7 @@ def most_users(study: Study, source: Source, name: str, values: Sequence[float])
     """
     if name == USERS.name:
         source = replace(source, users=int(max(values)))  # type: ignore[type-var]
-    return len(study.scene(source, LocalEngine()).known_ids)
+    return study.scene(source, LocalEngine()).users
 
 
 def more_targets(trial: Trial, max_risk: float) -> int | None:

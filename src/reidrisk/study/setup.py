@@ -19,18 +19,21 @@ from reidrisk.estimates.extrapolation import sizes_to_fit
 from reidrisk.inputs.linked import Linked
 from reidrisk.matches import Matches
 from reidrisk.observations import Observations
-from reidrisk.people.people import People
+from reidrisk.people.choosing import Whom, census
+from reidrisk.people.members import Members
+from reidrisk.people.people import People, ids_of
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.people.some import Some
-from reidrisk.randomness import uniforms
-from reidrisk.releases import AnyRelease, Release, are_strangers, observe, reveal
-from reidrisk.releases.release import known_release
+from reidrisk.releases import AnyRelease, Release, observe
+from reidrisk.releases.observing import KNOWN_SITES, Crowd, Hold, check_sides, first_of, observed
+from reidrisk.releases.release import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.measuring import Measured, measured
-from reidrisk.rows import one_after_other
 from reidrisk.study.describe import describe, fingerprint
 from reidrisk.study.result import Setting
+from reidrisk.study.sides import crowd_in, empty_side, sides_of
+from reidrisk.study.two_tables import TwoTables, targets_in_order
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -105,26 +108,15 @@ class Scene:
     @cached_property
     def attacked_people(self) -> People:
         """The people behind the known rows, in their order."""
-        if self._known is None:
-            return self.people
-        return Some.of(self.people, np.flatnonzero(self._known))
+        known = self._crowd.known
+        return self.people if known.before is None else Members(self.people, known)
 
     @cached_property
     def seen(self) -> Observations:
         """What the attackers have."""
-        study = self.study
-        if study.training or (study.strangers and isinstance(self.source, Linked)):
-            return self._split[1]
         if isinstance(self.source, Linked):
-            some = _some(self.source.observations, study.targets, study.seed)
-            return some.changed(strangers=self._strangers_among(some))
-        return observe(
-            shown_by(self.shows),
-            self.source,
-            targets=self._targets,
-            strangers=study.strangers,
-            seed=study.seed,
-        )
+            return self._tables.seen
+        return self._observed(self._crowd, KNOWN_SITES, self.engine.hold)
 
     @cached_property
     def present(self) -> float:
@@ -134,19 +126,17 @@ class Scene:
         """
         if self.study.present is not None:
             return self.study.present
-        if not isinstance(self.source, Linked):
-            users = self.source.users if self._known is None else int(self._known.sum())
-            strangers = 0 if self._strange is None else int(self._strange.sum())
-            return users / (users + strangers)
-        truth = self.source.truth
-        known = len(truth) if self._known is None else int(self._known[truth].sum())
-        hidden = 0 if self._strange is None else int(self._strange[truth].sum())
-        return known / (known + hidden + self.source.strangers)
+        if isinstance(self.source, Linked):
+            return self._tables.present
+        strangers = self._crowd.strangers
+        return self.users / (self.users + (0 if strangers is None else strangers.users))
 
     @property
     def panel(self) -> Observations | None:
         """What attackers may learn from: training users, of whom both sides are known."""
-        return self._split[0] if self.study.training else None
+        if not self.study.training:
+            return None
+        return self._tables.panel if isinstance(self.source, Linked) else self._panel
 
     @cached_property
     def view(self) -> View:
@@ -157,16 +147,8 @@ class Scene:
     @cached_property
     def revealed(self) -> Observations:
         """What a full-information attacker has of the same users."""
-        study, release = self.study, shown_by(self.shows)
-        if study.training:
-            return self._attacked(reveal(release, self.people, seed=study.seed))
-        return reveal(
-            release,
-            self.people,
-            targets=self._targets,
-            strangers=study.strangers,
-            seed=study.seed,
-        )
+        asked(shown_by(self.shows), Reveals, "full information")
+        return self._observed(self._crowd, None, self.engine.hold)
 
     @cached_property
     def shown_twice(self) -> Observations:
@@ -174,25 +156,31 @@ class Scene:
 
         Users are chosen at random, and come in random order.
         """
-        study = self.study
+        seed = self.study.seed
         if isinstance(self.source, Linked):
             rows = self.source.observations
-            return rows.only(_order(len(rows.anonymous), study.seed)[:MOST_SHOWN_TWICE])
+            return rows.only(targets_in_order(self.source, seed)[:MOST_SHOWN_TWICE])
         some = self.source
         if some.users > MOST_SHOWN_TWICE:
-            order = _by_hash(some.ids, "study/information", study.seed)
-            some = Some.of(some, np.sort(order[:MOST_SHOWN_TWICE]))
-        return observe(shown_by(self.shows), some, seed=study.seed)
+            wanted = [(Whom(), MOST_SHOWN_TWICE)]
+            (chosen,) = census(some, wanted, purpose="study/information", seed=seed)
+            some = Some.of(some, np.sort(chosen.first))
+        return observe(shown_by(self.shows), some, seed=seed)
 
     @property
-    def known_ids(self) -> NDArray[Any]:
-        """The users of the known rows, in their order."""
-        ids = self.source.ids
-        return ids if self._known is None else ids[self._known]
+    def users(self) -> int:
+        """How many users are known."""
+        return self._tables.users if isinstance(self.source, Linked) else self._crowd.known.users
+
+    def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """The users of some known rows, in this order."""
+        if isinstance(self.source, Linked):
+            return self._tables.ids_of(rows)
+        return ids_of(self.source, self.rows_of_people(rows))
 
     def rows_of_people(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Rows of known users as rows of the people they come from."""
-        return rows if self._known is None else np.flatnonzero(self._known)[rows]
+        return self._crowd.known.rows(self.people, rows)
 
     def attack(self, attack: Attack) -> Attack:
         """The same attack; one that was given the study's release goes by that of the scene."""
@@ -290,73 +278,36 @@ class Scene:
             )
         return self._kept[key]  # type: ignore[no-any-return]
 
-    @property
-    def _targets(self) -> int | None:
-        """How many are attacked; never more than there are."""
-        wanted = self.study.targets
-        users = self.source.users if self._known is None else int(self._known.sum())
-        return None if wanted is None else min(wanted, users)
+    @cached_property
+    def _tables(self) -> TwoTables:
+        """The source, if it is two tables."""
+        assert isinstance(self.source, Linked)
+        return TwoTables(self.study, self.source, self.engine.hold)
 
     @cached_property
-    def _known(self) -> NDArray[np.bool_] | None:
-        """Whose rows are known: neither training users nor strangers; None if everybody's are."""
-        others = [
-            mask
-            for mask in (self._training if self.study.training else None, self._strange)
-            if mask is not None
-        ]
-        return ~np.logical_or.reduce(others) if others else None
+    def _crowd(self) -> Crowd:
+        """Who of the people is known, and who is met."""
+        crowd = crowd_in(self.study, self.people)
+        if not self.study.training:
+            check_sides(crowd, self.people, self.study.strangers)
+        elif not crowd.known.users:
+            raise empty_side()
+        return crowd
 
     @cached_property
-    def _strange(self) -> NDArray[np.bool_] | None:
-        """Whom attackers meet and do not know; None if the study hides nobody."""
-        return hidden_from(self.study, self.source) if self.study.strangers else None
+    def _panel(self) -> Observations:
+        """Training users, of whom both sites are known, in memory."""
+        (group,) = first_of(self.people, [(sides_of(self.study).panel, None)], self.study.seed)
+        if not group.users:
+            raise empty_side()
+        return self._observed(Crowd(group), KNOWN_SITES, None)
 
-    @cached_property
-    def _training(self) -> NDArray[np.bool_]:
-        """Who is a training user: by a hash of the id, so never the same in part."""
-        return _training_of(self.study, self.source)
-
-    @cached_property
-    def _split(self) -> tuple[Observations | None, Observations]:
-        """Training users, of whom all is seen, and the others with their targets and strangers."""
-        seed = self.study.seed
-        if isinstance(self.source, Linked):
-            rows = self.source.observations
-            everyone = rows.only(_order(len(rows.anonymous), seed))
-        else:
-            everyone = observe(shown_by(self.shows), self.source, seed=seed)
-        panel = _part_of(everyone, self._training, None) if self.study.training else None
-        return panel, self._attacked(everyone)
-
-    def _attacked(self, everyone: Observations) -> Observations:
-        """Of what would be seen if everybody were known: who is, and whom they meet."""
-        assert self._known is not None
-        others = _part_of(everyone, self._known, self.study.targets)
-        return others.changed(strangers=self._strangers_among(everyone))
-
-    def _strangers_among(self, everyone: Observations) -> Any:
-        """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
-        rows = self.source.stranger_rows if isinstance(self.source, Linked) else everyone.strangers
-        if self._strange is not None:
-            theirs = np.flatnonzero(self._strange[everyone.truth])
-            if theirs.size:
-                hidden = everyone.anonymous[theirs]
-                rows = hidden if rows is None else one_after_other(hidden, rows)
-        if rows is not None and isinstance(self.source, Linked):  # others come in such an order
-            rows = rows[_order(len(rows), self.study.seed)]
-        return None if rows is None else rows[: self.study.targets]
-
-
-def hidden_from(study: "Study", source: Source) -> NDArray[np.bool_]:
-    """Of all users of a source those whom attackers meet and do not know."""
-    strange = are_strangers(source.ids, study.strangers, study.seed)
-    return strange & ~_training_of(study, source) if study.training else strange
-
-
-def _training_of(study: "Study", source: Source) -> NDArray[np.bool_]:
-    hashes = uniforms(seed=study.seed, purpose="study/training", users=source.ids, count=1)
-    return np.asarray(hashes[:, 0] < study.training)
+    def _observed(
+        self, crowd: Crowd, sites: tuple[int, ...] | None, hold: Hold | None
+    ) -> Observations:
+        return observed(
+            shown_by(self.shows), self.people, crowd, sites=sites, seed=self.study.seed, hold=hold
+        )
 
 
 def slots_of(source: Source, release: AnyRelease | None) -> int:
@@ -388,38 +339,3 @@ def _value(thing: Any) -> Hashable:
     except TypeError:
         return fingerprint(describe(thing))
     return thing  # type: ignore[no-any-return]
-
-
-def _some(seen: Observations, targets: int | None, seed: int) -> Observations:
-    """Some targets of all, at random; rows of tables come in any order."""
-    if targets is None or targets >= len(seen.anonymous):
-        return seen
-    return seen.only(_order(len(seen.anonymous), seed)[:targets])
-
-
-def _order(rows: int, seed: int) -> NDArray[np.int64]:
-    return _by_hash(np.arange(rows), "study/targets", seed)
-
-
-def _by_hash(users: NDArray[Any], purpose: str, seed: int) -> NDArray[np.int64]:
-    hashes = uniforms(seed=seed, purpose=purpose, users=users, count=1)[:, 0]
-    return np.argsort(hashes, kind="stable")
-
-
-def _part_of(
-    everyone: Observations, wanted: NDArray[np.bool_], targets: int | None
-) -> Observations:
-    """Only some users, with the first of their rows as targets."""
-    place = np.cumsum(wanted) - 1
-    mine = np.flatnonzero(wanted[everyone.truth])[:targets]
-    if not mine.size:
-        raise InvalidInput(
-            "after the split into training users, strangers and others one side is empty; use "
-            "another share for training or strangers, or more users"
-        )
-    return Observations(
-        everyone.known.select(np.flatnonzero(wanted)),
-        everyone.anonymous[mine],
-        place[everyone.truth[mine]],
-        tokens=everyone.tokens,
-    )

@@ -13,7 +13,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import ONLY_ME, left_over, written_whole
 from reidrisk.matches import NOBODY
 from reidrisk.risk.engine import Engine
-from reidrisk.study.setup import Source
+from reidrisk.study.setup import Scene, Source
 from reidrisk.study.study import Study
 
 USERS = "users.parquet"
@@ -43,8 +43,7 @@ def write_users(
     _refuse_others(Path(path))
     listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
     scene = study.scene(source, LocalEngine() if engine is None else engine)
-    ids = scene.known_ids
-    kind = pa.array(ids[:1]).type
+    kind = pa.array(scene.ids_of(np.arange(1))).type
     kinds = (pa.string(), kind, pa.float64(), pa.int64(), pa.list_(kind))
     schema = pa.schema(list(zip(_COLUMNS, kinds, strict=True)))
     for part in left_over(Path(path)):
@@ -57,10 +56,10 @@ def write_users(
                 pa.table(
                     [
                         pa.array([attack.name] * len(found), pa.string()),
-                        pa.array(ids[seen.truth], kind),
+                        pa.array(scene.ids_of(seen.truth), kind),
                         found.credit,
                         found.ties,
-                        pa.array(list(_named(found.best_rows, ids)), pa.list_(kind)),
+                        pa.array(list(_named(found.best_rows, scene)), pa.list_(kind)),
                     ],
                     schema=schema,
                 )
@@ -82,7 +81,9 @@ def _refuse_others(file: Path) -> None:
         )
 
 
-def _named(rows: NDArray[np.int64], ids: NDArray[np.generic]) -> Iterator[list[object]]:
+def _named(rows: NDArray[np.int64], scene: Scene) -> Iterator[list[object]]:
     """The users of each list of rows."""
-    for one in rows:
-        yield ids[one[one != NOBODY]].tolist()
+    ids = scene.ids_of(rows[rows != NOBODY])
+    ends = np.cumsum((rows != NOBODY).sum(axis=1))
+    for one in np.split(ids, ends[:-1]):
+        yield one.tolist()

@@ -25,7 +25,7 @@ def check(study: "Study", source: Source | None) -> None:
 
 def steps(scene: Scene) -> Iterator[Step]:
     """A step for each attack; it takes what the first step found, or searches again."""
-    known = len(scene.known_ids)
+    known = scene.users
     if scene.study.beyond and len(sizes_to_fit(known)) < FEWEST:
         raise InvalidInput(
             f"beyond extrapolates from smaller crowds, and {known} known users are too few for "

@@ -64,14 +64,14 @@ _ANY = (Release, Surveys)
 def steps(scene: Scene) -> Iterator[Step]:
     """One step: attacks share a pass over the users where they can."""
     if scene.study.guesses:
-        checked_guesses(scene.study.guesses, len(scene.known_ids))
+        checked_guesses(scene.study.guesses, scene.users)
     yield alone("risk", _everything, scene)
 
 
 def _everything(scene: Scene) -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
     found = scene.measured(scene.slots)
-    people = digest_of(scene.known_ids[scene.seen.truth[: len(found[0].matches)]], scene.study.seed)
+    people = digest_of(scene.ids_of(scene.seen.truth[: len(found[0].matches)]), scene.study.seed)
     kept = tuple(
         credits_record(one.name, scene.headline, people, one.matches, one.assessed) for one in found
     )

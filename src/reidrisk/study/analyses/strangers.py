@@ -7,10 +7,13 @@ from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.open_set import ACCUSED
 from reidrisk.inputs.linked import Linked
+from reidrisk.releases.observing import first_of
 from reidrisk.risk.assessing import something_shown
 from reidrisk.risk.open_sets import FEWEST, Meeting, trade_offs
 from reidrisk.study.analyses.analysis import Part, Step, alone
-from reidrisk.study.setup import Scene, Source, hidden_from
+from reidrisk.study.setup import Scene, Source
+from reidrisk.study.sides import sides_of
+from reidrisk.study.two_tables import all_ids
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -32,16 +35,13 @@ def check(study: "Study", source: Source | None) -> None:
 
 def _check_met(study: "Study", source: Source) -> None:
     """Refuse a share that hides nobody, or hardly anybody whom attackers could meet."""
-    hidden = hidden_from(study, source)
-    if not hidden.any() or hidden.all():
-        nobody = "hides nobody" if not hidden.any() else "leaves nobody known"
+    hidden, there = _hidden(study, source)
+    if hidden in {0, source.users}:
+        nobody = "leaves nobody known" if hidden else "hides nobody"
         raise InvalidInput(
             f"strangers is a share of {study.strangers:g}, which {nobody} of {source.users:,} "
             "users; use another share, or more users"
         )
-    there = int(hidden.sum())
-    if isinstance(source, Linked):
-        there = int(hidden[source.truth].sum()) + source.strangers
     met = there if study.targets is None else min(there, study.targets)
     if met < FEWEST:
         raise InvalidInput(
@@ -49,6 +49,17 @@ def _check_met(study: "Study", source: Source) -> None:
             "to speak and another judge it, so there are two at least: use more targets, more "
             "users, or a larger share of strangers"
         )
+
+
+def _hidden(study: "Study", source: Source) -> tuple[int, int]:
+    """How many users attackers do not know, and how many rows of such ones there are to meet."""
+    side = sides_of(study).strangers
+    assert side is not None
+    if not isinstance(source, Linked):
+        (group,) = first_of(source, [(side, 0)], study.seed)
+        return group.users, group.users
+    hidden = side.of(all_ids(source))
+    return int(hidden.sum()), int(hidden[source.truth].sum()) + source.strangers
 
 
 def steps(scene: Scene) -> Iterator[Step]:
