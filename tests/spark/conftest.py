@@ -1,21 +1,10 @@
 """One cluster, and one session on it, for all tests on Spark."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from tests.spark.java import missing
-from tests.spark.standalone import standalone
-
-SETTINGS = {
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.driver.memory": "512m",
-    "spark.executor.memory": "512m",
-    "spark.executor.cores": "1",
-    "spark.cores.max": "2",
-}
+from tests.spark.standalone import SETTINGS, standalone
 
 RUNNING = pytest.StashKey()
 
@@ -45,17 +34,8 @@ def cluster(tmp_path_factory, pytestconfig):
 @pytest.fixture(scope="session")
 def spark(cluster):
     """A session on the cluster, with two executors of one core each."""
-    from pyspark.sql import SparkSession
+    from reidrisk.engines.spark.session import session
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYSPARK_PYTHON", sys.executable)
-        patch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)
-        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
-        builder = SparkSession.builder.master(cluster.address).appName("tests")
-        for name, value in SETTINGS.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-        try:
-            yield session
-        finally:
-            session.stop()
+    running = session(cluster.address, settings=SETTINGS)
+    yield running
+    running.stop()

@@ -25,6 +25,15 @@ from tests.spark.java import java
 MARK = "REIDRISK_TEST_CLUSTER"
 MASTER = "org.apache.spark.deploy.master.Master"
 WORKER = "org.apache.spark.deploy.worker.Worker"
+SETTINGS = {
+    "spark.ui.enabled": "false",
+    "spark.driver.memory": "512m",
+    "spark.executor.memory": "512m",
+    "spark.executor.cores": "1",
+    "spark.cores.max": "2",
+}
+"""Two executors of one core, one for each worker, which has room for another application."""
+
 SECONDS = 60
 """A cluster that is not there by then will not come."""
 

@@ -1,0 +1,207 @@
+"""What goes wrong on a cluster: it is survived, or said in one line that tells what to do."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+from tests.spark.drivers import driver
+from tests.spark.standalone import SECONDS, standalone
+
+from reidrisk import SparkEngine, data
+from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.errors import InvalidInput
+from reidrisk.releases import TopicsApi
+from reidrisk.study import Study
+
+pytest.importorskip("pyspark")
+pytestmark = pytest.mark.spark
+
+API = TopicsApi(topics=40)
+PEOPLE = data.synthetic_topics(40_000, topics=40, epochs=4, seed=1)
+STUDY = Study(release=API, attacks=(Hamming(), WeightedHamming(API)), targets=50, seed=7)
+
+
+def soon(happened):
+    """Wait for something; whether it happened."""
+    end = time.monotonic() + SECONDS
+    while not (found := happened()) and time.monotonic() < end:
+        time.sleep(0.05)
+    return found
+
+
+def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
+    cluster, spark, tmp_path, monkeypatch
+):
+    """All first tasks wait, on both workers, until one of these is gone."""
+    from reidrisk.engines.spark import rows
+
+    monkeypatch.setattr("reidrisk.engines.spark.engine.SMALL", 0)
+    run, gone = rows.run, tmp_path / "gone"
+
+    def waiting(parts, task, merge, **how):
+        work, place = task.work, str(tmp_path)
+
+        def begin_and_wait(blocks):
+            from pathlib import Path
+
+            from pyspark import TaskContext
+
+            at = TaskContext.get()
+            name = f"stage {at.stageId()} part {at.partitionId()} try {at.attemptNumber()}"
+            Path(place, name).touch()
+            while not Path(place, "gone").exists():
+                time.sleep(0.05)
+            return work(blocks)
+
+        return run(parts, rows.Task(task.open, task.cut, begin_and_wait), merge, **how)
+
+    monkeypatch.setattr(rows, "run", waiting)
+    results = []
+    engine = SparkEngine(spark, partitions=7)
+    study = threading.Thread(target=lambda: results.append(STUDY.run(PEOPLE, engine=engine)))
+    study.start()
+    try:
+        assert soon(lambda: len(list(tmp_path.glob("* try 0"))) == 2)
+        cluster.kill(next(name for name in cluster.started if name.startswith("worker")))
+    finally:
+        gone.touch()
+        study.join()
+        cluster.start_workers(1)
+    assert results[0].to_json() == STUDY.run(PEOPLE).to_json()
+    assert len(list(tmp_path.glob("* try 1"))) == 1
+
+
+TAKE_TOO_MUCH = """
+    rows = SparkEngine(spark, partitions=2)
+    from reidrisk.engines.spark import engine
+    from reidrisk.rows import TokenRows
+    engine.SMALL = 0
+    known = TokenRows(np.zeros((20_000, 2), np.int8), tokens=2)
+
+    def python(blocks):
+        return len(np.ones(1 << 28))
+
+    def killed(blocks):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    def java(blocks):
+        return b"." * (400 << 20)
+
+    def fine(blocks):
+        return sum(len(rows) for _, rows in blocks)
+
+    for work in (python, killed, java, fine):
+        told = tell(lambda: rows.reduce(known, work, lambda one, other: one + other))
+        print("then", told, flush=True)
+"""
+
+
+def test_executors_that_run_out_of_memory_name_the_settings_to_raise(cluster):
+    lines = driver(
+        cluster.address,
+        TAKE_TOO_MUCH,
+        settings={"spark.executor.pyspark.memory": "1g", "spark.task.maxFailures": "1"},
+    ).lines()
+    python, _, killed, _, java, _, fine = lines
+    assert lines[1::2] == ["then None"] * 3
+    assert python.startswith("TooLarge: an executor ran out of memory; raise spark.executor.memory")
+    assert killed.startswith("TooLarge: a Python process of an executor was ended, as the system")
+    assert java.startswith("TooLarge: ")
+    for line in (python, killed, java):
+        assert "spark.executor.memory (" in line
+        assert "spark.executor.pyspark.memory (" in line
+    assert fine == "then 20000"
+
+
+def test_a_package_that_executors_lack_is_named_with_what_to_do(cluster, tmp_path):
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
+    bare = tmp_path / "bin" / "python"
+    (line,) = driver(cluster.address, environment={"PYSPARK_PYTHON": str(bare)}).lines()
+    assert line.startswith("InvalidInput: the Python of executor ")
+    assert f"({bare}) has no reidrisk, and here is " in line
+    assert "install it on all nodes" in line
+
+
+@pytest.fixture
+def deaf():
+    """An address where nobody takes up a connection: one that waits fills the queue."""
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as server:
+        waiting = [socket.socket() for _ in range(4)]
+        for one in waiting:
+            one.setblocking(False)  # noqa: FBT003
+            one.connect_ex(server.getsockname())
+        yield f"spark://127.0.0.1:{server.getsockname()[1]}"
+        for one in waiting:
+            one.close()
+
+
+@pytest.fixture
+def silent():
+    """An address where somebody listens and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"spark://127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def closed():
+    """An address where nobody is."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    return f"spark://127.0.0.1:{port}"
+
+
+@pytest.mark.parametrize(
+    ("master", "why"),
+    [("closed", "Connection refused"), ("deaf", "does not answer within 20 s"),
+     ("silent", "is no Spark master")],
+)  # fmt: skip
+def test_a_master_that_is_not_there_is_told_within_a_minute(cluster, request, master, why):
+    address = request.getfixturevalue(master)
+    began = time.monotonic()
+    (line,) = driver(address).lines()
+    assert time.monotonic() - began < 60
+    assert line.startswith("InvalidInput: ")
+    assert address in line
+    assert why in line
+
+
+IMPATIENT = """
+from reidrisk.engines.spark.session import check_executors
+check_executors.__defaults__ = (5.0,)
+"""
+
+
+def test_a_master_without_workers_is_told(tmp_path):
+    with standalone(tmp_path, workers=0) as empty:
+        patient = (
+            "import reidrisk.engines.spark.session as s; s.check_executors.__defaults__ = (5.0,)"
+        )
+        told = driver(empty.address)
+        told.command[2] = patient + told.command[2]
+        (line,) = told.lines()
+    assert line.startswith(f"InvalidInput: {empty.address} gave no executors within 5 s; look at")
+    assert "spark.executor.memory" in line
+
+
+@pytest.mark.parametrize("home", [False, True])
+@pytest.mark.parametrize(
+    ("says", "why"),
+    [(None, r"none is on the PATH|has no bin/java"),
+     ('echo \'openjdk version "11.0.2"\' >&2', "java is Java 11; install it, or set JAVA_HOME")],
+)  # fmt: skip
+def test_java_that_is_missing_or_old_is_told(tmp_path, monkeypatch, says, why, home):
+    from reidrisk.engines.spark.session import session
+
+    (tmp_path / "bin").mkdir()
+    if says:
+        (tmp_path / "bin" / "java").write_text(f"#!/bin/sh\n{says}\n")
+        (tmp_path / "bin" / "java").chmod(0o755)
+    monkeypatch.setenv("PATH", "" if home else str(tmp_path / "bin"))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    if home:
+        monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InvalidInput, match=rf"Spark needs Java 17 or newer, and .*({why})"):
+        session("spark://127.0.0.1:7077")
