@@ -99,6 +99,67 @@ def test_rows_in_memory_serve_as_an_array():
     np.testing.assert_array_equal(again.block(0, 50), VALUES)
 
 
+@pytest.fixture(params=["npy", "raw", "fortran"])
+def mapped(request, tmp_path):
+    """Rows in a file that is mapped; a raw one has something before them, not at a page."""
+    values = np.tile(VALUES, (400, 1)).astype("i2")
+    if request.param == "raw":
+        (tmp_path / "rows").write_bytes(bytes(9006) + values.tobytes())
+        return values, np.memmap(tmp_path / "rows", "i2", "r", 9006, values.shape)
+    held = np.asfortranarray(values) if request.param == "fortran" else values
+    np.save(tmp_path / "rows.npy", held)
+    return values, np.load(tmp_path / "rows.npy", mmap_mode="r")
+
+
+def test_a_memory_map_travels_as_the_name_of_its_file(mapped):
+    values, on_file = mapped
+    rows = TokenRows(on_file, tokens=300)
+    for cut, expected in (
+        (rows, values),
+        (rows.part(5000, 5100), values[5000:5100]),
+        (rows.prefix(3).part(7, 9999), values[7:9999, :3]),
+        (rows.part(19_999, 20_000), values[19_999:]),
+    ):
+        for _ in range(2):  # there, and on from there
+            told = pickle.dumps(cut)
+            assert len(told) < 600
+            cut = pickle.loads(told)  # noqa: S301, PLW2901  our own
+            assert isinstance(cut.values, np.memmap)
+            assert not cut.values.flags.writeable
+            np.testing.assert_array_equal(cut.block(0, cut.users), expected)
+            assert cut.complete is rows.complete
+            assert cut.tokens == 300
+    told = pickle.dumps(SetRows(on_file.reshape(-1, 4, 1), tokens=300))
+    np.testing.assert_array_equal(pickle.loads(told).block(0, 9)[:, :, 0], values[:9])  # noqa: S301
+    backwards = pickle.loads(pickle.dumps(TokenRows(on_file[::-1], tokens=300)))  # noqa: S301
+    np.testing.assert_array_equal(backwards.block(0, 50), values[::-1][:50])
+    own = np.memmap(on_file.filename, on_file.dtype, "c", shape=(50, 4))
+    own[:] = 5  # nobody else sees it
+    again = pickle.loads(pickle.dumps(TokenRows(own, tokens=300)))  # noqa: S301
+    assert (again.block(0, 50) == 5).all()
+    told = pickle.dumps(rows)
+    with open(on_file.filename, "ab") as file:  # noqa: PTH123
+        file.write(b"\0")
+    with pytest.raises(InvalidInput, match="the file changed since it was looked at"):
+        pickle.loads(told)  # noqa: S301
+
+
+def test_a_memory_map_is_never_in_memory_as_a_whole(tmp_path):
+    values = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", "i8", (4_000_000, 4))
+    values[::1000] = 7
+    values.flush()
+    rows_on_file = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    tracemalloc.start()
+    rows = TokenRows(rows_on_file, tokens=300)
+    seen = Observations(rows, values[:2], [0, 1], tokens=300)
+    score = TokenWeights(np.ones(300))
+    found = LocalEngine(threads=1, rows=1 << 17, max_memory=1 << 24).search(seen, score)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.ties.tolist() == [4000, 3_996_000]
+    assert most < 3e7  # all of it takes 128 MB, and 32 MB as the smallest type
+
+
 @pytest.mark.parametrize(
     ("values", "kind"), [(VALUES, Kind.TOKENS), (VALUES[:, :, None], Kind.SETS)]
 )

@@ -9,9 +9,11 @@ came. Rows are checked once, when a handle is made: behind this border code trus
 without bounds checks.
 """
 
+import mmap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
 
 import numpy as np
@@ -85,6 +87,66 @@ class Rows(Protocol):
         """Some users by their numbers, in this order, as rows in memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Mapped:
+    """A part of a file that is mapped into memory: where it is, instead of what it holds.
+
+    Args:
+        file: Its name.
+        state: Its size and when it was last written to.
+        offset: Where the first entry is.
+        shape: Of the array.
+        strides: Bytes from one entry to the next, for each dimension.
+        kind: The type of entries.
+    """
+
+    file: str
+    state: tuple[int, int]
+    offset: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    kind: str
+
+    @classmethod
+    def of(cls, values: Tokens) -> "Mapped | None":
+        """Where an array lies in a file; None if not, or if written entries are copies."""
+        map_, file = getattr(values, "_mmap", None), getattr(values, "filename", None)
+        copied = getattr(values, "mode", "c") == "c"
+        if map_ is None or file is None or copied or min(values.strides, default=0) < 0:
+            return None
+        begin = np.frombuffer(map_, np.uint8).ctypes.data
+        # A view says the offset of the whole map, which begins at a page.
+        before = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
+        place = before + values.ctypes.data - begin
+        return cls(
+            str(file), _state(str(file)), place, values.shape, values.strides, values.dtype.str
+        )
+
+    def opened(self) -> Tokens:
+        """The same part of the file, if it is the same file."""
+        if _state(self.file) != self.state:
+            raise InvalidInput(
+                f"{self.file}: the file changed since it was looked at, so that its rows are not "
+                "those that were checked; read it again when nobody writes to it"
+            )
+        kind = np.dtype(self.kind)
+        reach = sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
+        part: Any = np.memmap(
+            self.file, kind, "r", self.offset, shape=(reach // kind.itemsize + 1,)
+        )
+        return np.lib.stride_tricks.as_strided(
+            part, self.shape, self.strides, subok=True, writeable=False
+        )
+
+
+def _state(file: str) -> tuple[int, int]:
+    try:
+        found = Path(file).stat()
+    except OSError:
+        return -1, -1
+    return found.st_size, found.st_mtime_ns
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class _ArrayRows(NDArrayOperatorsMixin):
     """Rows in an array, which may be a memory map. They serve as an array wherever one is asked."""
@@ -115,6 +177,15 @@ class _ArrayRows(NDArrayOperatorsMixin):
         same = object.__new__(type(self))
         same._fill(values, self.tokens, self.complete)
         return same
+
+    def __getstate__(self) -> tuple[Any, int, bool]:
+        """A memory map travels as the name of its file; whoever gets it reads for himself."""
+        return Mapped.of(self.values) or self.values, self.tokens, self.complete
+
+    def __setstate__(self, state: tuple[Any, int, bool]) -> None:
+        values, tokens, complete = state
+        values = values.opened() if isinstance(values, Mapped) else values
+        self._fill(read_only(values), tokens, complete)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {' x '.join(map(str, self.values.shape))}>"
