@@ -152,12 +152,14 @@ def search_part(
     whole = Whole.of_study(description, part.of, file.text, paths)
     _claim(folder, whole)
     done = folder / part.name
+    begun = done.with_suffix(_BEGUN)
     if done.exists():
         before = read_parts(done)
         whole.check_same(before.whole, "this study", str(done))
+        if begun.is_dir():  # whoever wrote the part was killed right then
+            _forget(begun)
         return Searched(done, before, anew=False)
-    begun = made_folder(done.with_suffix(_BEGUN))
-    with locked(begun):
+    with locked(made_folder(begun)):
         passes = Passes(made_folder(folder / PASSES), whole.fingerprint)
         with kept(passes):
             records: dict[str, Any] = {}
@@ -173,12 +175,20 @@ def search_part(
                 passes.enter(name)
                 answers[name] = _answer(begun, whole, part, name, question, engine)
         found = Parts(whole, (part.number,), _rows(asking, part), answers)
+        for one in left_over(done):
+            one.unlink(missing_ok=True)
         write_parts(done, found)
+    _forget(begun)
+    return Searched(done, found, anew=True)
+
+
+def _forget(begun: Path) -> None:
+    """Remove what a part had done that is whole now, and nothing that is not ours."""
+    with locked(begun):
         for one in (*begun.glob(f"*{SUFFIX}"), *left_over(begun / f"*{SUFFIX}")):
             one.unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something of their own there
         begun.rmdir()
-    return Searched(done, found, anew=True)
 
 
 def _rows(asking: "_Asking", part: Part) -> int:
@@ -505,7 +515,13 @@ class Answering:
             with self.engine.begin(1) as crew:
                 return question.asked_of(crew)
         with self.passes.within(name):
-            return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            try:
+                return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
+                raise InvalidInput(
+                    f"what the parts found does not fit to the study, in {self.step}; search all "
+                    "parts again"
+                ) from wrong
 
 
 def name_of(step: str, question: Question) -> str:
