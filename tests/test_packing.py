@@ -188,6 +188,11 @@ def test_a_truth_value_is_true_or_false():
         unpacked(bytes(content))
 
 
+def test_a_whole_number_is_written_in_one_way():
+    with pytest.raises(InvalidInput, match="whole number"):
+        unpacked(b"rrp\x01i" + struct.pack("<Q", 2) + b"\x01\x00")
+
+
 def test_another_version_says_so():
     with pytest.raises(InvalidInput, match="the same version of reidrisk"):
         unpacked(b"rrp\x02N")

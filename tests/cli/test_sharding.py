@@ -8,7 +8,6 @@ import subprocess
 import time
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from tests.cli.tools import SCRIPT, call, run
@@ -188,30 +187,6 @@ def most_memory(*words):
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == 0
     return used.ru_maxrss * 1024
-
-
-def lake(folder, files, users=20_000):
-    """Files of whole users, each with three tokens in two epochs."""
-    folder.mkdir()
-    for number in range(files):
-        rows = np.arange(users * 6)
-        table = pa.table({
-            "user": rows // 6 + number * users,
-            "epoch": rows // 3 % 2,
-            "token": (rows // 6 * 7 + rows % 3) % 50,
-        })  # fmt: skip
-        parquet.write_table(table, folder / f"{number:03}.parquet")
-    return folder
-
-
-@pytest.mark.slow
-def test_memory_does_not_grow_with_people_in_files(tmp_path):
-    few, many = (
-        most_memory("release", "topics", lake(tmp_path / f"lake-{files}", files), "--shards", 8,
-                    "--targets", "1k", "-o", tmp_path / f"seen-{files}")
-        for files in (5, 40)
-    )  # fmt: skip
-    assert many < few + 40 * 2**20
 
 
 @pytest.mark.slow

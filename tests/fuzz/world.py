@@ -122,6 +122,7 @@ COMMANDS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("inspect", "FILE"),
         ("release", "topics", "FILE", "--noise", "5%", "--top", "3", "-o", "ours-seen", "-q"),
         ("release", "topics", "FILE", "--taxonomy", "taxonomy.csv", "-o", "ours-seen"),
+        ("release", "topics", "FILE", "--shards", "2", "-o", "ours-seen", "-q"),
         ("study", "FILE.toml", "-o", "ours-run", "-q"),
     ),
     "matrix": (("bounds", "FILE"), ("bounds", "FILE", "--json"), ("inspect", "FILE")),
@@ -193,13 +194,15 @@ def _listed(name: str) -> pa.Table:
 
 
 def runs(place: Path) -> None:
-    """Add a finished run, one of another seed, and what a release shows."""
+    """Add a finished run, one of another seed, what a release shows, and a run by parts."""
     text = (place / "study.toml").read_text()
     (place / "other.toml").write_text(text.replace("seed = 3", "seed = 4"))
     for words in (
         ("study", "study.toml", "-o", "ours-run", "-q"),
         ("study", "other.toml", "-o", "ours-other", "-q"),
         ("release", "topics", "people.csv", "-o", "ours-seen", "--targets", "10", "-q"),
+        ("attack", "ours-seen", "--part", "1/2", "-o", "ours-parts", "-q"),
+        ("attack", "ours-seen", "--part", "2/2", "-o", "ours-parts", "-q"),
     ):
         done = run(words, place)
         assert done.code == 0, (words, done.err)

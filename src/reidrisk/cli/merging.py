@@ -58,7 +58,7 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
     file = StudyFile(text, question.study, question.source, dict(question.inputs))
     with show.Progress(quiet=wishes.quiet) as progress:
         try:
-            found, searched = search_part(
+            done = search_part(
                 Path(output),
                 file,
                 part,
@@ -71,8 +71,13 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
             click.echo(f"stopped; what is done is kept in {output}. To go on: {again}", err=True)
             raise click.exceptions.Exit(stopping.code()) from None
     if not wishes.quiet:
-        done = "Searched" if searched else "Searched before"
-        click.echo(f"{done}: {found}. When all are: reidrisk merge {shlex.quote(output)} -o run/")
+        few = "no known rows, since there are so few"
+        rows = f"{done.found.rows:,} known rows" if done.found.rows else few
+        before = "" if done.anew else " before"
+        click.echo(
+            f"Searched{before}, {rows}: {done.file}. When all are: reidrisk merge "
+            f"{shlex.quote(output)} -o run/"
+        )
 
 
 @click.command()

@@ -13,7 +13,7 @@ others. And what follows a sum that is not yet whole is left to the merge.
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from reidrisk.machine import GIB, cores, usable_memory
 from reidrisk.matches import Wanted
 from reidrisk.observations import Observations
 from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Result, Work, over_rows, unit
-from reidrisk.rows import Rows
+from reidrisk.rows import Rows, Tokens
 from reidrisk.scores import Score
 from reidrisk.scores.shortlisted import Shortlisted
 
@@ -114,6 +114,23 @@ def engine_of_parts(progress: Callable[[int, int], None] | None = None) -> Local
     return LocalEngine(threads=max(min(cores(), ROOM.threads, fitting), 1), progress=progress)
 
 
+class _Some(NamedTuple):
+    """Some of the rows, as far as a pass needs them: wherever they are, and whatever they are."""
+
+    rows: Rows
+    start: int
+    stop: int
+
+    @property
+    def users(self) -> int:
+        """How many."""
+        return self.stop - self.start
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """Rows as an array."""
+        return self.rows.block(self.start + start, self.start + stop)
+
+
 class _Enough(Exception):
     """A part has done its share of a question."""
 
@@ -163,14 +180,15 @@ class _Part:
             return work((first + start, block) for start, block in blocks)
 
         if self.start == self.stop:
-            found = work(iter(()))
+            self.found.append(work(iter(())))
+            seen = work(iter([(0, rows.block(0, 1))]))  # ways go on with what somebody gave
         else:
-            mine = rows.part(self.start, self.stop)
-            found = self.crew.reduce(mine, there, merge, step=step, most=most, pairs=pairs)
-        self.found.append(found)
+            mine: Any = _Some(rows, self.start, self.stop)
+            seen = self.crew.reduce(mine, there, merge, step=step, most=most, pairs=pairs)
+            self.found.append(seen)
         if step is not None:
             raise _Enough
-        return found
+        return seen
 
 
 @dataclass(eq=False)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, reduce
+from itertools import pairwise
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
@@ -33,6 +35,7 @@ from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.sources import Source
 from reidrisk.inputs.tables import (
     PEOPLE,
+    TEXT,
     TYPES,
     AnyPath,
     files_of,
@@ -41,7 +44,9 @@ from reidrisk.inputs.tables import (
     refuse_unlike,
 )
 from reidrisk.inputs.times import days_as_text
+from reidrisk.inputs.twins import refuse_stored_twins
 from reidrisk.machine import cores
+from reidrisk.parallel import over_blocks
 from reidrisk.people.people import Cells
 from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.speech import setting
@@ -66,6 +71,11 @@ class _Tables:
         table = read_file(file, PEOPLE, self.columns, _OPTIONAL, self.layout, self.files)
         return table, Source((str(file),), (table.num_rows,))
 
+    def users(self, file: Path) -> NDArray[Any]:
+        """The users of a file, each once."""
+        table = read_file(file, {"user": TEXT}, self.columns, (), self.layout, self.files)
+        return encode_users(table["user"], "user", Source((str(file),), (table.num_rows,))).labels
+
 
 @dataclass(frozen=True)
 class _Facts:
@@ -77,6 +87,7 @@ class _Facts:
         labels: Its tokens.
         epochs: Its epochs, those that were not asked for too.
         text: Whether its users are text.
+        ends: Its first user and its last.
         present: How many users were there in no, one, two, ... of the epochs that are taken.
     """
 
@@ -85,7 +96,13 @@ class _Facts:
     labels: NDArray[Any]
     epochs: NDArray[Any]
     text: bool
+    ends: tuple[Any, Any]
     present: Counter[int]
+
+    @property
+    def users(self) -> int:
+        """How many there are, those who are not taken too."""
+        return sum(self.present.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -301,6 +318,9 @@ def open_profiles(
     first = [_look(file, tables) for file in files]
     source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
+    text = any(one.text for one in first)
+    starts = np.cumsum([0, *(one.users for one in first)])
+    _refuse_twins(_Everybody(files, starts, text, tables), [one.ends for one in first])
     every = reduce(union, (one.epochs for one in first))
     labels = reduce(union, (one.labels for one in first))
     taken = _taken(every, chosen, source)
@@ -318,7 +338,7 @@ def open_profiles(
         labels,
         taken,
         chosen.absent == "pad" or there == sum(users) * len(taken),
-        any(one.text for one in first),
+        text,
         every,
         tables,
     )
@@ -338,8 +358,58 @@ def _look(file: Path, tables: _Tables) -> _Facts:
         people.labels,
         np.unique(people.epoch_labels),
         is_text(people.ids),
+        (people.ids[0], people.ids[-1]),
         Counter(present.sum(axis=1).tolist()),
     )
+
+
+@dataclass(frozen=True)
+class _Everybody:
+    """The users of all files, as those who look for twins ask for them."""
+
+    files: tuple[Path, ...]
+    starts: NDArray[np.int64]
+    text: bool
+    tables: _Tables
+    told: list[str] = field(default_factory=list)
+    """Files that were asked for by name."""
+
+    @property
+    def users(self) -> int:
+        """How many they are."""
+        return int(self.starts[-1])
+
+    def over_users(self, work: Callable[[int, pa.Array], Part]) -> list[Part]:
+        """Call `work(number of the first, users)` for each file, in the order of files."""
+
+        def read(at: int, _: int) -> Part:
+            names = self.tables.users(self.files[at])
+            users = pa.array(as_text(names), pa.large_string()) if self.text else pa.array(names)
+            return work(int(self.starts[at]), users)
+
+        return over_blocks(read, len(self.files), 1)
+
+    def place(self, user: int) -> str:
+        """The file of a user."""
+        self.told.append(str(self.files[int(np.searchsorted(self.starts, user, side="right")) - 1]))
+        return self.told[-1]
+
+
+def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
+    """Refuse a user who is in two files; nobody is, if each file begins behind another's end."""
+    alike = len({isinstance(end, str) for one in ends for end in one}) == 1
+    if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
+        return
+    try:
+        refuse_stored_twins(cast("Any", everybody))
+    except InvalidInput as wrong:
+        if not everybody.told:
+            raise
+        second, first = everybody.told
+        raise InvalidInput(
+            f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
+            "one file; write the files anew, partitioned by user"
+        ) from wrong
 
 
 def _taken(every: NDArray[Any], choices: Choices, source: Source) -> NDArray[Any]:

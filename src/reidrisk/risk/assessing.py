@@ -3,19 +3,16 @@
 Whatever gives an interval asks here first.
 """
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.observations import MISSING, Observations
-from reidrisk.rows import BagRows, Rows, Tokens
+from reidrisk.risk.traced import Traced, TracedRows
+from reidrisk.rows import BagRows, Tokens
 
 Mask = NDArray[np.bool_]
-
-_ROWS_AT_A_TIME = 1 << 18
 
 
 def assessed_of(seen: Observations) -> Mask:
@@ -40,27 +37,13 @@ def assessable(seen: Observations) -> Mask:
     return mask
 
 
-def traced_of(known: Rows) -> Mask:
-    """Users of whom something is known: nobody else is the user of a target that is assessed."""
-    if known.complete:
-        return np.ones(known.users, bool)
-    starts = range(0, known.users, _ROWS_AT_A_TIME)
-    blocks = (known.block(start, min(start + _ROWS_AT_A_TIME, known.users)) for start in starts)
-    return np.concatenate([_anything(block) for block in blocks])
-
-
-def among(seen: Observations, users: Mask, targets: Mask) -> Observations:
+def among(seen: Observations, users: Traced, targets: Mask) -> Observations:
     """Only some targets, whose users are among these, and only these users."""
-    if users.all():
-        return seen if targets.all() else seen.only(targets)
-    place: NDArray[Any] = np.cumsum(users) - 1
-    return Observations(
-        seen.known.select(np.flatnonzero(users)),
-        seen.anonymous[targets],
-        place[seen.truth[targets]],
-        tokens=seen.tokens,
-        strangers=seen.strangers,
-    )
+    some = seen if targets.all() else seen.only(targets)
+    if users.are_all:
+        return some
+    known = TracedRows(seen.known, users)
+    return some.changed(known=known, truth=users.numbers(some.truth), users=known.users)
 
 
 def _anything(rows: Tokens | BagRows) -> Mask:

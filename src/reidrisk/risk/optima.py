@@ -1,7 +1,10 @@
 """The best that any attacker with this knowledge can do, under a model.  Paper: section 4."""
 
 import math
+import operator
 from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,14 +13,19 @@ from reidrisk.attacks.attack import View
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.observations import MISSING, Observations
-from reidrisk.risk.assessing import among, assessable, traced_of
+from reidrisk.passes import Blocks, over_rows, unit
+from reidrisk.risk.assessing import among, assessable
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.posteriors import believed, check_likelihood
+from reidrisk.risk.traced import Traced
 from reidrisk.rows import Kind, Rows, smallest_type
 from reidrisk.scores import GRID, Distribution, normalised
 
 MOST_OUTCOMES = 250_000
+
+Counts: TypeAlias = NDArray[np.int64]
+Distinct: TypeAlias = tuple[Counts, Counts, Counts]
 
 
 def optimum(
@@ -54,7 +62,7 @@ def optimum(
     engine = LocalEngine() if engine is None else engine
     score, short = normalised(fitted(model, seen, view).score), seen.prefix(length)
     # As for attacks: targets of whom one side saw nothing are in no figure.
-    short = among(short, traced_of(short.known), assessable(short))
+    short = among(short, Traced.of(short.known), assessable(short))
     if isinstance(score, Distribution):
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:
@@ -77,8 +85,7 @@ def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> 
     best = engine.search(everything, score).best
     targets = float(seen.users)
     if score.gaps:
-        nothing = np.full(seen.slots, MISSING)
-        targets -= float(count @ np.exp(score.of(known.block(0, known.users), nothing) / GRID))
+        targets -= _showing_nothing(known, count, score)
     return math.fsum(np.exp(best / GRID)) / targets
 
 
@@ -88,11 +95,47 @@ def _drawn(seen: Observations, score: Distribution) -> Observations:
     return seen.changed(anonymous=shown.astype(smallest_type(seen.tokens)))
 
 
-def _different(seen: Observations) -> tuple[Rows, NDArray[np.int64]]:
-    """The known rows, single tokens each once, and how many users have each."""
+def _different(seen: Observations) -> tuple[Rows, Counts | None]:
+    """The known rows, single tokens each once, and how many users have each; None if one has."""
     if seen.known.kind is not Kind.TOKENS:
-        return seen.known, np.ones(seen.known.users, np.int64)
-    rows = seen.known.block(0, seen.known.users).astype(np.int64)
+        return seen.known, None
     units = (seen.tokens + 1) ** np.arange(seen.slots)
-    _, first, count = np.unique((rows - MISSING) @ units, return_index=True, return_counts=True)
+    _, first, count = over_rows(seen.known, partial(_distinct, units=units), _distinct_of_both)
     return seen.known.select(first), count
+
+
+def _distinct(blocks: Blocks, *, units: Counts) -> Distinct:
+    """The different rows of some by a number, the first of each, and how many there are."""
+    found = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    for start, rows in blocks:
+        codes = (rows.astype(np.int64) - MISSING) @ units
+        different, first, count = np.unique(codes, return_index=True, return_counts=True)
+        found = _distinct_of_both(found, (different, first + start, count))
+    return found
+
+
+def _distinct_of_both(some: Distinct, others: Distinct) -> Distinct:
+    codes, firsts, counts = (np.concatenate(both) for both in zip(some, others, strict=True))
+    different, place = np.unique(codes, return_inverse=True)
+    first = np.full(len(different), np.iinfo(np.int64).max)
+    count = np.zeros(len(different), np.int64)
+    np.minimum.at(first, place, firsts)
+    np.add.at(count, place, counts)
+    return different, first, count
+
+
+def _showing_nothing(known: Rows, count: Counts | None, score: Distribution) -> float:
+    """How many users would show nothing in any slot, in expectation."""
+    parts = over_rows(
+        known, partial(_nothing, count=count, score=score), operator.or_, step=unit(known.users)
+    )
+    return float(sum(parts[start] for start in sorted(parts)))
+
+
+def _nothing(blocks: Blocks, *, count: Counts | None, score: Distribution) -> dict[int, float]:
+    parts = {}
+    for start, rows in blocks:
+        chances = np.exp(score.of(rows, np.full(rows.shape[1], MISSING)) / GRID)
+        users = np.ones(len(rows)) if count is None else count[start : start + len(rows)]
+        parts[start] = float(users @ chances)
+    return parts

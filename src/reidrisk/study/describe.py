@@ -6,15 +6,16 @@ import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from reidrisk.observations import Observations
+from reidrisk.passes import ROWS_AT_A_TIME
 from reidrisk.rows import BagRows, Rows
 
 
-def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind by kind
+def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows, kind by kind
     """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
     if isinstance(thing, np.generic):
         thing = thing.item()
@@ -27,8 +28,10 @@ def describe(thing: object) -> Any:  # noqa: PLR0911  whatever JSON knows, kind 
     if isinstance(thing, np.ndarray):
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
-        rows = (_known(thing.known), thing.anonymous, thing.truth)
-        return {"kind": "Observations", "rows": [describe(part) for part in rows]}
+        parts = [_rows(thing.known), describe(thing.anonymous), describe(thing.truth)]
+        return {"kind": "Observations", "rows": parts}
+    if isinstance(thing, InFiles):
+        return {"kind": type(thing).__name__, "sha256": thing.fingerprint()}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}
@@ -47,9 +50,23 @@ def fingerprint(description: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _known(rows: Rows) -> object:
-    """All rows; bags as they are, since beside each other they may need far more memory."""
-    return rows if isinstance(rows, BagRows) else rows.block(0, rows.users)
+@runtime_checkable
+class InFiles(Protocol):
+    """Rows in files, which are known by the checksums of these."""
+
+    def fingerprint(self) -> str:
+        """The same for the same rows."""
+        ...
+
+
+def _rows(rows: Rows) -> Any:
+    """Known rows by shape and hash, block by block; bags as they are, since they have no shape."""
+    if isinstance(rows, BagRows | InFiles):
+        return describe(rows)
+    shape, digest = rows.block(0, 1).shape[1:], hashlib.sha256()
+    for start in range(0, rows.users, ROWS_AT_A_TIME):
+        digest.update(rows.block(start, min(start + ROWS_AT_A_TIME, rows.users)).data)
+    return {"array": [rows.users, *shape], "sha256": digest.hexdigest()}
 
 
 def _hash_of_array(array: np.ndarray) -> str:

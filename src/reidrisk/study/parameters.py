@@ -6,17 +6,17 @@ is safer, the release alone says.
 
 import difflib
 import math
+import operator
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
-
-import numpy as np
 
 import reidrisk.releases as package
 from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
+from reidrisk.passes import Blocks, over_rows
 from reidrisk.plugins import is_path, part_at, parts_of
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
@@ -221,8 +221,14 @@ def _usual(parameter: Parameter, source: Source) -> float | int | None:
     if parameter.of_people:
         return source.tokens
     if parameter.name == "absence" and isinstance(source, Linked) and not source.bags:
-        return float((np.asarray(source.known) == MISSING).mean())
+        gaps = over_rows(source.known, _gaps, operator.add)
+        return float(gaps) / (source.users * source.slots * source.known.set_size)
     return None
+
+
+def _gaps(blocks: Blocks) -> int:
+    """Empty places of some rows."""
+    return sum(int((rows == MISSING).sum()) for _, rows in blocks)
 
 
 def _is_release(part: object) -> bool:

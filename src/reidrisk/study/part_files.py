@@ -10,6 +10,7 @@ numbers who was taken for whom: so only their owner may read them.
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -91,11 +92,13 @@ class Parts:
     Attributes:
         whole: What they are parts of.
         held: Their numbers, ascending, the first of all being 1.
+        rows: How many known rows they searched; a part may have none, if there are few.
         answers: What they found.
     """
 
     whole: Whole
     held: tuple[int, ...]
+    rows: int
     answers: Answers
 
     @property
@@ -115,7 +118,8 @@ class Parts:
             for name, mine in self.answers.items()
         }
         first = min(self, other, key=lambda parts: parts.held)
-        return Parts(first.whole, tuple(sorted((*self.held, *other.held))), answers)
+        held = tuple(sorted((*self.held, *other.held)))
+        return Parts(first.whole, held, self.rows + other.rows, answers)
 
 
 def write_parts(path: Path, parts: Parts) -> None:
@@ -127,6 +131,7 @@ def write_parts(path: Path, parts: Parts) -> None:
         "text": parts.whole.text,
         "folder": parts.whole.folder,
         "held": parts.held,
+        "rows": parts.rows,
         "answers": dict(sorted(parts.answers.items())),
     }
     write_sealed(path, MATCHES, packed(body))
@@ -141,7 +146,7 @@ def read_parts(path: Path) -> Parts:
     try:
         body = unpacked(read_sealed(path, MATCHES))
         whole = Whole(**{name: body[name] for name in _WHOLE})
-        parts = Parts(whole, body["held"], body["answers"])
+        parts = Parts(whole, body["held"], body["rows"], body["answers"])
         sound = _is_sound(parts) and isinstance(whole.description, dict)
     except (InvalidInput, KeyError, TypeError, ValueError) as wrong:
         if isinstance(wrong, InvalidInput) and str(path) in str(wrong):
@@ -167,9 +172,33 @@ def _is_sound(parts: Parts) -> bool:
         and isinstance(held, tuple)
         and all(type(one) is int and 1 <= one <= whole.of for one in held)
         and list(held) == sorted(set(held))
+        and type(parts.rows) is int
         and isinstance(answers, dict)
-        and all(isinstance(found, list) for found in answers.values())
+        and all(type(name) is str and isinstance(found, list) for name, found in answers.items())
+        and all(_is_kept(one) for found in answers.values() for one in found)
     )
+
+
+def _is_kept(one: Any) -> bool:
+    """Whether this is what a pass may find, as it is kept."""
+    if _is_sparse(one):
+        at, counts, shape = one.get("at"), one.get("counts"), one["shape"]
+        return (
+            isinstance(shape, tuple)
+            and all(type(size) is int for size in shape)
+            and all(
+                isinstance(each, np.ndarray) and each.dtype.kind == "u" for each in (at, counts)
+            )
+            and at.ndim == 1
+            and at.shape == counts.shape
+            and (at.size == 0 or int(at.max()) < math.prod(shape))
+        )
+    if isinstance(one, dict):
+        return all(
+            type(start) is int and isinstance(sums, np.ndarray) and sums.dtype == np.float64
+            for start, sums in one.items()
+        )
+    return isinstance(one, Matches)
 
 
 def read_all(paths: Sequence[Path]) -> Parts:
@@ -195,7 +224,13 @@ def read_all(paths: Sequence[Path]) -> Parts:
                     "study: what an attack learned was not the same, as networks may differ from "
                     "machine to machine; search all parts on machines that are alike"
                 )
-            merged = merged.merge(parts)
+            try:
+                merged = merged.merge(parts)
+            except (TypeError, ValueError, AttributeError, InvalidInput) as wrong:
+                raise InvalidInput(
+                    f"{path}: does not fit to {paths[0]}, though it is of the same study; search "
+                    "its part again"
+                ) from wrong
         whose |= dict.fromkeys(parts.held, path)
     assert merged is not None
     return merged

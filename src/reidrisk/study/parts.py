@@ -20,13 +20,18 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines import LocalEngine
-from reidrisk.engines.parts import Question, answered_by_all, answered_in_part
+from reidrisk.engines.parts import (
+    Question,
+    answered_by_all,
+    answered_in_part,
+    rows_of_part,
+)
 from reidrisk.errors import InvalidInput
 from reidrisk.files import left_over, made_folder, written_whole
 from reidrisk.locks import locked
@@ -105,6 +110,14 @@ class Part:
         return f"part-{self.number:0{digits}}-of-{self.of:0{digits}}{SUFFIX}"
 
 
+class Searched(NamedTuple):
+    """A part that is done."""
+
+    file: Path
+    found: Parts
+    anew: bool
+
+
 def search_part(
     folder: Path,
     file: StudyFile,
@@ -113,7 +126,7 @@ def search_part(
     paths: Path = Path(),
     engine: LocalEngine,
     watch: Watcher | None = None,
-) -> tuple[Path, bool]:
+) -> Searched:
     """Search one part of the known rows for all that a study asks, or go on with it.
 
     Args:
@@ -125,7 +138,7 @@ def search_part(
         watch: Told of each question.
 
     Returns:
-        The file of the part, and whether anything was searched for it.
+        The file of the part, what it holds, and whether anything was searched for it.
 
     Raises:
         InvalidInput: The folder holds something else, or somebody else searches this part. Or the
@@ -139,11 +152,14 @@ def search_part(
     whole = Whole.of_study(description, part.of, file.text, paths)
     _claim(folder, whole)
     done = folder / part.name
+    begun = done.with_suffix(_BEGUN)
     if done.exists():
-        whole.check_same(read_parts(done).whole, "this study", str(done))
-        return done, False
-    begun = made_folder(done.with_suffix(_BEGUN))
-    with locked(begun):
+        before = read_parts(done)
+        whole.check_same(before.whole, "this study", str(done))
+        if begun.is_dir():  # whoever wrote the part was killed right then
+            _forget(begun)
+        return Searched(done, before, anew=False)
+    with locked(made_folder(begun)):
         passes = Passes(made_folder(folder / PASSES), whole.fingerprint)
         with kept(passes):
             records: dict[str, Any] = {}
@@ -158,12 +174,28 @@ def search_part(
                     watch(name.partition("/")[0], place, len(asking.asked))
                 passes.enter(name)
                 answers[name] = _answer(begun, whole, part, name, question, engine)
-        write_parts(done, Parts(whole, (part.number,), answers))
+        found = Parts(whole, (part.number,), _rows(asking, part), answers)
+        for one in left_over(done):
+            one.unlink(missing_ok=True)
+        write_parts(done, found)
+    _forget(begun)
+    return Searched(done, found, anew=True)
+
+
+def _forget(begun: Path) -> None:
+    """Remove what a part had done that is whole now, and nothing that is not ours."""
+    with locked(begun):
         for one in (*begun.glob(f"*{SUFFIX}"), *left_over(begun / f"*{SUFFIX}")):
             one.unlink(missing_ok=True)
     with suppress(OSError):  # somebody keeps something of their own there
         begun.rmdir()
-    return done, True
+
+
+def _rows(asking: "_Asking", part: Part) -> int:
+    """How many of the study's known rows are of this part."""
+    first = next(iter(asking.asked.values()))
+    start, stop = rows_of_part(first.seen.known.users, part.number, part.of)
+    return stop - start
 
 
 def run_merged(
@@ -258,7 +290,7 @@ def _answer(
         if before.held == (part.number,) and name in before.answers:
             return before.answers[name]
     found = [stored(one) for one in answered_in_part(question, engine, part.number, part.of)]
-    write_parts(file, Parts(whole, (part.number,), {name: found}))
+    write_parts(file, Parts(whole, (part.number,), 0, {name: found}))
     return found
 
 
@@ -483,7 +515,13 @@ class Answering:
             with self.engine.begin(1) as crew:
                 return question.asked_of(crew)
         with self.passes.within(name):
-            return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            try:
+                return answered_by_all(question, self.engine, [as_found(one) for one in found])
+            except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
+                raise InvalidInput(
+                    f"what the parts found does not fit to the study, in {self.step}; search all "
+                    "parts again"
+                ) from wrong
 
 
 def name_of(step: str, question: Question) -> str:

@@ -6,7 +6,9 @@ target is summed again, slowly.
 """
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import islice
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +33,11 @@ _PAIRS_PER_STEP, _FEWEST_ROWS = 1 << 29, 1 << 12
 _MOST_CELLS = 1 << 22
 _LEAST_SUM, _TINY = 1e-200, np.finfo(float).tiny
 _ROWS_AT_A_TIME = 1 << 18
+_ROWS_TOGETHER = 1 << 16
 
 Floats = NDArray[np.float64]
+Step: TypeAlias = tuple[Tokens, Floats]
+"""Some rows, and how often each occurs."""
 
 
 def bytes_needed(observations: Observations, score: TokenTable | TypeMixture, room: Room) -> int:
@@ -44,7 +49,8 @@ def bytes_needed(observations: Observations, score: TokenTable | TypeMixture, ro
     types = len(score.chances.weights)
     per_row = 8 * (2 * types + observations.slots + 4)
     table = 3 * 8 * (observations.tokens + 1) ** 2
-    per_thread = _step(len(observations.known), targets) * per_row + table + factors + 16 * targets
+    rows = max(_step(observations.known.users, targets), _ROWS_TOGETHER)
+    per_thread = rows * per_row + table + factors + 16 * targets
     return (
         room.threads * per_thread + 16 * types * (targets + observations.tokens) + 16 * _MOST_CELLS
     )
@@ -62,11 +68,13 @@ def table_evidence(observations: Observations, score: TokenTable, engine: Engine
         _factors(tables, shown[start : start + LANES]) for start in range(0, len(shown), LANES)
     ]
 
-    def work(rows: Tokens, counts: Floats) -> Floats:
-        sums, order = np.zeros((len(factors), LANES)), np.arange(len(rows))
-        for lanes, part in zip(factors, sums, strict=True):
-            add_products(rows, order, counts, lanes, part)
-        return sums.ravel()[: len(shown)]
+    def work(steps: Sequence[Step]) -> list[Floats]:
+        sums = np.zeros((len(steps), len(factors), LANES))
+        for (rows, counts), of_step in zip(steps, sums, strict=True):
+            order = np.arange(len(rows))
+            for lanes, part in zip(factors, of_step, strict=True):
+                add_products(rows, order, counts, lanes, part)
+        return list(sums.reshape(len(steps), -1)[:, : len(shown)])
 
     return _logarithm(_sum(observations, engine, work), scale, observations, score, engine)
 
@@ -84,29 +92,42 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
     peaks = np.maximum(peaks, _TINY)
     scales = np.log(peaks)[:, shown + 1].sum(axis=2)
     scale = scales.max(axis=0)
-    few = len(observations.known) * shown.size * len(weights) <= _FEW
+    few = observations.known.users * shown.size * len(weights) <= _FEW
     least = weights * (0.0 if few else _LEFT_OUT / len(weights))
 
-    def add_type(kind: int, rows: Tokens, held: Floats, counts: Floats, sums: Floats) -> None:
+    def add_type(kind: int, steps: Sequence[Step], held: list[Floats], sums: list[Floats]) -> None:
         table = _type_table(score, kind) / peaks[kind][:, None]
         lowest = np.maximum(least[kind] / likely[kind, order[kind, ::LANES]], _TINY)
-        users = np.flatnonzero(held >= lowest[0])
-        users = users[np.argsort(-held[users], kind="stable")]
-        chance = held[users]
-        ends = np.searchsorted(-chance, -lowest, side="right")
-        for block, end in enumerate(ends[ends > 0].tolist()):
+        likeliest = [_likeliest(of_step[kind], lowest) for of_step in held]
+        for block in range(max(len(ends) for _, ends in likeliest)):
             some = order[kind, block * LANES : (block + 1) * LANES]
-            part, factors = np.zeros(LANES), _factors(table[None], shown[some])
-            add_products(rows, users[:end], (chance * counts[users])[:end], factors, part)
-            sums[some] += part[: len(some)] * np.exp(scales[kind, some] - scale[some])
+            factors = _factors(table[None], shown[some])
+            for place, (users, ends) in enumerate(likeliest):
+                if block < len(ends):
+                    rows, counts = steps[place]
+                    part, mine = np.zeros(LANES), users[: ends[block]]
+                    weights = held[place][kind, mine] * counts[mine]
+                    add_products(rows, mine, weights, factors, part)
+                    sums[place][some] += part[: len(some)] * np.exp(
+                        scales[kind, some] - scale[some]
+                    )
 
-    def work(rows: Tokens, counts: Floats) -> Floats:
-        sums = np.zeros(len(shown))
-        for kind, held in enumerate(np.ascontiguousarray(score.types_of(rows).T)):
-            add_type(kind, rows, held, counts, sums)
+    def work(steps: Sequence[Step]) -> list[Floats]:
+        sums = [np.zeros(len(shown)) for _ in steps]
+        held = [np.ascontiguousarray(score.types_of(rows).T) for rows, _ in steps]
+        for kind in range(len(weights)):
+            add_type(kind, steps, held, sums)
         return sums
 
     return _logarithm(_sum(observations, engine, work), scale, observations, score, engine)
+
+
+def _likeliest(held: Floats, lowest: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Users who may be of a type, likeliest first, and how many count for each block of targets."""
+    users = np.flatnonzero(held >= lowest[0])
+    users = users[np.argsort(-held[users], kind="stable")]
+    ends = np.searchsorted(-held[users], -lowest, side="right")
+    return users, ends[ends > 0]
 
 
 def _type_table(score: TypeMixture, kind: int) -> Floats:
@@ -132,11 +153,12 @@ def _factors(tables: Floats, shown: NDArray[np.int64]) -> Floats:
 
 
 def _sum(
-    observations: Observations, engine: Engine, work: Callable[[Tokens, Floats], Floats]
+    observations: Observations, engine: Engine, work: Callable[[Sequence[Step]], list[Floats]]
 ) -> Floats:
-    """Add up what `work` gives for some rows and how often each occurs, over all rows.
+    """Add up what `work` gives for steps, some rows and how often each occurs, over all rows.
 
     The steps do not depend on the engine, and their sums are added in order: no bit does either.
+    Several are worked on together, which share what does not depend on the rows.
     """
     targets, known = len(observations.anonymous), observations.known
     cells = (observations.tokens + 1) ** observations.slots
@@ -145,15 +167,21 @@ def _sum(
         rows, counts = _distinct(observations, cells, engine)
         pairs = 0  # counted as done when the different rows were found
 
-    def add(blocks: Blocks) -> dict[int, Floats]:
-        return {
-            start: work(
-                some, np.ones(len(some)) if counts is None else counts[start : start + len(some)]
-            )
-            for start, some in blocks
-        }
+    step = _step(rows.users, targets)
+    together = max(min(_ROWS_TOGETHER, rows.users // 8) // step, 1)  # and something for everyone
 
-    parts = engine.reduce(rows, add, operator.or_, step=_step(rows.users, targets), pairs=pairs)
+    def add(blocks: Blocks) -> dict[int, Floats]:
+        parts: dict[int, Floats] = {}
+        while some := list(islice(blocks, together)):
+            often = [
+                np.ones(len(block)) if counts is None else counts[start : start + len(block)]
+                for start, block in some
+            ]
+            steps = [(block, times) for (_, block), times in zip(some, often, strict=True)]
+            parts |= zip((start for start, _ in some), work(steps), strict=True)
+        return parts
+
+    parts = engine.reduce(rows, add, operator.or_, step=step, pairs=pairs)
     return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
 
 

@@ -89,6 +89,6 @@ def _reveal(setting: Setting) -> Observations | None:
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
     """All targets among all users; and those assessed among users of whom something is known."""
     assessed, traced = assessed_of(setting.short), setting.traced
-    if not assessed.any() or (assessed.all() and traced.all()):
+    if not assessed.any() or (assessed.all() and traced.are_all):
         return [revealed]
     return [revealed, among(revealed, traced, assessed)]

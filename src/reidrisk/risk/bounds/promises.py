@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
@@ -37,14 +38,12 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
     release = setting.release
     if release is None or not setting.independent_sites:
         return None
-    traced = int(setting.traced.sum())
-    everyone = traced == setting.seen.users
+    traced, everyone = setting.traced.users, setting.traced.are_all
     if setting.people is None:
         if not everyone or not _slot_by_slot(setting.short):
             return None
         promised = release.promises(setting.seen, setting.slots)
-        times = np.bincount(setting.seen.truth, minlength=setting.seen.users)
-        if times.min() == times.max():
+        if _all_as_often(setting.seen.truth, setting.seen.users):
             return promised
         return tuple(replace(one, side="estimate") for one in promised)
     crowd = Traced(max(traced, 1), setting.people.complete)
@@ -53,6 +52,14 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
         return promised
     note = f" Counted among the {traced:,} users of whom something is known."
     return tuple(replace(one, assumes=one.assumes + note) for one in promised)
+
+
+def _all_as_often(truth: NDArray[np.int64], users: int) -> bool:
+    """Whether every user is as often a target as any other."""
+    if len(truth) % users:
+        return False
+    times = np.bincount(truth, minlength=users)
+    return bool(times.min() == times.max())
 
 
 def _slot_by_slot(seen: Observations) -> bool:

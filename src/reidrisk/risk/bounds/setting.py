@@ -3,16 +3,13 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
 from reidrisk.releases.release import Bits, Release
-from reidrisk.risk.assessing import traced_of
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine
+from reidrisk.risk.traced import Traced
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +50,9 @@ class Setting:
         return self.seen.prefix(self.slots)
 
     @cached_property
-    def traced(self) -> NDArray[np.bool_]:
+    def traced(self) -> Traced:
         """Users of whom the known side saw something: the others can be no target's."""
-        return traced_of(self.short.known)
+        return Traced.of(self.short.known)
 
     @cached_property
     def world(self) -> SmallWorld | None:

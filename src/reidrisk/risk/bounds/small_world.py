@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING
 from reidrisk.people.people import People
 from reidrisk.releases.observing import ANONYMOUS
 from reidrisk.releases.release import Exact, Release, alphabet
+from reidrisk.risk.traced import Traced
 from reidrisk.theory.numerics import exact_sum
 
 MOST_CHANCES = 1 << 18
@@ -45,7 +45,7 @@ class SmallWorld:
 
 
 def small_world(
-    release: Release, people: People, slots: int, traced: NDArray[np.bool_], *, seed: int
+    release: Release, people: People, slots: int, traced: Traced, *, seed: int
 ) -> SmallWorld | None:
     """The world after its first slots; None if it is too large, or if its chances are not all.
 
@@ -72,6 +72,6 @@ def small_world(
     ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
     whole = sp.csc_array(rows.chances @ sp.csr_array(ones, shape=(len(place), len(prefixes))))
     filled = (prefixes != MISSING).any(axis=1)
-    assessed = whole[traced][:, filled]
-    nobody_left_out = traced.all() and filled.all()
+    assessed = whole[traced.mask][:, filled]
+    nobody_left_out = traced.are_all and filled.all()
     return SmallWorld(whole, None if nobody_left_out or not assessed.nnz else assessed)
