@@ -4,7 +4,6 @@ import pytest
 
 from reidrisk import SparkEngine, data
 from reidrisk.attacks import Gaps, Hamming, TypeAware, WeightedHamming
-from reidrisk.passes import unit
 from reidrisk.releases import TopicsApi
 from reidrisk.study import Study
 
