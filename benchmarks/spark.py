@@ -38,7 +38,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def drive(folder, address, mark, answers):
     """What the driver does: start, search, and tell what it took, as JSON."""
     from reidrisk.engines.spark import SparkEngine
-    from reidrisk.engines.spark.session import check_executors, session
+    from reidrisk.engines.spark.session import session
 
     told, begin = {}, time.perf_counter()
 
@@ -47,11 +47,9 @@ def drive(folder, address, mark, answers):
         told[name], begin = time.perf_counter() - begin, time.perf_counter()
 
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    spark = session(address, SETTINGS)
-    lap("session")
+    spark = session(address, settings=SETTINGS)
+    lap("session, and a look at the executors")
     try:
-        check_executors(spark)
-        lap("first tasks")
         seen = scale.seen_in(folder)
         lap("looking at the files")
         scores = scale.hamming(seen)
@@ -80,9 +78,10 @@ def drive(folder, address, mark, answers):
 
 def moved(spark):
     """Bytes that tasks sent to each other and to the driver so far."""
-    store = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001
-    # Spark counts stages for its pages also where nobody looks at them.
-    stages = store.stageList(None, False, False, spark._jvm.PythonUtils.toArray([]), None)  # noqa: SLF001, FBT003
+    # Spark keeps count of stages for its pages, also where nobody looks at them.
+    context = spark.sparkContext
+    none = context._gateway.new_array(context._jvm.double, 0)  # noqa: SLF001
+    stages = context._jsc.sc().statusStore().stageList(None, False, False, none, None)  # noqa: FBT003, SLF001
     stages = [stages.apply(place) for place in range(stages.size())]
     return {
         "to the driver": sum(one.resultSize() for one in stages),

@@ -29,6 +29,9 @@ LEARNING = {
 }
 """Pages that train networks."""
 
+CLUSTER = {ROOT / "docs/how-to/cluster.md"}
+"""Pages that need a session on Spark: tests/spark runs them."""
+
 
 @pytest.mark.parametrize(
     "page",
@@ -42,14 +45,19 @@ LEARNING = {
             ],
         )
         for page in PAGES
+        if page not in CLUSTER
     ],
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
-    """A comment `# -> text` after a print says what must have been printed by then.
+    monkeypatch.chdir(tmp_path)
+    run_blocks(page, capsys)
+
+
+def run_blocks(page, capsys):
+    """Run a page; a comment `# -> text` after a print says what must have been printed by then.
 
     A block that begins with `# needs name` is skipped, with all after it, where no such package is.
     """
-    monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
         if kind == "console":

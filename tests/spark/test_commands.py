@@ -5,16 +5,15 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 from tests.cli.tools import SCRIPT, TINY, run
+from tests.packaging.test_documents import CLUSTER, ROOT, run_blocks
 from tests.spark.conftest import SETTINGS
 from tests.spark.standalone import SECONDS, home
 
 pytestmark = pytest.mark.spark
 
-ROOT = Path(__file__).parents[2]
 STUDY = TINY.partition("models")[0] + '[people]\nkind = "synthetic"\nusers = "40k"\nepochs = 4\n'
 HERE = {"SPARK_LOCAL_IP": "127.0.0.1", "PYSPARK_PYTHON": sys.executable,
         "PYSPARK_DRIVER_PYTHON": sys.executable}  # fmt: skip
@@ -62,3 +61,9 @@ def test_a_run_goes_on_from_a_cluster_to_spark_submit_and_ends_with_the_same_byt
         assert (begun / name).read_bytes() == (tmp_path / "local" / name).read_bytes()
     assert "step 1 of" in log.read_text().rpartition("app-")[0]
     assert "risk: found" in log.read_text()
+
+
+@pytest.mark.usefixtures("spark")
+@pytest.mark.parametrize("page", CLUSTER, ids=str)
+def test_the_page_about_clusters_runs(page, capsys):
+    run_blocks(page, capsys)
