@@ -280,7 +280,7 @@ def test_the_smallest_are_the_smallest(draws, wanted, cuts, seed):
     parts = [Smallest(wanted).add(nothing * 1.0, nothing, nothing) for _ in range(3)]
     for place, some in enumerate(np.split(order, sorted(min(cut, len(order)) for cut in cuts))):
         parts[place % 3].add(draws[some], rows[some], rows[some] % 7)
-    kept = parts[2].add(*parts[0].kept).add(*parts[1].kept).kept
+    kept = parts[2].add(*parts[0].kept).merge(parts[1]).kept
     order = np.lexsort((rows, draws))[:wanted]
     for found, right in zip(kept, (draws, rows, rows % 7), strict=True):
         np.testing.assert_array_equal(found, right[order])
