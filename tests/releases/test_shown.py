@@ -267,6 +267,17 @@ def test_a_full_disk_is_told_at_once(monkeypatch):
     assert isinstance(LocalEngine().hold(TokenRows([[1]], tokens=2)), TokenRows)
 
 
+def test_room_on_disk_is_taken_before_rows_are_made(monkeypatch):
+    def full(file, start, size):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(holding, "usable_memory", lambda: 1000)
+    monkeypatch.setattr(holding.os, "posix_fallocate", full)
+    rows = ShownRows.of(TopicsApi(), synthetic_topics(1000), sites=(1,), seed=1)
+    with pytest.raises(TooLarge, match="known rows of 1,000 users take"):
+        LocalEngine().hold(rows)
+
+
 @given(
     draws=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]), min_size=1, max_size=60),
     wanted=st.one_of(st.none(), st.integers(0, 70)),
