@@ -44,6 +44,7 @@ def _strangers(text: str) -> "Strangers | float":
 @merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.engine()
 @options.max_memory()
 @options.as_json()
 @options.quiet()
@@ -74,6 +75,7 @@ def attack(
       reidrisk attack seen/ --strangers 30%
       reidrisk attack seen/ --attack neural --training 50%
       reidrisk attack seen/ --part 3/64 -o parts/
+      reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
     from reidrisk.inputs.seals import read_seal
     from reidrisk.study.input_files import hashed
@@ -109,6 +111,7 @@ def attack(
 @merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
+@options.engine()
 @options.max_memory()
 @options.as_json()
 @options.quiet()
