@@ -24,8 +24,8 @@ Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
 Work: TypeAlias = Callable[[Blocks], Result]
 Merge: TypeAlias = Callable[[Result, Result], Result]
 
-Keep: TypeAlias = Callable[[str, Callable[[], Any]], Any]
-"""Goes over rows by what it is given, or finds what that gave before; told what is done to whom."""
+Keep: TypeAlias = Callable[[Rows, Work[Any], Callable[[], Any]], Any]
+"""Told of some work on some rows, goes over them by what it is given, or finds what that gave."""
 
 ROWS_AT_A_TIME = 1 << 18
 
@@ -82,8 +82,7 @@ def over_rows(
     """
     keep = _keep.get()
     if keep is not None:
-        what = f"{work.__module__}.{work.__qualname__}, {rows.users} x {rows.slots}, step {step}"
-        return keep(what, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
+        return keep(rows, work, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
     return _over(rows, work, merge, step, most)
 
 

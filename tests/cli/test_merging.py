@@ -57,6 +57,7 @@ def place(tmp_path_factory):
     done("synth", "topics", "--users", "230", "--epochs", "4", "--seed", "1", "-o", people)
     done("release", "topics", people, "--noise", "5%", "--absence", "20%", "--targets", "60",
          "--seed", "7", "-o", folder / "seen")  # fmt: skip
+    done("release", "topics", people, "--targets", "60", "--shards", "3", "-o", folder / "shards")
     chance = random.Random(3)  # noqa: S311
     for name, users in (("known", range(150)), ("anonymous", range(100, 170))):
         baskets = ["user,item"]
@@ -75,6 +76,7 @@ def two(kind):
 
 WORLDS = {
     "slots": ("attack", "{place}/seen", "--slots", "1,2,4", *named(SLOTS)),
+    "shards": ("attack", "{place}/shards", *named(["hamming", "weighted-hamming"])),
     "strangers": ("attack", "{place}/seen", "--strangers", "30%", *named(SLOTS)),
     "training": ("attack", "{place}/seen", "--training", "40%", *named(["type-aware", "hamming"])),
     "baskets": ("link", *two("baskets"), "--user", "user", "--item", "item",
@@ -122,6 +124,7 @@ def in_parts(place):
     [
         ("slots", 4),
         ("baskets", 3),
+        ("shards", 2),
         *(
             pytest.param(world, of, marks=pytest.mark.slow)
             for world, of in [("slots", 1), ("strangers", 3), ("training", 2), ("columns", 30)]
@@ -180,7 +183,7 @@ def test_passes_over_all_rows_are_made_once_for_all_parts(place, tmp_path, monke
     over = passes._over  # noqa: SLF001
 
     def counted(rows, work, merge, step, most):
-        made.append(work.__qualname__)
+        made.append(work)
         return over(rows, work, merge, step, most)
 
     monkeypatch.setattr(passes, "_over", counted)
@@ -323,6 +326,8 @@ def test_parts_need_a_folder_of_their_own(place, tmp_path):
     (tmp_path / "theirs" / "parts.json").write_text(json.dumps({"schema": "engine parts"}))
     said = refused(*words, "--part", "1/2", "-o", tmp_path / "theirs")
     assert "is not of parts of reidrisk" in said
+    spark = refused(*words, "--part", "1/2", "-o", tmp_path / "parts", "--engine", "spark")
+    assert "leave out --part or --engine" in spark
     for option in ("--with-users", "--json"):
         assert option in refused(*words, "--part", "1/2", "-o", tmp_path / "parts", option)
 

@@ -77,7 +77,7 @@ def attack(
       reidrisk attack seen/ --part 3/64 -o parts/
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
-    from reidrisk.inputs.seals import read_seal
+    from reidrisk.inputs.seals import known_rows, read_seal
     from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
@@ -85,7 +85,7 @@ def attack(
     note = read_seal(folder).note
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
-    paths = (folder / "known.parquet", folder / "anonymous.parquet")
+    paths = (known_rows(folder), folder / "anonymous.parquet")
     with hashed(paths) as inputs:
         linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
@@ -161,7 +161,7 @@ def link(
     question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,
                          strangers=hidden, present=present, training=training)  # fmt: skip
     if not (quiet or as_json):
-        show.say(" ".join(filter(None, (_taken(paths[0], layout), _kept_apart(linked)))))
+        show.say(" ".join(filter(None, (_taken(paths[0], linked, layout), _kept_apart(linked)))))
     _answer(question, wishes, part)
 
 
@@ -222,11 +222,11 @@ def _question(
     return Question(study, linked, where, inputs, shown)
 
 
-def _taken(path: Path, layout: "Layout") -> str:
-    """Which columns are taken for users and items, where nobody said so."""
+def _taken(path: Path, linked: "Linked", layout: "Layout") -> str:
+    """Which columns are taken for users and items, where nobody said so and files do not."""
     from reidrisk.inputs.sites import site_columns
 
-    if layout.columns:
+    if layout.columns or linked.ids is None:
         return ""
     names = site_columns(path, layout, {})
     user, item = names["user"], names.get("tokens", names.get("token"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import options, show, stopping
+from reidrisk.cli import engines, options, show, stopping
 from reidrisk.cli.measuring import Question, Wishes, as_typed, study_text
 from reidrisk.cli.running import Journal, written_page
 from reidrisk.errors import InvalidInput
@@ -48,6 +48,9 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
     output = wishes.output
     if output is None or options.is_file(output) or output.endswith(_MATCHES):
         raise InvalidInput("--part writes one of several files; name a folder for them with -o")
+    if engines.place().engine != "local":
+        raise InvalidInput("a part is searched on one machine, and a cluster cuts rows itself; "
+                           "leave out --part or --engine")  # fmt: skip
     if wishes.with_users or wishes.as_json:
         option = "--with-users" if wishes.with_users else "--json"
         raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "

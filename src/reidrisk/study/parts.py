@@ -18,6 +18,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -38,7 +39,7 @@ from reidrisk.locks import locked
 from reidrisk.matches import NOBODY, Matches, Wanted
 from reidrisk.observations import Observations
 from reidrisk.packing import packed, unpacked
-from reidrisk.passes import kept
+from reidrisk.passes import Work, kept
 from reidrisk.rows import Rows
 from reidrisk.scores import Score
 from reidrisk.speech import setting
@@ -355,11 +356,13 @@ class Passes:
         yield
         self.enter(*outside)
 
-    def __call__(self, what: str, go: Callable[[], Any]) -> Any:
+    def __call__(self, rows: Rows, work: Work[Any], go: Callable[[], Any]) -> Any:
         """What a pass gave before, or gives now."""
         if not self.scope:
             return go()
-        known = (version("reidrisk"), self.study, self.scope, self.before, what)
+        what = [rows.users, rows.slots, *_told(work)]
+        place = (self.scope, self.before, fingerprint(what))
+        known = (version("reidrisk"), self.study, *place)
         self.before += 1
         file = self.folder / f"{_short(repr(known))}.pass"
         with suppress(InvalidInput):  # there is none, or it is damaged
@@ -370,6 +373,13 @@ class Passes:
         if self.writes and (content := _packed((known, found))) is not None:
             write_sealed(file, PASSED, content)
         return found
+
+
+def _told(work: Any) -> list[Any]:
+    """What is done to rows, as far as it can be told."""
+    if isinstance(work, partial):
+        return [*_told(work.func), describe(work.args), describe(work.keywords)]
+    return [getattr(work, "__qualname__", type(work).__qualname__)]
 
 
 def _packed(thing: Any) -> bytes | None:
