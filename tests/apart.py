@@ -5,20 +5,42 @@ are plain numbers and arrays, units are never parted, steps are kept, parts come
 are merged in any grouping, some parts see nothing, and nobody asks for all rows.
 """
 
+import importlib
+import io
+import pickle
 from dataclasses import dataclass, field
+from operator import attrgetter
+from types import SimpleNamespace
 
 import numpy as np
-from numba import cloudpickle
+from numba.cloudpickle import CloudPickler
+from numba.core.dispatcher import Dispatcher
 
 from reidrisk import LocalEngine
-from reidrisk.matches import Matches
-from reidrisk.passes import ROWS_AT_A_TIME, unit
+from reidrisk.packing import packed, unpacked
+from reidrisk.passes import ROWS_AT_A_TIME, Elsewhere, unit
 
 FEW = 1
 """Rows that may be asked for as a block."""
 
-LIGHT = 1 << 21
+LIGHT = 1 << 24
 """Bytes that may be shipped with a piece of work."""
+
+
+FACTS = ("kind", "users", "slots", "set_size", "tokens", "complete")
+
+
+class Known(SimpleNamespace):
+    """What is known of rows by work that is elsewhere: it may not read them."""
+
+    @classmethod
+    def of(cls, *facts):
+        return cls(**dict(zip(FACTS, facts, strict=True)))
+
+    def __getattr__(self, name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise AssertionError(f"work asks for {name} of rows that it was not given")
 
 
 @dataclass(eq=False)
@@ -36,10 +58,11 @@ class ApartRows:
     passes: list = field(default_factory=list)
 
     def __reduce__(self):
-        raise AssertionError("rows that are elsewhere do not travel")
+        """To travel as what is known of them."""
+        return Known.of, tuple(getattr(self, name) for name in FACTS)
 
     def __getattr__(self, name):
-        if name in ("kind", "users", "slots", "set_size", "tokens", "complete"):
+        if name in FACTS:
             return getattr(self.rows, name)
         raise AttributeError(name)
 
@@ -76,12 +99,14 @@ class ApartRows:
         ends = np.sort(chance.integers(0, len(starts) + 1, chance.integers(0, 4)))
         parts = np.split(starts, ends)
         shipped, merging = (_shipped(each) for each in (work, merge))
-        found = [_plain(cloudpickle.loads(shipped)(self._blocks(part, size, step, most, chance)))
-                 for part in parts]  # fmt: skip
-        put_together = cloudpickle.loads(merging)
+        found = []
+        for part in parts:
+            blocks = self._blocks(part, size, step, most, chance)
+            found.append(_back(pickle.loads(shipped)(blocks)))  # noqa: S301
+        put_together = pickle.loads(merging)  # noqa: S301
         while len(found) > 1:
             one, other = (found.pop(chance.integers(len(found))) for _ in range(2))
-            found.append(_plain(put_together(one, other)))
+            found.append(_back(put_together(one, other)))
         return found[0]
 
     def _blocks(self, starts, size, step, most, chance):
@@ -102,28 +127,31 @@ class ApartEngine(LocalEngine):
     __slots__ = ()
 
     def hold(self, rows):
-        return rows if isinstance(rows, ApartRows) else ApartRows(super().hold(rows))
+        return rows if isinstance(rows, Elsewhere) else ApartRows(LocalEngine.hold(self, rows))
+
+
+def _back(result):
+    """The result, as it comes back: packed without pickle."""
+    return unpacked(bytearray(packed(result)))
+
+
+class _Shipper(CloudPickler):
+    """Sends kernels by their names: they are compiled only once."""
+
+    def reducer_override(self, thing):
+        if isinstance(thing, Dispatcher):
+            return kernel_named, (thing.py_func.__module__, thing.py_func.__qualname__)
+        return super().reducer_override(thing)
+
+
+def kernel_named(module, name):
+    """The kernel of this name."""
+    return attrgetter(name)(importlib.import_module(module))
 
 
 def _shipped(function):
-    data = cloudpickle.dumps(function)
+    content = io.BytesIO()
+    _Shipper(content).dump(function)
+    data = content.getvalue()
     assert len(data) < LIGHT, f"{len(data):,} bytes are too many to ship"
     return data
-
-
-def _plain(result):
-    """The result, if it is of what may travel back."""
-    if isinstance(result, dict):
-        assert all(isinstance(key, int | str) for key in result), result
-        for value in result.values():
-            _plain(value)
-    elif isinstance(result, tuple | list):
-        for value in result:
-            _plain(value)
-    elif isinstance(result, np.ndarray):
-        assert result.dtype.kind in "biuf", result.dtype
-    else:
-        allowed = type(None), bool, int, float, str, bytes, Matches
-        assert isinstance(result, allowed), type(result)
-        assert not isinstance(result, np.generic), type(result)
-    return result

@@ -6,7 +6,7 @@ from tests.spark.drivers import driver
 pytest.importorskip("pyspark")
 pytestmark = pytest.mark.spark
 
-USERS = 400_000
+USERS = 200_000
 MIB = 1 << 20
 
 MEASURE = """
@@ -28,7 +28,7 @@ MEASURE = """
 def test_neither_the_driver_nor_what_comes_back_grows_with_users(cluster):
     """The first run pays for what is loaded and compiled; executors have a limit of 768 MiB.
 
-    All known rows would be 16 bytes a user: 45 MB more at the third run.
+    All known rows would be 16 bytes a user: 22 MB more at the third run.
     """
     lines = driver(
         cluster.address,

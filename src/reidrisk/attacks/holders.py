@@ -23,9 +23,8 @@ def times_held(known: Rows, most: int) -> NDArray[np.int64]:
     work = partial(_times, tokens=known.tokens, most=most)
     # Bags come beside each other, as wide as the largest of a block.
     rows = min(max(_PLACES // known.set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
-    users: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)
-    users[:, 0] = known.users - users[:, 1:].sum(axis=1)
-    return users
+    held: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)[:, 1:]
+    return np.column_stack([known.users - held.sum(axis=1), held])
 
 
 def _times(blocks: Blocks, *, tokens: int, most: int) -> NDArray[np.int64]:

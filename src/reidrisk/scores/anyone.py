@@ -51,7 +51,7 @@ def by_weights(
     usual, of_nothing = (log_sums(np.full_like(row, what))[0] / GRID for what in (0, MISSING))
     work = partial(_weighed, log_sums=log_sums, usual=usual, size=table.shape[2])
     parts = over_rows(known, work, operator.or_, step=unit(known.users))
-    held = fold(operator.add, (parts[start] for start in sorted(parts)))
+    held = fold(operator.add, (parts[start] for start in sorted(parts)), np.zeros_like(parts[0]))
     held[1] = np.maximum(held[1] - held[0], 0.0)
     with np.errstate(divide="ignore"):
         logs = np.log(held / known.users)

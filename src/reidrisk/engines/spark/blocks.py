@@ -41,12 +41,16 @@ class Facts:
     size: int
 
     @classmethod
-    def of(cls, rows: Rows) -> "Facts":
-        """What a handle says of its rows."""
+    def of(cls, rows: Rows, *, complete: bool | None = None) -> "Facts":
+        """What a handle says of its rows; whether they are complete, only if nobody else says."""
         size = rows.size if isinstance(rows, BagRows) else rows.users * rows.slots * rows.set_size
-        return cls(
-            rows.kind, rows.users, rows.slots, rows.set_size, rows.tokens, rows.complete, size
-        )
+        known = rows.complete if complete is None else complete
+        return cls(rows.kind, rows.users, rows.slots, rows.set_size, rows.tokens, known, size)
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of all rows."""
+        return self.users * self.row_bytes
 
     @property
     def row_bytes(self) -> int:

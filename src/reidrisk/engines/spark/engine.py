@@ -4,10 +4,12 @@ import re
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from operator import and_
 from typing import Any
 
 from reidrisk.engines.engine import TOKEN_PAIRS, Engine
+from reidrisk.engines.holding import kept_here
 from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
@@ -16,11 +18,12 @@ from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.frames import FrameRows, rows_of_frame
 from reidrisk.engines.spark.rows import MOST_ROWS, SparkRows
 from reidrisk.engines.spark.shipping import shipped
-from reidrisk.engines.spark.sources import Names, as_sent, cells_of
+from reidrisk.engines.spark.sources import Names, as_sent, cells_made, cells_of
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.machine import GIB, usable_memory
-from reidrisk.passes import Elsewhere, Merge, Result, Work, unit
-from reidrisk.rows import BagRows, Rows, SetRows, TokenRows
+from reidrisk.passes import Blocks, Elsewhere, Merge, Result, Work, unit
+from reidrisk.releases.shown import ShownRows
+from reidrisk.rows import MISSING, BagRows, Rows, SetRows, TokenRows
 
 Progress = Callable[[int, int], None]
 
@@ -119,30 +122,49 @@ class SparkEngine(Searches):
             return context
 
     def _there(self, rows: Rows) -> Rows:
+        if isinstance(rows, ShownRows):
+            return self._made(rows)
         sent, here = as_sent(rows), isinstance(rows, TokenRows | SetRows | BagRows)
         if sent is None and not here:
             return rows
-        facts, context = Facts.of(rows), self._context
-        size = facts.users * facts.row_bytes
-        if sent is not None:
-            names = Names(context, shipped(sent), facts.users, self._partitions(facts, size))
-            return SparkRows(names, facts, facts)
-        if size < SMALL:
-            return rows
-        most = size_of(context.getConf().get("spark.driver.memory", "1g")) // 2
-        if size > most:
+        facts = Facts.of(rows)
+        if sent is None:
+            return rows if facts.bytes < SMALL else self._kept(rows, facts)
+        names = Names(self._context, shipped(sent), facts.users, self._partitions(facts))
+        return SparkRows(names, facts, facts)
+
+    def _made(self, rows: ShownRows) -> Rows:
+        """Rows that are made when they are asked for, made where they are worked on.
+
+        What makes them travels, unless it is larger than the rows themselves.
+        """
+        facts = Facts.of(rows, complete=rows.surely_complete)
+        handle = b"" if facts.bytes < SMALL else shipped(rows)
+        if not handle or len(handle) > max(facts.bytes, SMALL):
+            return self._there(kept_here(rows))
+        cells = cells_made(self._context, handle, facts, self._partitions(facts))
+        there = SparkRows(cells, facts, facts)
+        if facts.complete:
+            return there
+        facts = replace(facts, complete=there.over(_no_gaps, and_))
+        return SparkRows(cells, facts, facts)
+
+    def _kept(self, rows: Rows, facts: Facts) -> Rows:
+        """Rows in memory here, sent to the executors."""
+        most = size_of(self._context.getConf().get("spark.driver.memory", "1g")) // 2
+        if facts.bytes > most:
             raise TooLarge(
-                f"known rows take {size / GIB:.3g} GiB of memory here, and at most half of "
+                f"known rows take {facts.bytes / GIB:.3g} GiB of memory here, and at most half of "
                 f"spark.driver.memory, {most / GIB:.3g} GiB, can be sent to the executors; raise "
                 "it, or let executors read the rows: give Parquet files or a Spark DataFrame"
             )
-        cells = cells_of(context, rows, facts, self._partitions(facts, size))
+        cells = cells_of(self._context, rows, facts, self._partitions(facts))
         return SparkRows(cells, facts, facts)
 
-    def _partitions(self, facts: Facts, size: int) -> int:
+    def _partitions(self, facts: Facts) -> int:
         units = -(-facts.users // unit(facts.users))
         tasks = _TASKS_PER_CORE * self._context.defaultParallelism
-        wanted = self.partitions or max(tasks, -(-size // _PARTITION_BYTES))
+        wanted = self.partitions or max(tasks, -(-facts.bytes // _PARTITION_BYTES))
         return min(wanted, units)
 
     def _task_memory(self) -> int:
@@ -206,6 +228,10 @@ class _Question:
             self.done = done
             if self.engine.progress is not None:
                 self.engine.progress(min(done, self.pairs), self.pairs)
+
+
+def _no_gaps(blocks: Blocks) -> bool:
+    return all(bool((rows != MISSING).all()) for _, rows in blocks)
 
 
 class _Sent:

@@ -82,8 +82,8 @@ class FrameRows(SparkRows):
         numbers = np.full(len(few), NOT_KNOWN)
         numbers[found] = rows - self.first
         numbers[(numbers < 0) | (numbers >= self.users)] = NOT_KNOWN
-        places: Numbers = np.asarray(wanted.indices)
-        return numbers[places]
+        asked: Numbers = np.asarray(wanted.indices)
+        return np.asarray(numbers[asked])
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +223,7 @@ def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     part = guest("pyspark", "spark").TaskContext.get().partitionId()
     first = 0
     try:
-        for rows, users in _gathered(reading, batches):
+        for rows, users in gathered(reading, batches):
             said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None
             yield _row(*said, rows.tobytes(), _sent(users))
             first += len(rows)
@@ -238,7 +238,7 @@ def _row(*values: Any) -> pa.RecordBatch:
     )
 
 
-def _gathered(
+def gathered(
     reading: Reading, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[tuple[Tokens, pa.Array]]:
     """Batches put together: rows and their users, a few MiB of rows at a time."""

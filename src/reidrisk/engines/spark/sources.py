@@ -24,7 +24,7 @@ from reidrisk.engines.spark.blocks import (
     piece_of,
     read_piece,
 )
-from reidrisk.engines.spark.shipping import shipped, unshipped
+from reidrisk.engines.spark.shipping import unshipped
 from reidrisk.guests import guest
 from reidrisk.inputs.parquet_rows import ParquetRows
 from reidrisk.passes import unit
@@ -63,7 +63,7 @@ def as_sent(rows: Rows) -> Any:
     if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
         return rows
     if isinstance(rows, TokenRows | SetRows) and isinstance(rows.values, np.memmap):
-        return Mapped(rows)
+        return Mapped(rows) if rows.values.filename is not None else None
     return None
 
 
@@ -144,9 +144,9 @@ def aligned(rdd: Any, facts: Facts, cut: Cut, partitions: int) -> Any:
     return fragments.repartitionAndSortWithinPartitions(partitions, place)
 
 
-def cells_by_name(context: Any, rows: Rows, facts: Facts, partitions: int) -> Cells:
+def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> Cells:
     """Rows that are made when they are asked for, made once, on the executors."""
-    names = Names(context, shipped(rows), facts.users, partitions)
+    names = Names(context, handle, facts.users, partitions)
     runs = names.parts(facts, whole(facts), None)
     most = facts.cell_rows(names.unit)
     return Cells(runs.mapPartitions(partial(_made, names.handle, most)), names.unit)

@@ -5,6 +5,7 @@ holds for a target whose list is empty, and of ranks for one whose true row is o
 listed rate above it in both.
 """
 
+import operator
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +15,7 @@ from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, Matches, Wanted, first_by_score, up_to_rank
 from reidrisk.observations import Observations
 from reidrisk.parallel import over_queue
+from reidrisk.passes import Blocks, Elsewhere, over_rows
 from reidrisk.scores.score import Gains, Score
 from reidrisk.scores.shortlisted import Shortlisted, listed, not_listed
 
@@ -76,6 +78,8 @@ def _rated(
     threads: int,
 ) -> Gains:
     """Scores of known rows, each for its target."""
+    if isinstance(observations.known, Elsewhere):
+        return _rated_there(observations, score, rows, target)
     scores = np.empty(len(rows), np.int64)
 
     def work(starts: Iterator[int]) -> None:
@@ -86,6 +90,30 @@ def _rated(
 
     if len(rows):
         over_queue(work, range(0, len(rows), _PAIRS_AT_A_TIME), threads)
+    return scores
+
+
+def _rated_there(
+    observations: Observations, score: Score, rows: NDArray[np.int64], target: NDArray[np.int64]
+) -> Gains:
+    """The same for rows that are elsewhere: pairs go to the rows, by one pass."""
+    order = np.argsort(rows, kind="stable")
+    in_order, targets, shown = rows[order], target[order], observations.anonymous
+
+    def work(blocks: Blocks) -> dict[int, Gains]:
+        parts = {}
+        for start, block in blocks:
+            low, high = np.searchsorted(in_order, [start, start + len(block)]).tolist()
+            parts[start] = np.empty(high - low, np.int64)
+            for first in range(low, high, _PAIRS_AT_A_TIME):
+                some = slice(first, min(first + _PAIRS_AT_A_TIME, high))
+                known = block[in_order[some] - start]
+                parts[start][first - low : some.stop - low] = score.of(known, shown[targets[some]])
+        return parts
+
+    parts = over_rows(observations.known, work, operator.or_)
+    scores = np.empty(len(rows), np.int64)
+    scores[order] = np.concatenate([parts[start] for start in sorted(parts)])
     return scores
 
 
