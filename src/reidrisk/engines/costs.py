@@ -22,7 +22,8 @@ _COMPARE_SLOT = 1e-9
 # Scan: count one slot of a pair; this many codes make it twice as long, for want of cache.
 _COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
 
-_SAMPLE = 1 << 14
+# Rows that are looked at, in so many runs of neighbours: on disk, row groups are read as a whole.
+_SAMPLE, _RUNS = 1 << 14, 4
 
 
 def bytes_to_count(observations: Observations, room: Room, groups: int, targets: int) -> int:
@@ -53,8 +54,7 @@ def cost_of_distinct(observations: Observations, codes: Codes) -> float:
 def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     """Seconds of counting patterns, targets as bits."""
     users, slots, size = observations.known.users, observations.slots, observations.set_size
-    some = np.arange(0, users, max(users // _SAMPLE, 1))
-    sample = codes.of(observations.known.take(some))
+    sample = codes.of(observations.known.take(_some(users)))
     chance = np.empty(slots)
     words = np.empty(slots)
     for slot in range(slots):
@@ -71,6 +71,14 @@ def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     blocks = -(-users * size // _ROWS_PER_BLOCK)
     entering = blocks * codes.targets.size * _ENTER_SLOT
     return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
+
+
+def _some(users: int) -> NDArray[np.int64]:
+    """Rows from all over."""
+    if users <= _SAMPLE:
+        return np.arange(users)
+    run = _SAMPLE // _RUNS
+    return (np.linspace(0, users - run, _RUNS).astype(np.int64)[:, None] + np.arange(run)).ravel()
 
 
 def _at_least_two(chances: NDArray[np.float64]) -> float:

@@ -9,11 +9,11 @@ users. A number that comes twice in its bucket may be chance: the users of such 
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -22,11 +22,28 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.inputs.labels import text_buffers
-from reidrisk.inputs.parquet_rows import ParquetRows
 from reidrisk.machine import GIB
 from reidrisk.parallel import kernel
 
 Hashes = NDArray[np.uint64]
+Result = TypeVar("Result")
+
+
+class Named(Protocol):
+    """Rows whose users are read some at a time: `ParquetRows` and its like."""
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+
+    def over_users(self, work: Callable[[int, pa.Array], Result]) -> list[Result]:
+        """Call `work(first row, users)` for all rows; what it returned, in the order of rows."""
+
+    def place(self, row: int) -> str:
+        """Where a row stands, in words."""
+
+
+_ADVICE = "a user has one row here: remove one of the two"
 
 BUCKET = 1 << 24
 """Users in a bucket, more or less: it is sorted in memory."""
@@ -45,7 +62,7 @@ def ascend(users: pa.Array) -> bool:
     return pc.all(pc.greater(users[1:], users[:-1])).as_py() is not False
 
 
-def refuse_stored_twins(rows: ParquetRows) -> None:
+def refuse_stored_twins(rows: Named, advice: str = _ADVICE) -> None:
     """Name two rows with one user, wherever they are; used if users do not ascend."""
     lock = threading.Lock()
     with _buckets(rows.users) as buckets:
@@ -60,10 +77,10 @@ def refuse_stored_twins(rows: ParquetRows) -> None:
             bucket.sort()
             again = np.unique(bucket[1:][bucket[1:] == bucket[:-1]])
             for start in range(0, len(again), _AT_ONCE):
-                _refuse(rows, again[start : start + _AT_ONCE])
+                _refuse(rows, again[start : start + _AT_ONCE], advice)
 
 
-def _refuse(rows: ParquetRows, suspicious: Hashes) -> None:
+def _refuse(rows: Named, suspicious: Hashes, advice: str) -> None:
     """Refuse the first row whose user is that of another, among those with such a number."""
 
     def find(first: int, users: pa.Array) -> list[tuple[int, Any]]:
@@ -74,8 +91,7 @@ def _refuse(rows: ParquetRows, suspicious: Hashes) -> None:
     for row, user in chain.from_iterable(rows.over_users(find)):
         if (before := seen.setdefault(user, row)) != row:
             raise InvalidInput(
-                f"{rows.place(row)}: the same user as in {rows.place(before)}; a user has one row "
-                "here: remove one of the two"
+                f"{rows.place(row)}: the same user as in {rows.place(before)}; {advice}"
             )
 
 
