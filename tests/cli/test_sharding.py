@@ -149,6 +149,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
     assert [line for line in done.stderr.splitlines() if line] == [told, "stopped"]
     found = call("attack", tmp_path / "seen")
     assert found.returncode == 2
+    assert "run the same `reidrisk release` again" in found.stderr
     kept = {name: data for name, data in contents(tmp_path / "seen").items() if "part" in name}
     assert len(kept) > 10
     assert call(*words).returncode == 0
@@ -215,3 +216,82 @@ def test_a_study_of_files_has_the_figures_of_a_study_of_their_table(people, tmp_
         found.append(json.loads((tmp_path / kind / "result.json").read_text()))
     for part in ("risks", "bounds", "inputs", "assumptions"):
         assert found[0].get(part) == found[1].get(part)
+
+
+NAMES_FILES = ("study", "inputs", "checksum")
+"""What of a result may name files, or follows from it."""
+
+
+@pytest.mark.parametrize("shards", [1, 3, 64])
+def test_figures_of_a_study_are_those_of_a_folder_without_shards(tmp_path, shards):
+    """Byte for byte but for the names of files."""
+    text = """
+    title = "rows"
+    targets = "all"
+    attacks = ["hamming", "weighted-hamming", "gaps"]
+    models = ["weighted-hamming"]
+    sizes = [100, 300]
+    guesses = [5]
+    [people]
+    kind = "linked"
+    known = "{known}"
+    anonymous = "seen/anonymous.parquet"
+    [release]
+    kind = "topics"
+    noise = "20%"
+    absence = "10%"
+    """
+    found = []
+    for name, known, more in (
+        ("one", "seen/known.parquet", ()), ("many", "seen/known", ("--shards", shards))
+    ):  # fmt: skip
+        place = tmp_path / name
+        place.mkdir()
+        words = ("--noise", "20%", "--absence", "10%", "--targets", "200", "--seed", "7")
+        done = call("release", "topics", *SYNTHETIC, *words, *more, "-o", place / "seen")
+        assert done.returncode == 0, done.stderr
+        (place / "study.toml").write_text(text.format(known=known))
+        done = call("study", place / "study.toml", "-o", place / "run")
+        assert done.returncode == 0, done.stderr
+        result = json.loads((place / "run/result.json").read_text())
+        assert result["risks"]
+        assert result["bounds"]
+        found.append({key: value for key, value in result.items() if key not in NAMES_FILES})
+    assert json.dumps(found[0]) == json.dumps(found[1])
+
+
+def test_attack_gives_the_figures_of_a_folder_without_shards(tmp_path):
+    found = []
+    for name, more in (("one", ()), ("many", ("--shards", 5))):
+        seen, run_ = tmp_path / name, tmp_path / f"run-{name}"
+        words = (*SYNTHETIC, "--noise", "20%", "--targets", "200", "--seed", "7", *more)
+        assert call("release", "topics", *words, "-o", seen).returncode == 0
+        done = call(
+            "attack", seen, "--attack", "hamming", "--attack", "weighted-hamming", "-o", run_
+        )
+        assert done.returncode == 0, done.stderr
+        result = json.loads((run_ / "result.json").read_text())
+        names = (*NAMES_FILES, "title")
+        found.append({key: value for key, value in result.items() if key not in names})
+    assert json.dumps(found[0]) == json.dumps(found[1])
+    assert [risk["attack"] for risk in found[0]["risks"]] == ["hamming", "weighted-hamming"]
+
+
+@pytest.mark.parametrize("spoil", ["flip", "remove", "another"])
+def test_attack_refuses_shards_that_are_not_what_they_were(tmp_path, spoil):
+    for name, seed in (("seen", 1), ("other", 2)):
+        words = (*SYNTHETIC, "--targets", "90", "--seed", seed, "--shards", 3)
+        assert call("release", "topics", *words, "-o", tmp_path / name).returncode == 0
+    shard = tmp_path / "seen/known/part-00001.parquet"
+    data = bytearray(shard.read_bytes())
+    data[len(data) // 2] ^= 1
+    if spoil == "flip":
+        shard.write_bytes(data)
+    elif spoil == "remove":
+        shard.unlink()
+    else:
+        shard.write_bytes((tmp_path / "other/known/part-00001.parquet").read_bytes())
+    done = call("attack", tmp_path / "seen", "--attack", "hamming")
+    assert done.returncode == 2
+    assert "part-00001.parquet: " in done.stderr
+    assert len(done.stderr.splitlines()) == 1

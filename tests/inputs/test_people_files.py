@@ -1,5 +1,6 @@
 """People in many files, read when they are asked for: the same people as all tables at once."""
 
+import os
 import pickle
 import threading
 import tracemalloc
@@ -13,6 +14,7 @@ from reidrisk import InvalidInput, TopicsApi
 from reidrisk.data import open_profiles, read_profiles, write_observations
 from reidrisk.inputs import people_files
 from reidrisk.releases import observe
+from reidrisk.study.describe import describe
 
 EPOCHS = np.array(["2024-W9", "2024-W10", "2024-W11"], object)
 
@@ -190,6 +192,16 @@ def test_a_file_that_changed_since_the_first_look_is_refused(tmp_path):
     parquet.write_table(parquet.read_table(file).slice(60), file)
     with pytest.raises(InvalidInput, match=r"part-01\.parquet: the file is another"):
         people.ids_of(np.array([15]))
+
+
+def test_files_that_were_only_touched_are_the_same_people(tmp_path):
+    """What a study says of them is in its result."""
+    folder = spread(tmp_path / "many", rows(), by_ranges)
+    before = describe(open_profiles(folder))
+    for file in folder.iterdir():
+        os.utime(file, (1, 1))
+    assert describe(open_profiles(folder)) == before
+    assert "part-01.parquet" in str(before)
 
 
 def test_what_travels_names_files_and_no_users(tmp_path):

@@ -189,8 +189,9 @@ def _release(
         raise InvalidInput("\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong))
     _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
     files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]
-    with show.Progress(quiet=quiet) as progress, _origin(files, synthetic, layout) as origin:
-        crowd = _people(path, synthetic, tokens, layout, progress, by_file=shards is not None)
+    with show.Progress(quiet=quiet) as progress:
+        with _origin(files, synthetic, layout) as origin:
+            crowd = _people(path, synthetic, tokens, layout, progress, by_file=shards is not None)
         release = make_release(kind, said, crowd)
         shows = prepared(release, crowd)
         how: dict[str, Any] = {"targets": targets, "seed": seed}
@@ -231,7 +232,7 @@ def _told_how_to_go_on() -> "Iterator[None]":
 def _origin(
     files: list[Path], synthetic: dict[str, int | None], layout: "Layout"
 ) -> "Iterator[dict[str, Any]]":
-    """All that the rows come from besides the release: files by their content, which must stay."""
+    """All that rows come from besides the release; files by their content, while they are read."""
     from importlib.metadata import version
 
     from reidrisk.study.describe import describe

@@ -9,7 +9,7 @@ import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from itertools import pairwise
 from pathlib import Path
@@ -52,6 +52,7 @@ from reidrisk.people.profiles import Counts, Profiles
 from reidrisk.speech import setting
 
 Ids = NDArray[Any]
+_State = tuple[int, int]
 Part = TypeVar("Part")
 
 _OPTIONAL = ("weight",)
@@ -128,13 +129,17 @@ class PeopleFiles:
     text: bool
     every_epoch: NDArray[Any]
     tables: _Tables
+    _states: tuple[_State, ...] = field(init=False)
     _held: "_Few" = field(default_factory=lambda: _Few(cores() + 1), init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_states", tuple(map(_state, self.files)))
 
     def __repr__(self) -> str:
         return f"<PeopleFiles {self.users:,} users in {len(self.files):,} files>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name in _STATE}
+        return {name: value for name, value in self.__dict__.items() if name not in _NOT_SENT}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _held=_Few(cores() + 1))
@@ -228,18 +233,17 @@ class PeopleFiles:
     def _read(self, place: int) -> Profiles:
         """The people of one file, in the words of all files."""
         file = self.files[place]
+        if _state(file) != self._states[place]:
+            raise _changed(file)
         table, source = self.tables.read(file)
         rows = LongRows(
             self._users(encode_users(table["user"], "user", source)),
-            self._known_epochs(encode(days_as_text(table["epoch"]), "epoch", source), file),
+            self._known_epochs(encode(days_as_text(table["epoch"]), "epoch", source)),
             encode(table["token"], "token", source),
             weights_of(table, source),
         )
         choices = replace(self.tables.choices, taxonomy=self.labels, epochs=self.epoch_labels)
-        people = assemble(rows, source, choices)
-        if people.users != self.starts[place + 1] - self.starts[place]:
-            raise _changed(file)
-        return people
+        return assemble(rows, source, choices)
 
     def _users(self, users: Coded) -> Coded:
         """Users as all files have them: as text, if some are."""
@@ -251,15 +255,14 @@ class PeopleFiles:
         rank[order] = np.arange(len(order), dtype=np.int32)
         return Coded(rank[users.codes], names[order])
 
-    def _known_epochs(self, epochs: Coded, file: Path) -> Coded:
+    def _known_epochs(self, epochs: Coded) -> Coded:
         """Epochs numbered among those of all files."""
         place = find(epochs.labels, self.every_epoch).astype(np.int32)
-        if (place < 0).any():
-            raise _changed(file)
         return Coded(place[epochs.codes], self.every_epoch)
 
 
-_STATE = {part.name for part in fields(PeopleFiles) if part.init}
+_NOT_SENT = {"_held", "counts"}
+"""What is read from files, and may be large."""
 
 
 class _Few:
@@ -315,6 +318,7 @@ def open_profiles(
     said, files = layout or Layout(), tuple(files_of(path, TYPES))
     chosen = Choices(**choices)
     tables = _Tables(people_columns(said, columns), said, chosen, len(files))
+    before = tuple(map(_state, files))
     first = [_look(file, tables) for file in files]
     source = Source(tuple(map(str, files)), tuple(one.rows for one in first))
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
@@ -332,6 +336,9 @@ def open_profiles(
             f"fewer epochs, or {setting('absent', 'missing')}"
         )
     there = sum(epochs * number for one in kept for epochs, number in one.items())
+    for file, state in zip(files, before, strict=True):
+        if _state(file) != state:
+            raise _changed(file)
     return PeopleFiles(
         files,
         np.cumsum([0, *users]),
@@ -427,6 +434,12 @@ def _kept(present: Counter[int], epochs: int, choices: Choices) -> dict[int, int
 
 def _changed(file: Path) -> InvalidInput:
     return InvalidInput(
-        f"{file}: the file is another than when it was first read; open the people again when "
-        "nobody writes to it"
+        f"{file}: the file is another than when it was first read, so that its users belong to no "
+        "one state of it; begin again when nobody writes to it"
     )
+
+
+def _state(file: Path) -> _State:
+    """Size and time, which must stay as they were."""
+    found = file.stat()
+    return found.st_size, found.st_mtime_ns
