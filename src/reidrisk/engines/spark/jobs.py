@@ -133,6 +133,8 @@ def _worked(sent: Any, place: int, elements: Iterator[Any]) -> Iterator[bytes]:
         return task.work(blocks_of(task.open(elements), task.cut))
 
     yield outcome(place, find)
+    for _ in elements:  # a process that leaves something is ended, and the next one imports anew
+        pass
 
 
 def _keyed(fewer: int, place: int, results: Iterator[bytes]) -> Iterator[tuple[int, bytes]]:
