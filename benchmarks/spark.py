@@ -22,7 +22,7 @@ from benchmarks.tools import figures, seconds, spent, table
 from reidrisk.engines import LocalEngine
 
 USERS = (1_000_000, 10_000_000)
-REPEAT = 3
+REPEAT = 2
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
@@ -152,12 +152,14 @@ def main(users=USERS):
             notes.append(told | worked)
     table(f"Spark, 2 executors of 1 core: {scale.TARGETS:,} targets", ratios)
     headings = ("what", *(f"{count:,} users" for count in users))
-    figures("what else it takes", headings, [(name, *(said(one[name]) for one in notes))
+    figures("what else it takes", headings, [(name, *(said(one.get(name)) for one in notes))
                                               for name in notes[0]])  # fmt: skip
 
 
 def said(value):
     """A figure of a driver: bytes are whole numbers."""
+    if value is None:
+        return "-"
     if isinstance(value, dict):
         return ", ".join(f"{kind} {said(size)}" for kind, size in value.items())
     return f"{value / MIB:,.2f} MiB" if isinstance(value, int) else f"{value:.2f} s"

@@ -78,12 +78,7 @@ def engine() -> "Callable[..., Any]":
     def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
         @functools.wraps(command)
         def placed(*arguments: Any, **given: Any) -> Any:
-            chosen = engines.place()  # refuses what makes no sense, before anything is done
-            if chosen.engine != "local" and given.get("part") is not None:
-                raise InvalidInput(
-                    "--part cuts known rows for runs on single machines, and a cluster cuts them "
-                    "itself; leave out --part, or --engine spark"
-                )
+            engines.place()  # refuses what makes no sense, before anything is done
             return command(*arguments, **given)
 
         offered = [
