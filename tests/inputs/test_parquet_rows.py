@@ -2,6 +2,7 @@
 
 import os
 import pickle
+import random
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -319,6 +320,31 @@ def test_damaged_files_are_refused(tmp_path):
     path.write_bytes(whole[:-5])
     with pytest.raises(InvalidInput, match=r"part-03\.parquet: this is no whole Parquet file"):
         open_rows(folder)
+
+
+@pytest.mark.parametrize("layout", ["ours", "int64 lists"])
+def test_no_damage_ends_the_process_or_is_quoted(tmp_path, layout):
+    """Bits and bytes of pages and notes; whatever is read is what was written, or refused."""
+    folder = write(tmp_path / "known", GAPS, layout, cuts=((0, 97),), group=50)
+    path, drawn, read = folder / "part-00.parquet", random.Random(7), 0  # noqa: S311
+    whole = path.read_bytes()
+    for turn in range(400):
+        cut = bytearray(whole)
+        place = drawn.randrange(len(cut) // 3 if turn % 2 else 0, len(cut))
+        cut[place] = drawn.randrange(256)
+        path.write_bytes(cut)
+        try:
+            rows = ParquetRows(path, tokens=300)
+            rows.ids(0, rows.users)
+            rows.take(np.arange(0, rows.users, 10))
+            block = rows.block(0, rows.users)
+        except InvalidInput as wrong:
+            assert str(path) in str(wrong) or "REIDRISK_MOST" in str(wrong)  # noqa: PT017
+        else:
+            assert block.min() >= -1
+            assert block.max() < 300
+            read += 1
+    assert read < 300
 
 
 def test_what_expands_without_measure_is_refused(tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Known rows in shards, anonymous rows in a file: the same as if all were in memory."""
 
+import json
 import shutil
 
 import numpy as np
@@ -12,6 +13,7 @@ from reidrisk.data import read_linked, write_observations
 from reidrisk.errors import TooLarge
 from reidrisk.inputs.shards import NUMBERS
 from reidrisk.observations import Observations
+from reidrisk.study.who import write_users
 
 USERS, TARGETS, SLOTS, TOKENS = 900, 120, 4, 30
 
@@ -200,3 +202,27 @@ def test_shuffled_tables_give_the_same_result(tmp_path, form):
             parquet.write_table(table, paths[-1])
         told.append(result_of(ATTACKS[form], *paths))
     assert told[0] == told[1]
+
+
+def test_a_study_over_shards_gives_the_bytes_of_one_file(tmp_path):
+    """Figures and bounds; ids of people are in no result."""
+    write_observations(SEEN, tmp_path / "whole")
+    write_observations(SEEN, tmp_path / "shards", shards=3)
+    study = Study(attacks=(Hamming(), RarityOverlap()), targets=60, slots=(1, 4), guesses=(1, 3))
+    told = [json.loads(study.run(read(tmp_path / name)).to_json()) for name in ("whole", "shards")]
+    for one in told:  # what it was of, which is told by array or by file
+        del one["checksum"], one["study"]["people"]["known"], one["study"]["people"]["ids"]
+    assert told[0] == told[1]
+    assert study.describe(read(tmp_path / "shards")) == study.describe(read(tmp_path / "shards"))
+    write_observations(seen(2), tmp_path / "shards", shards=3)
+    others = study.describe(read(tmp_path / "shards"))
+    assert others["people"]["known"] != study.describe(read(tmp_path / "whole"))["people"]["known"]
+
+
+def test_who_was_found_in_shards_is_who_was_found_in_one_file(folders, tmp_path):
+    study, tables = Study(attacks=(Hamming(),), targets=50), []
+    for number, folder in enumerate(folders):
+        write_users(study, read(folder), tmp_path / f"{number}.parquet")
+        table = parquet.read_table(tmp_path / f"{number}.parquet").to_pylist()
+        tables.append([{**one, "best": None} for one in table])
+    assert tables[0] == tables[1]

@@ -93,7 +93,9 @@ class Stored:
         opened = self.opened()
         with refusing_damage(self.path):
             table = opened.read_row_groups([group], columns=list(columns), use_threads=False)
-        return table.select(list(columns))
+            if table.num_rows != opened.metadata.row_group(group).num_rows:
+                raise pa.ArrowInvalid("the notes do not agree")
+            return table.select(list(columns))
 
     def _is_another(self) -> InvalidInput:
         return InvalidInput(
@@ -149,8 +151,8 @@ def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) 
     every = _alphabet(path, tokens, numbers)
     with refusing_damage(path):
         lowest = tuple(_lowest(opened, path, names, held, every))
-    groups = range(opened.metadata.num_row_groups)
-    rows = tuple(opened.metadata.row_group(group).num_rows for group in groups)
+        groups = range(opened.metadata.num_row_groups)
+        rows = tuple(opened.metadata.row_group(group).num_rows for group in groups)
     return Survey(file, rows, names, held, lowest, every, numbers, _users(schema))
 
 
@@ -261,6 +263,9 @@ def _lowest(
             # Arrow ends the process if notes of columns are damaged, unless it has to read by them.
             next(opened.iter_batches(1, row_groups=[group], columns=list(names)), None)
         columns = [notes.row_group(group).column(place) for place in places]
+        rows = notes.row_group(group).num_rows
+        if rows < 0 or any(one.num_values < rows for one in columns):
+            raise pa.ArrowInvalid("the notes do not agree")
         given += sum(max(one.total_uncompressed_size, width * one.num_values) for one in columns)
         refuse_expansion(path, given, size)
         yield _proven(columns, tokens) if held == "numbers" else None
