@@ -138,6 +138,12 @@ def test_what_the_user_says_counts_what_is_taken_already(tmp_path):
     assert free_memory(tmp_path) == 100 * GIB
 
 
+def test_pages_of_files_are_not_memory_that_is_taken(tmp_path):
+    system(tmp_path, proc__self__statm="900 300 200 0 0 500 0\n")
+    with limited(1000 * os.sysconf("SC_PAGE_SIZE")):
+        assert free_memory(tmp_path) == 900 * os.sysconf("SC_PAGE_SIZE")
+
+
 def test_what_does_not_fit_is_refused_with_what_to_do():
     with limited(GIB), speaking("options"), pytest.raises(TooLarge) as refused:
         machine.check_fits(100 * GIB, "rows", "use fewer users")

@@ -147,12 +147,15 @@ def _limits() -> tuple[int, int]:
 
 
 def _taken(root: Path) -> tuple[int, int, int]:
-    """Bytes of address space, of memory, and of data that this process has."""
+    """Bytes of address space, of memory, and of data that this process has.
+
+    Pages of files do not count as memory: they are given back when others are wanted.
+    """
     pages = [int(one) for one in _text(root / "proc/self/statm").split()]
     if not pages:
         return 0, 0, 0
     page = os.sysconf("SC_PAGE_SIZE")
-    return pages[0] * page, pages[1] * page, pages[5] * page
+    return pages[0] * page, (pages[1] - pages[2]) * page, pages[5] * page
 
 
 def _of_machine(root: Path) -> int:

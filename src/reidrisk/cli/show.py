@@ -303,9 +303,20 @@ class Watched:
 
     def __init__(self, people: "People", progress: Progress) -> None:
         self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
-        self.ids, self.complete, self.cells = people.ids, people.complete, people.cells
+        self.complete, self.cells = people.complete, people.cells
         self._people, self._progress = people, progress
         self._made, self._lock = 0, threading.Lock()
+
+    @property
+    def ids(self) -> Any:
+        """Those of the people themselves."""
+        return self._people.ids
+
+    def ids_of(self, rows: Any) -> Any:
+        """Those of some of the people."""
+        from reidrisk.people.people import ids_of
+
+        return ids_of(self._people, rows)
 
     def top_sets(self, start: int, stop: int, **how: Any) -> Any:
         """Those of the people themselves."""

@@ -78,7 +78,7 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
     for start, stop in _blocks(people.users):
-        some = Some(people, np.arange(start, stop), people.ids[start:stop])
+        some = Some.of(people, np.arange(start, stop))
         rows = np.asarray(shows.show(some, 0, stop - start, site=SITE, seed=seed))
         withheld[start:stop] = _withheld(shows, some, rows)
         if own is not None:

@@ -83,7 +83,8 @@ def _reveal(setting: Setting) -> Observations | None:
         release.secrets(Some.of(people, np.arange(1)), 0, 1, seed=seed)
     except InvalidInput:
         return None  # with these parameters secrets do not give the chances
-    return reveal(release, people, targets=len(setting.seen.anonymous), seed=seed)
+    targets = len(setting.seen.anonymous)
+    return reveal(release, people, targets=targets, seed=seed, hold=setting.engine.hold)
 
 
 def _denominators(setting: Setting, revealed: Observations) -> list[Observations]:
