@@ -82,6 +82,13 @@ def test_the_other_files_are_those_of_a_folder_without_shards(tmp_path):
     assert known_rows(one) == one / "known.parquet"
 
 
+@pytest.mark.parametrize("shards", [None, 3])
+def test_targets_keep_their_users(tmp_path, shards):
+    folder = release(tmp_path / "seen", shards, origin=None)
+    users = parquet.read_table(folder / "anonymous.parquet")["user"].to_pylist()
+    assert users == NAMES[seen().truth].tolist()
+
+
 def test_shards_are_much_alike_and_cut_between_units():
     for users, shards in ((1, 1), (7, 7), (100, 7), (10**6, 64), (10**8, 64), (10**9, 1000)):
         cuts = cut(users, shards)
