@@ -139,12 +139,16 @@ class ParquetRows:
     def part(self, start: int, stop: int) -> Self:
         """Some of the users, neighbours."""
         low, high = self.first + start, self.first + stop
-        mine = slice(self._group_of(low), self._group_of(high - 1) + 1)
+        mine = slice(self._group_of(low), self._group_of(max(high - 1, low)) + 1)
+        owners = self.owners[mine]
+        first, last = int(owners[0]), int(owners[-1])
         return self._with(
             first=low,
             users=stop - start,
+            files=self.files[first : last + 1],
+            before=self.before[first : last + 2],
             starts=self.starts[mine.start : mine.stop + 1],
-            owners=self.owners[mine],
+            owners=owners - owners[0],
             groups=self.groups[mine],
         )
 
