@@ -79,10 +79,7 @@ _COMMANDS = {
             "Show sites what a release would show them of people.",
         ),
         "attack": ("reidrisk.cli.linking:attack", "Attack what a release showed."),
-        "merge": (
-            "reidrisk.cli.merging:merge",
-            "Put the parts of a run together that were searched one by one.",
-        ),
+        "merge": ("reidrisk.cli.merging:merge", "Put the parts of a run together."),
         "information": (
             "reidrisk.cli.informing:information",
             "Show how many bits two sites share about a user.",
