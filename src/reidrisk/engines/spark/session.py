@@ -40,7 +40,7 @@ _HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.
 _MASTERS = r"local(\[.+\])?|local-cluster\[.+\]|yarn|k8s://.+|spark://.+"
 _LOOPBACK = ("localhost", "127.0.0.1")
 _LISTEN = 1.0
-_COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
+COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
 
 
 def session(
@@ -178,7 +178,7 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
     timer.start()
     try:
         with explaining():
-            look = context.parallelize(range(tasks), tasks).mapPartitions(_looking(_COMPARED))
+            look = context.parallelize(range(tasks), tasks).mapPartitions(looking(COMPARED))
             told = in_group(context, look.collect, what="a look at the executors", group=group)
     except Exception as wrong:
         if late.is_set():
@@ -186,7 +186,7 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
         raise
     finally:
         timer.cancel()
-    here = json.loads(next(_looking(_COMPARED)(iter(()))))
+    here = json.loads(next(looking(COMPARED)(iter(()))))
     for there in map(json.loads, sorted(set(told))):
         for name, version in here["versions"].items():
             found = there["versions"][name]
@@ -198,7 +198,7 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
                 )
 
 
-def _looking(names: tuple[str, ...]) -> Any:
+def looking(names: tuple[str, ...]) -> Any:
     """What looks at the versions of an executor; it travels by value, needing nothing of ours."""
 
     def look(_: Iterator[Any]) -> Iterator[str]:
