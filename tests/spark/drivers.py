@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.spark.standalone import SETTINGS
 
-SECONDS = 240
+SECONDS = 600
 """No program here takes so long; one that does hangs."""
 
 PROGRAM = """

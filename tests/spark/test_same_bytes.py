@@ -6,7 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from reidrisk import SparkEngine, data
+import reidrisk as rr
+from reidrisk import data
 from reidrisk.attacks import Gaps, Hamming, LearnedPairs, Overlap, TypeAware, WeightedHamming
 from reidrisk.data import read_linked, write_observations
 from reidrisk.inputs.linked import Linked
@@ -60,7 +61,7 @@ def of_people():
 
 @pytest.mark.parametrize("partitions", PARTITIONS)
 def test_people_who_are_generated(spark, of_people, partitions):
-    engine = SparkEngine(spark, partitions=partitions)
+    engine = rr.SparkEngine(spark, partitions=partitions)
     assert EVERYTHING.run(PEOPLE, engine=engine).to_json() == of_people
 
 
@@ -74,7 +75,7 @@ def test_shards_of_parquet(spark, seen, tmp_path, partitions):
     labels = [f"topic {token:02}" for token in range(40)]
     write_observations(seen, tmp_path, ids=PEOPLE.ids, labels=labels, shards=5)
     linked = read_linked(known_rows(tmp_path), tmp_path / "anonymous.parquet")
-    there = TABLES.run(linked, engine=SparkEngine(spark, partitions=partitions))
+    there = TABLES.run(linked, engine=rr.SparkEngine(spark, partitions=partitions))
     assert there.to_json() == TABLES.run(linked).to_json()
 
 
@@ -101,7 +102,7 @@ def test_data_frames_that_are_shuffled(spark, seen, of_tables, cut, partitions):
     order = np.random.default_rng(cut).permutation(len(rows))
     table = pa.table({"user": np.asarray(PEOPLE.ids), **columns}).take(order)
     frame = spark.createDataFrame(table).repartition(cut)
-    engine = SparkEngine(spark, partitions=partitions)
+    engine = rr.SparkEngine(spark, partitions=partitions)
     known = engine.rows_of(frame, tokens=40)
     assert (known.numbers_of(np.asarray(PEOPLE.ids)[seen.truth]) == seen.truth).all()
     assert figures(TABLES.run(linked_to(known, seen), engine=engine)) == of_tables

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.spark.standalone import MARK, SECONDS, marked, standalone, stop
 
+pytest.importorskip("pyspark")
 pytestmark = pytest.mark.spark
 
 

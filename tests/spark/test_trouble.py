@@ -10,7 +10,8 @@ import pytest
 from tests.spark.drivers import driver
 from tests.spark.standalone import SECONDS, standalone
 
-from reidrisk import SparkEngine, data
+import reidrisk as rr
+from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import TopicsApi
@@ -60,7 +61,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
 
     monkeypatch.setattr(rows, "run", waiting)
     results = []
-    engine = SparkEngine(spark, partitions=7)
+    engine = rr.SparkEngine(spark, partitions=7)
     study = threading.Thread(target=lambda: results.append(STUDY.run(PEOPLE, engine=engine)))
     study.start()
     try:
