@@ -37,6 +37,12 @@ class Smallest:
             self._cut()
         return self
 
+    def merge(self, other: Self) -> Self:
+        """The same of both together."""
+        for part in other._parts:
+            self.add(*part)
+        return self
+
     @property
     def held(self) -> int:
         """How many rows are held; not many more than are wanted."""

@@ -267,6 +267,17 @@ def test_a_full_disk_is_told_at_once(monkeypatch):
     assert isinstance(LocalEngine().hold(TokenRows([[1]], tokens=2)), TokenRows)
 
 
+def test_room_on_disk_is_taken_before_rows_are_made(monkeypatch):
+    def full(file, start, size):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(holding, "usable_memory", lambda: 1000)
+    monkeypatch.setattr(holding.os, "posix_fallocate", full)
+    rows = ShownRows.of(TopicsApi(), synthetic_topics(1000), sites=(1,), seed=1)
+    with pytest.raises(TooLarge, match="known rows of 1,000 users take"):
+        LocalEngine().hold(rows)
+
+
 @given(
     draws=st.lists(st.sampled_from([0.0, 0.25, 0.5, 0.75]), min_size=1, max_size=60),
     wanted=st.one_of(st.none(), st.integers(0, 70)),
@@ -280,7 +291,7 @@ def test_the_smallest_are_the_smallest(draws, wanted, cuts, seed):
     parts = [Smallest(wanted).add(nothing * 1.0, nothing, nothing) for _ in range(3)]
     for place, some in enumerate(np.split(order, sorted(min(cut, len(order)) for cut in cuts))):
         parts[place % 3].add(draws[some], rows[some], rows[some] % 7)
-    kept = parts[2].add(*parts[0].kept).add(*parts[1].kept).kept
+    kept = parts[2].add(*parts[0].kept).merge(parts[1]).kept
     order = np.lexsort((rows, draws))[:wanted]
     for found, right in zip(kept, (draws, rows, rows % 7), strict=True):
         np.testing.assert_array_equal(found, right[order])

@@ -153,11 +153,9 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
     _, chosen, content = over_rows(handle, partial(_some_of, seed=seed), _some_of_both)
     if not chosen.size:
         raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
-    order = np.argsort(chosen)
-    places, content = chosen[order], content[order]
     names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
-    return handle.take(places[np.lexsort((content, draws))[:users]]).astype(np.int32)
+    return handle.take(chosen[np.lexsort((content, draws))[:users]]).astype(np.int32)
 
 
 def _some_of(blocks: Blocks, *, seed: int) -> Kept:

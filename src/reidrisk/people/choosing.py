@@ -173,7 +173,7 @@ def census(
         return first
 
     parts = over_queue(work, range(0, people.users, _AT_A_TIME), cores())
-    merged = reduce(lambda one, two: [a.add(*b.kept) for a, b in zip(one, two, strict=True)], parts)
+    merged = reduce(lambda one, two: [a.merge(b) for a, b in zip(one, two, strict=True)], parts)
     before = np.cumsum(counts, axis=1)
     return [
         Group(whom, int(each[-1]), None if whom.everybody else each, kept.kept[1])

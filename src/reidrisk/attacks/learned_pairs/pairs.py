@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
 from reidrisk.attacks.learned_pairs.kernels import add_codes
 from reidrisk.errors import TooLarge
-from reidrisk.passes import Blocks, over_rows, unit
+from reidrisk.machine import cores
+from reidrisk.passes import ROWS_AT_A_TIME, Blocks, over_rows
 from reidrisk.rows import MISSING, Rows, Tokens
 
 Floats = NDArray[np.float64]
@@ -27,6 +28,7 @@ DENSE = 4
 LARGEST_CODE = 1 << 62
 
 TARGETS_TOGETHER = 50
+_FEWEST_ROWS = 1 << 12
 ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
 """Groups of all targets times slots: with enough of them no more targets are looked at."""
 
@@ -98,7 +100,9 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
 def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
     """For each of some targets, everybody by the code of what is seen of the pair."""
     work = partial(_beside_some, codes=codes, shown=shown)
-    return over_rows(known, work, _together, most=unit(known.users))
+    # As many blocks as cores, if they are not small: merging what they found takes time.
+    most = max(-(-known.users // cores()), _FEWEST_ROWS)
+    return over_rows(known, work, _together, most=min(most, ROWS_AT_A_TIME))
 
 
 def _beside_some(blocks: Blocks, *, codes: "Codes", shown: Tokens) -> list[Counted]:
