@@ -21,8 +21,8 @@ from reidrisk.rows import TokenRows
 from reidrisk.scores import TypeMixture
 
 USERS = (1_000_000, 10_000_000)
-TARGETS, SLOTS, FEW = 10_000, 8, 20
-FEW_USERS, REPEAT = 1 << 20, 1
+TARGETS, SLOTS, FEW = 10_000, 8, 1_000
+FEW_USERS, REPEAT = 1 << 20, 2
 ROWS = (1 << 16, 1 << 18, 1 << 20)
 GROUP = 1 << 18
 """Users of a shard."""

@@ -22,7 +22,7 @@ from benchmarks.tools import figures, seconds, spent, table
 from reidrisk.engines import LocalEngine
 
 USERS = (1_000_000, 10_000_000)
-REPEAT = 1
+REPEAT = 2
 SETTINGS = {
     "spark.ui.enabled": "false",
     "spark.driver.host": "127.0.0.1",
