@@ -21,11 +21,13 @@ from reidrisk.rows import TokenRows
 from reidrisk.scores import TypeMixture
 
 USERS = (1_000_000, 10_000_000)
-TARGETS, SLOTS, FEW = 10_000, 8, 100
+TARGETS, SLOTS, FEW = 10_000, 8, 1_000
+FEW_USERS, REPEAT = 1 << 20, 2
 ROWS = (1 << 16, 1 << 18, 1 << 20)
 GROUP = 1 << 18
 """Users of a shard."""
 
+NAMES = ("two Hamming attacks", "type-aware", "its claims")
 MIB, MILLION = 1 << 20, 1_000_000
 
 
@@ -63,14 +65,14 @@ def type_aware():
 
 
 def searches(engine, seen, scores, mixture):
-    """What is asked of an engine: two Hamming attacks; claims of the type-aware one, for few."""
+    """What is asked of an engine: two Hamming attacks; a slow one and its claims, of few users."""
+    asked = {NAMES[0]: lambda: [found[SLOTS] for found in engine.curves(seen, scores, [SLOTS])]}
+    if seen.known.users > FEW_USERS:
+        return asked
     few = seen.only(np.arange(min(FEW, len(seen.anonymous))))
-    return {
-        "two Hamming attacks": lambda: [
-            found[SLOTS] for found in engine.curves(seen, scores, [SLOTS])
-        ],
-        "type-aware": lambda: [engine.search(few, mixture, second=True)],
-        "its claims": lambda: [engine.evidence(few, mixture)],
+    return asked | {
+        NAMES[1]: lambda: [engine.search(few, mixture, second=True)],
+        NAMES[2]: lambda: [engine.evidence(few, mixture)],
     }
 
 
@@ -99,8 +101,8 @@ def disk_against_memory(seen):
     engine = LocalEngine()
     there, here = (searches(engine, rows, scores, mixture) for rows in (seen, held))
     for name, search in there.items():
-        ours, found = seconds(search, repeat=2)
-        theirs, same = seconds(here[name], repeat=2)
+        ours, found = seconds(search, repeat=REPEAT)
+        theirs, same = seconds(here[name], repeat=REPEAT)
         agree(found, same)
         yield f"{seen.known.users:,} users, {name}", ours, "in memory", theirs, 1.5
 
@@ -129,10 +131,9 @@ print(*found, time.process_time() - begin)
 
 def parts(folder):
     """For each number of rows: processor seconds of each search and of reading, and peak memory."""
-    names = list(searches(None, seen_in(folder), None, None))
     for rows in ROWS:
-        all_of_it = spent("-c", PART, folder, rows, *names)
-        peak = spent("-c", PART, folder, rows, names[0]).peak
+        all_of_it = spent("-c", PART, folder, rows, *NAMES)
+        peak = spent("-c", PART, folder, rows, NAMES[0]).peak
         yield f"{rows:,}", *(f"{float(one):.3f}" for one in all_of_it.said.split()), peak // MIB
 
 
@@ -168,10 +169,9 @@ def main(users=USERS):
             written,
         )
         table(f"rows on disk, warm: {TARGETS:,} targets, {FEW:,} of the type-aware attack", ratios)
-        names = searches(None, seen_in(folder), None, None)
         figures(
             "one partition, one core: processor s",
-            ("rows", *names, "reading", "peak MiB of Hamming"),
+            ("rows", *NAMES, "reading", "peak MiB of Hamming"),
             parts(folder),
         )
         figures("what comes back", ("what", "bytes", "s to merge two"), merges(seen_in(folder)))

@@ -1,8 +1,10 @@
 """Where commands run is said by options, and is no part of what they find."""
 
+import json
 import logging
 import os
 import shlex
+import shutil
 import signal
 import sys
 import threading
@@ -155,6 +157,29 @@ def test_a_sweep_runs_on_a_cluster_and_says_the_same(cluster, study, tmp_path):
     assert cluster.left == 1
     for file, content in held.items():
         assert file.name == "log.txt" or file.read_bytes() == content
+
+
+@pytest.mark.parametrize("output", ["run", "result.json", None])
+def test_attack_and_link_run_on_a_cluster_and_say_the_same(cluster, seen, tmp_path, output):
+    known, anonymous = seen / "known.parquet", seen / "anonymous.parquet"
+    to = () if output is None else ("-o", tmp_path / output)
+    here = call("link", known, anonymous, "--attack", "hamming", "--json")
+    for words in (("link", known, anonymous), ("attack", seen)):
+        done = call(*words, "--attack", "hamming", *to, "--json", *CLUSTER)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["risks"] == json.loads(here.stdout)["risks"]
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    log = tmp_path / "run" / "spark.log" if output == "run" else None
+    assert [asked[2] for asked in cluster.asked] == [log, log]
+    assert cluster.left == 2
+
+
+def test_a_cluster_is_given_no_parts(cluster, seen, tmp_path):
+    done = call("attack", seen, "--part", "1/2", "-o", tmp_path / "parts", *CLUSTER)
+    assert done.returncode == 2
+    assert "leave out --part or --engine" in done.stderr
+    assert not cluster.asked
+    assert not (tmp_path / "parts").exists()
 
 
 @pytest.mark.parametrize(
