@@ -8,6 +8,7 @@ task would compile its own. Known rows go as what is known of them, and refuse t
 import importlib
 import io
 import pickle
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -15,23 +16,28 @@ from numba.core.dispatcher import Dispatcher
 
 from reidrisk.guests import guest
 
-_CloudPickler: Any = guest("pyspark.cloudpickle", "spark").CloudPickler
 
+@cache
+def _shipper() -> Any:
+    """What pickles functions by value where they have no name, and kernels never."""
+    pickler: Any = guest("pyspark.cloudpickle", "spark").CloudPickler
 
-class _Shipper(_CloudPickler):  # type: ignore[misc]
-    """Pickles functions by value where they have no name, and kernels never."""
+    class Shipper(pickler):  # type: ignore[misc]
+        """Made when it is first used: only then is pyspark there."""
 
-    def reducer_override(self, thing: Any) -> Any:
-        """How a thing is made again."""
-        if isinstance(thing, Dispatcher) and _is_named(thing):
-            return kernel_named, (thing.py_func.__module__, thing.py_func.__qualname__)
-        return super().reducer_override(thing)
+        def reducer_override(self, thing: Any) -> Any:
+            """How a thing is made again."""
+            if isinstance(thing, Dispatcher) and _is_named(thing):
+                return kernel_named, (thing.py_func.__module__, thing.py_func.__qualname__)
+            return super().reducer_override(thing)
+
+    return Shipper
 
 
 def shipped(thing: Any) -> bytes:
     """The thing as bytes, to be sent to executors, never to be kept."""
     content = io.BytesIO()
-    _Shipper(content, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
+    _shipper()(content, protocol=pickle.HIGHEST_PROTOCOL).dump(thing)
     return content.getvalue()
 
 
