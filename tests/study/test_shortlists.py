@@ -9,6 +9,7 @@ from tests.cli.tools import call
 
 from reidrisk import data, report
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.engines import LocalEngine
 from reidrisk.releases import TopicsApi
 from reidrisk.report import spectrum
 from reidrisk.scores import Shortlisted
@@ -46,7 +47,7 @@ def result():
 def test_the_recall_of_a_list_is_in_the_result(result):
     (one,) = result.shortlists
     assert (one.attack, one.slots, one.listed, one.recall.trials) == ("listing", 3, 20, 200)
-    seen = STUDY.scene(PEOPLE, None).seen
+    seen = STUDY.scene(PEOPLE, LocalEngine()).seen
     known, hits = seen.known.block(0, seen.users), []
     for shown, truth in zip(seen.anonymous, seen.truth, strict=True):
         agree = (known == shown).sum(axis=1)

@@ -190,6 +190,9 @@ class Counting:
     def __init__(self):
         self.engine, self.asked, self.ranks = LocalEngine(), [], []
 
+    def hold(self, rows):
+        return self.engine.hold(rows)
+
     def search(self, observations, score, **how):
         self.asked.append(("search", score))
         self.ranks.append(how.get("ranks", 1))
