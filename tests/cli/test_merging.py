@@ -434,3 +434,22 @@ def test_nobody_else_searches_the_same_part(place, tmp_path):
 
 if sys.platform == "win32":  # modes of files are not as elsewhere
     del test_only_the_owner_reads_parts_and_nobody_is_named_in_them
+
+
+def test_a_study_file_runs_by_parts(place, tmp_path):
+    (tmp_path / "people.parquet").write_bytes((place / "people.parquet").read_bytes())
+    study = tmp_path / "study.toml"
+    study.write_text(
+        'title = "by parts"\nattacks = ["hamming", "weighted-hamming"]\ntargets = 50\n'
+        'slots = [1, 4]\n[people]\nkind = "table"\npath = "people.parquet"\n'
+        '[release]\nkind = "topics"\n'
+    )
+    done("study", study, "-o", tmp_path / "whole")
+    for number in (2, 3, 1):
+        done("study", study, "--part", f"{number}/3", "-o", tmp_path / "parts")
+    done("merge", tmp_path / "parts", "-o", tmp_path / "run")
+    whole, run = (tmp_path / name / "result.json" for name in ("whole", "run"))
+    assert run.read_bytes() == whole.read_bytes()
+    for words in (("--fresh",), ("--json",), ("--engine", "spark")):
+        said = refused("study", study, "--part", "1/3", "-o", tmp_path / "other", *words)
+        assert words[0] in said

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.part_files import Parts
     from reidrisk.study.parts import Part
+    from reidrisk.study.toml import StudyFile
 
 _MATCHES = ".matches"
 
@@ -41,10 +42,29 @@ def part() -> Callable[..., Any]:
 
 
 def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
-    """Search a part of the known rows for all that is asked, in a folder of parts."""
+    """Search a part of the known rows for all that a command asks, in a folder of parts."""
+    from reidrisk.study.toml import StudyFile
+
+    words = as_typed()
+    _, _, text = study_text(question, words).partition("\n")
+    file = StudyFile(text, question.study, question.source, dict(question.inputs))
+    part_of_file(file, wishes, part, words=words)
+
+
+def part_of_file(
+    file: "StudyFile", wishes: Wishes, part: "Part", *, words: tuple[str, ...], paths: Path = Path()
+) -> None:
+    """Search a part of the known rows for all that a study asks, in a folder of parts.
+
+    Args:
+        file: The study.
+        wishes: Where it goes.
+        part: Which.
+        words: How to go on if it is stopped.
+        paths: What paths in the text of the study are relative to.
+    """
     from reidrisk.engines.parts import engine_of_parts
     from reidrisk.study.parts import search_part
-    from reidrisk.study.toml import StudyFile
 
     output = wishes.output
     if output is None or options.is_file(output) or output.endswith(_MATCHES):
@@ -56,16 +76,14 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
         option = "--with-users" if wishes.with_users else "--json"
         raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "
                            "leave one of them out")  # fmt: skip
-    show.warn(question.source)
-    words = as_typed()
-    _, _, text = study_text(question, words).partition("\n")
-    file = StudyFile(text, question.study, question.source, dict(question.inputs))
+    show.warn(file.source)
     with show.Progress(quiet=wishes.quiet) as progress:
         try:
             done = search_part(
                 Path(output),
                 file,
                 part,
+                paths=paths,
                 engine=engine_of_parts(progress.pairs),
                 watch=lambda step, place, steps: progress(step, place, steps, found=False),
             )
@@ -95,9 +113,9 @@ def answer_part(question: Question, wishes: Wishes, part: "Part") -> None:
 def merge(parts: tuple[str, ...], output: str, *, as_json: bool, quiet: bool) -> None:
     """Put the parts of a run together.
 
-    PARTS are files that `reidrisk attack --part` or `reidrisk merge` wrote, or folders of such. In
-    any order and grouping they give the same; all of them give what the run in one go gives, to the
-    byte.
+    PARTS are files that `attack`, `link` or `study` with --part, or `merge`, wrote, or folders of
+    such. In any order and grouping they give the same; all of them give what the run in one go
+    gives, to the byte.
 
     \b
     Examples:
