@@ -1,6 +1,8 @@
 """What the engine for a cluster says where there is none, nor pyspark."""
 
+import io
 import json
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -49,3 +51,46 @@ def test_what_brings_the_rest_is_named_first(monkeypatch, lacks, named):
 def test_why_java_did_not_start(said, why):
     told = f"Java did not start: {why}; look at the settings of Spark"
     assert session.not_started(said) == told
+
+
+@pytest.fixture
+def context(monkeypatch):
+    """Spark's, whose Java can be ended, at once."""
+    ended = threading.Event()
+    java = SimpleNamespace(kill=ended.set, wait=ended.wait, stdin=io.BytesIO())
+    made = SimpleNamespace(
+        _gateway=SimpleNamespace(proc=java), _jvm="one", _active_spark_context=None, ended=ended
+    )
+    monkeypatch.setattr(session, "guest", lambda *_: SimpleNamespace(SparkContext=made))
+    monkeypatch.setattr("importlib.metadata.version", lambda _: "4")
+    monkeypatch.setattr(session, "MASTER_WITHIN", 0.05)
+    return made
+
+
+def test_java_is_ended_if_a_master_says_nothing(context):
+    def start():
+        assert context.ended.wait(30)
+        raise RuntimeError("Answer from Java side is empty")
+
+    with pytest.raises(InvalidInput, match="answers at spark://there:7077 is no Spark master"):
+        session.answered("spark://there:7077", start)
+    assert (vars(context)["_gateway"], vars(context)["_jvm"]) == (None, None)
+
+
+def test_java_goes_on_if_a_master_answers_and_the_rest_takes_long(context):
+    def start():
+        vars(context)["_active_spark_context"] = SimpleNamespace(_jsc="there")
+        assert not context.ended.wait(0.3)
+        return "session"
+
+    assert session.answered("spark://there:7077", start) == "session"
+    assert vars(context)["_jvm"] == "one"
+
+
+def test_what_else_is_wrong_with_a_session_is_not_the_masters(context):
+    def start():
+        raise RuntimeError("of another kind")
+
+    with pytest.raises(RuntimeError, match="of another kind"):
+        session.answered("spark://there:7077", start)
+    assert vars(context)["_jvm"] == "one"

@@ -85,7 +85,7 @@ def session(
         builder = builder.config(name, value)
     with explaining():
         _start_java(said, log)
-        spark = _answered(master, builder.getOrCreate)
+        spark = answered(master, builder.getOrCreate)
     try:
         check_executors(spark)
     except BaseException:
@@ -120,7 +120,7 @@ def not_started(said: str) -> str:
     return f"Java did not start: {why}; look at the settings of Spark"
 
 
-def _answered(master: str | None, start: Callable[[], Any]) -> Any:
+def answered(master: str | None, start: Callable[[], Any]) -> Any:
     """A session; of one whom a master does not answer, Java is ended."""
     if not (master and master.startswith("spark://")):
         return start()
@@ -128,8 +128,10 @@ def _answered(master: str | None, start: Callable[[], Any]) -> Any:
     java: Any = getattr(context._gateway, "proc", None)  # noqa: SLF001  ours, if there is one
 
     def give_up() -> None:
-        late.set()
-        java.kill()
+        begun = context._active_spark_context  # noqa: SLF001  has Java's, once a master answered
+        if getattr(begun, "_jsc", None) is None:
+            late.set()
+            java.kill()
 
     timer = threading.Timer(MASTER_WITHIN, give_up)
     timer.daemon = True
@@ -144,6 +146,7 @@ def _answered(master: str | None, start: Callable[[], Any]) -> Any:
     finally:
         timer.cancel()
         if late.is_set():  # the next session starts a Java of its own
+            java.stdin.close()
             java.wait()
             context._gateway = context._jvm = None  # noqa: SLF001
 
