@@ -14,6 +14,7 @@ from reidrisk.inputs.linked import Linked
 from reidrisk.inputs.seals import known_rows
 from reidrisk.releases import TopicsApi, observe
 from reidrisk.study import Study
+from reidrisk.study.describe import describe
 
 pytest.importorskip("pyspark")
 pytestmark = pytest.mark.spark
@@ -94,15 +95,39 @@ def figures(result):
     return replace(result, study={}).to_json()
 
 
-@pytest.mark.parametrize(("cut", "partitions"), [(1, 7), (64, 2)])
-def test_data_frames_that_are_shuffled(spark, seen, of_tables, cut, partitions):
-    """The number of a row is the place of its user, wherever the row was."""
-    rows = np.asarray(seen.known)
+def shuffled(spark, rows, cut):
+    """Rows as a DataFrame in some order, cut into so many parts."""
     columns = {f"slot_{slot}": pa.array(rows[:, slot], mask=rows[:, slot] < 0) for slot in range(8)}
     order = np.random.default_rng(cut).permutation(len(rows))
     table = pa.table({"user": np.asarray(PEOPLE.ids), **columns}).take(order)
-    frame = spark.createDataFrame(table).repartition(cut)
-    engine = rr.SparkEngine(spark, partitions=partitions)
-    known = engine.rows_of(frame, tokens=40)
-    assert (known.numbers_of(np.asarray(PEOPLE.ids)[seen.truth]) == seen.truth).all()
-    assert figures(TABLES.run(linked_to(known, seen), engine=engine)) == of_tables
+    return spark.createDataFrame(table).repartition(cut)
+
+
+def test_data_frames_that_are_shuffled(spark, seen, of_tables):
+    """The number of a row is the place of its user, wherever the row was."""
+    results = []
+    for cut, partitions in [(1, 7), (64, 2)]:
+        engine = rr.SparkEngine(spark, partitions=partitions)
+        known = engine.rows_of(shuffled(spark, np.asarray(seen.known), cut), tokens=40)
+        assert (known.numbers_of(np.asarray(PEOPLE.ids)[seen.truth]) == seen.truth).all()
+        results.append(TABLES.run(linked_to(known, seen), engine=engine))
+        assert figures(results[-1]) == of_tables
+    assert results[0].to_json() == results[1].to_json()
+
+
+def test_data_frames_are_described_by_users_and_rows(spark, seen):
+    rows, others = np.asarray(seen.known), np.array(seen.known)
+    others[30_000, 3] = (others[30_000, 3] + 1) % 40
+
+    def described(rows, cut, partitions, part=slice(0, 40_000), user="user"):
+        frame = shuffled(spark, rows, cut).selectExpr(f"{user} as user", "* except (user)")
+        known = rr.SparkEngine(spark, partitions=partitions).rows_of(frame, tokens=40)
+        return describe(linked_to(known.part(part.start, part.stop), seen))["known"]
+
+    one = described(rows, 1, 7)
+    assert list(one) == ["kind", "sha256"]
+    assert described(rows, 5, 2) == one
+    assert described(others, 5, 2) != one
+    assert described(rows, 5, 2, user="user + 1") != one
+    some = slice(5_000, 25_000)
+    assert described(rows, 1, 7, some) == described(others, 5, 2, some) != one

@@ -169,6 +169,14 @@ def test_a_master_that_is_not_there_is_told_within_a_minute(cluster, request, ma
     assert why in line
 
 
+def test_a_setting_that_java_refuses_is_told():
+    (line,) = driver("local[1]", settings={"spark.driver.memory": "1x"}).lines()
+    assert line == (
+        "InvalidInput: Java did not start: Invalid maximum heap size: -Xmx1x; look at the settings "
+        "of Spark"
+    )
+
+
 IMPATIENT = """
 from reidrisk.engines.spark.session import check_executors
 check_executors.__defaults__ = (5.0,)

@@ -61,6 +61,11 @@ class SparkEngine(Searches):
     def __post_init__(self) -> None:
         if self.partitions is not None and self.partitions < 1:
             raise InvalidInput(f"partitions is at least 1, got {self.partitions}")
+        if type(self.spark).__module__.startswith("pyspark.sql.connect"):
+            raise InvalidInput(
+                "this is a session of Spark Connect, which has no RDDs, and so runs no work of "
+                "ours on rows; use a classic session: SparkSession.builder.master(...)"
+            )
 
     @property
     def room(self) -> Room:

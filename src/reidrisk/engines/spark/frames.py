@@ -6,9 +6,12 @@ neighbours then, wherever they were. Each partition is packed on its way through
 batch by batch; then its cells are cut so that units begin where they must.
 """
 
-from collections.abc import Iterator, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from itertools import groupby
+from operator import or_
 from typing import Any
 
 import numpy as np
@@ -25,7 +28,7 @@ from reidrisk.engines.spark.sources import Cells, aligned, whole
 from reidrisk.errors import InvalidInput
 from reidrisk.guests import guest
 from reidrisk.inputs.roles import listed
-from reidrisk.passes import unit
+from reidrisk.passes import Blocks, unit
 from reidrisk.rows import MISSING, Kind, Tokens, smallest_type
 
 Numbers = NDArray[np.int64]
@@ -36,6 +39,7 @@ NOT_KNOWN = -1
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
 _USER = "user"
 _CELL_BYTES = 1 << 22
+_DIGESTED = 1 << 12
 _PACKED = pa.schema(
     {
         "part": pa.int32(),
@@ -76,7 +80,7 @@ class FrameRows(SparkRows):
         few = wanted.dictionary
         cells = self.packed.select("part", "first", "users").rdd
         with explaining(cells.context):
-            places = cells.mapPartitionsWithIndex(partial(_places, _sent(few), self.starts))
+            places = cells.mapPartitionsWithIndex(partial(_places, sent(few), self.starts))
             tree = merged_in_tree(places, _together)
             found, rows = found_in(one(tree, None, f"{len(few):,} users looked up"))
         numbers = np.full(len(few), NOT_KNOWN)
@@ -84,6 +88,25 @@ class FrameRows(SparkRows):
         numbers[(numbers < 0) | (numbers >= self.users)] = NOT_KNOWN
         asked: Numbers = np.asarray(wanted.indices)
         return np.asarray(numbers[asked])
+
+    def fingerprint(self) -> str:
+        """A name for users and rows: the same however the DataFrame was cut and shuffled."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        rows = self.over(_digests_of_rows, or_, step=_DIGESTED)
+        size, ids = unit(self.users), self.packed.select("part", "first", "users").rdd
+        within = self.first, self.first + self.users
+        with explaining(ids.context):
+            fragments = ids.flatMap(partial(fragments_of_ids, self.starts, within, size))
+            count = min(ids.getNumPartitions(), -(-self.users // size))
+            units = fragments.repartitionAndSortWithinPartitions(count, partial(_unit_of, size))
+            digests = units.mapPartitionsWithIndex(partial(_digests, size))
+            tree = merged_in_tree(digests, _all_digests)
+            users = found_in(one(tree, None, f"checksums of {self.users:,} users"))
+        said = self.users, self.slots, self.tokens, sorted(rows.items()), sorted(users.items())
+        return hashlib.sha256(repr(said).encode()).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +248,7 @@ def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     try:
         for rows, users in gathered(reading, batches):
             said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None
-            yield _row(*said, rows.tobytes(), _sent(users))
+            yield _row(*said, rows.tobytes(), sent(users))
             first += len(rows)
     except InvalidInput as wrong:
         yield _row(part, first, 0, 0, True, str(wrong), b"", b"")  # noqa: FBT003
@@ -278,7 +301,7 @@ def _check_users(users: pa.Array, last: Any) -> None:
         )
 
 
-def _sent(users: pa.Array) -> bytes:
+def sent(users: pa.Array) -> bytes:
     """Users as bytes of Arrow's."""
     sink = pa.BufferOutputStream()
     batch = pa.RecordBatch.from_arrays([users], ["user"])
@@ -316,6 +339,61 @@ def _looked_up(
         mine = places.drop_null().to_numpy().astype(np.int64)
         found.append(np.stack([mine, rows + starts[each.part] + each.first]))
     return tuple(np.concatenate(found, axis=1))
+
+
+def _digests_of_rows(blocks: Blocks) -> dict[int, bytes]:
+    """The checksum of each block, by its first row."""
+    return {start: hashlib.sha256(rows.tobytes()).digest() for start, rows in blocks}
+
+
+def fragments_of_ids(
+    starts: dict[int, int], within: tuple[int, int], size: int, packed: Any
+) -> Iterator[tuple[int, tuple[bytes, bytes]]]:
+    """The users of a cell as lengths and content, cut where units begin, by their first rows."""
+    users = pa.ipc.open_stream(bytes(packed.users)).read_all().column(0).combine_chunks()
+    number = starts[packed.part] + packed.first
+    low, high = max(number, within[0]), min(number + len(users), within[1])
+    while low < high:
+        first = low - within[0]
+        stop = min(low + size - first % size, high)
+        yield first, content_of(users[low - number : stop - number])
+        low = stop
+
+
+def content_of(users: pa.Array) -> tuple[bytes, bytes]:
+    """Users as lengths and content; numbers, which have no lengths, as content."""
+    if pa.types.is_integer(users.type):
+        return b"", users.cast(pa.int64()).to_numpy().tobytes()
+    texts = [text.encode() for text in users.to_pylist()]
+    return np.array([len(text) for text in texts], np.int64).tobytes(), b"".join(texts)
+
+
+def _unit_of(size: int, first: int) -> int:
+    return first // size
+
+
+def _digests(
+    size: int, place: int, fragments: Iterator[tuple[int, tuple[bytes, bytes]]]
+) -> Iterator[bytes]:
+    yield outcome(place, lambda: digests_of_units(size, fragments))
+
+
+def digests_of_units(
+    size: int, fragments: Iterable[tuple[int, tuple[bytes, bytes]]]
+) -> dict[int, bytes]:
+    """The checksum of each unit, of fragments in order, wherever these end."""
+    found = {}
+    for at, some in groupby(fragments, lambda fragment: fragment[0] // size):
+        lengths, content = hashlib.sha256(), hashlib.sha256()
+        for _, fragment in some:
+            lengths.update(fragment[0])
+            content.update(fragment[1])
+        found[at] = lengths.digest() + content.digest()
+    return found
+
+
+def _all_digests(results: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:
+    yield merged((result for _, result in results), or_)
 
 
 def _together(results: Iterator[tuple[int, bytes]]) -> Iterator[bytes]:

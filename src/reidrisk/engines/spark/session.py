@@ -15,8 +15,9 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ SUBMITTED = "PYSPARK_GATEWAY_PORT"
 
 OLDEST_JAVA = 17
 ANSWER_WITHIN = 20.0
+MASTER_WITHIN = 35.0
+"""Spark itself asks three times, for a minute and more."""
 EXECUTORS_WITHIN = 60.0
 
 _CHOSEN = {
@@ -40,6 +43,7 @@ _HERE = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.
 _MASTERS = r"local(\[.+\])?|local-cluster\[.+\]|yarn|k8s://.+|spark://.+"
 _LOOPBACK = ("localhost", "127.0.0.1")
 _LISTEN = 1.0
+_NOTES = r"WARNING|Picked up |Using Spark's default"
 COMPARED = ("reidrisk", "numpy", "numba", "pyarrow")
 
 
@@ -81,12 +85,7 @@ def session(
         builder = builder.config(name, value)
     with explaining():
         _start_java(said, log)
-        try:
-            spark = builder.getOrCreate()
-        except Exception as wrong:
-            if master and master.startswith("spark://") and "SparkContext" in str(wrong):
-                raise InvalidInput(_no_master(master)) from wrong
-            raise
+        spark = answered(master, builder.getOrCreate)
     try:
         check_executors(spark)
     except BaseException:
@@ -102,9 +101,54 @@ def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
         return
     settled = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
     start = guest("pyspark.java_gateway", "spark").launch_gateway
-    with open(os.devnull if log is None else log, "ab") as file:  # noqa: PTH123
-        gateway = start(settled, {"stdout": file, "stderr": file})
+    with tempfile.TemporaryFile("a+b") if log is None else Path(log).open("a+b") as file:
+        before = file.seek(0, os.SEEK_END)
+        try:
+            gateway = start(settled, {"stdout": file, "stderr": file})
+        except Exception as wrong:
+            if "JAVA_GATEWAY_EXITED" not in str(wrong):
+                raise
+            file.seek(before)
+            raise InvalidInput(not_started(file.read().decode(errors="replace"))) from wrong
     pyspark.SparkContext._ensure_initialized(gateway=gateway, conf=settled)  # noqa: SLF001
+
+
+def not_started(said: str) -> str:
+    """Why Java did not start, by the first line that it wrote, but for notes."""
+    lines = (line.strip() for line in said.splitlines() if not re.match(_NOTES, line))
+    why = next(filter(None, lines), "it does not say why")
+    return f"Java did not start: {why}; look at the settings of Spark"
+
+
+def answered(master: str | None, start: Callable[[], Any]) -> Any:
+    """A session; of one whom a master does not answer, Java is ended."""
+    if not (master and master.startswith("spark://")):
+        return start()
+    context, late = guest("pyspark", "spark").SparkContext, threading.Event()
+    java: Any = getattr(context._gateway, "proc", None)  # noqa: SLF001  ours, if there is one
+
+    def give_up() -> None:
+        begun = context._active_spark_context  # noqa: SLF001  has Java's, once a master answered
+        if getattr(begun, "_jsc", None) is None:
+            late.set()
+            java.kill()
+
+    timer = threading.Timer(MASTER_WITHIN, give_up)
+    timer.daemon = True
+    if java is not None:
+        timer.start()
+    try:
+        return start()
+    except Exception as wrong:
+        if late.is_set() or "SparkContext" in str(wrong):
+            raise InvalidInput(_no_master(master)) from wrong
+        raise
+    finally:
+        timer.cancel()
+        if late.is_set():  # the next session starts a Java of its own
+            java.stdin.close()
+            java.wait()
+            context._gateway = context._jvm = None  # noqa: SLF001
 
 
 def check_java_and_python() -> None:
@@ -188,8 +232,8 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
         timer.cancel()
     here = json.loads(next(looking(COMPARED)(iter(()))))
     for there in map(json.loads, sorted(set(told))):
-        for name, version in here["versions"].items():
-            found = there["versions"][name]
+        for name in ("Python", *COMPARED):  # whoever installs reidrisk has those behind it too
+            version, found = here["versions"][name], there["versions"][name]
             if found != version:
                 said = f"has {name} {found}" if found else f"has no {name}"
                 raise InvalidInput(
