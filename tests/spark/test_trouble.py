@@ -127,7 +127,8 @@ NOWHERE_TO_KEEP_KERNELS = """
     places = spark.sparkContext.parallelize([0], 1).map(lambda _: str(kernel_folder())).collect()
     known = np.random.default_rng(1).integers(0, 9, (20_000, 3))
     seen = Observations(known, known[:50], np.arange(50), tokens=9)
-    there, here = (measure(seen, Hamming(), engine=one) for one in (SparkEngine(spark), LocalEngine()))
+    engines = SparkEngine(spark), LocalEngine()
+    there, here = (measure(seen, Hamming(), engine=one) for one in engines)
     print(*places, str(there[3]) == str(here[3]), flush=True)
 """
 
