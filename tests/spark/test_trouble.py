@@ -117,6 +117,31 @@ def test_executors_that_run_out_of_memory_name_the_settings_to_raise(cluster):
     assert fine == "then 20000"
 
 
+NOWHERE_TO_KEEP_KERNELS = """
+    from reidrisk import LocalEngine, Observations, measure
+    from reidrisk.attacks import Hamming
+    from reidrisk.engines.spark import engine
+    from reidrisk.kernel_cache import kernel_folder
+
+    engine.SMALL = 0
+    places = spark.sparkContext.parallelize([0], 1).map(lambda _: str(kernel_folder())).collect()
+    known = np.random.default_rng(1).integers(0, 9, (20_000, 3))
+    seen = Observations(known, known[:50], np.arange(50), tokens=9)
+    engines = SparkEngine(spark), LocalEngine()
+    there, here = (measure(seen, Hamming(), engine=one) for one in engines)
+    print(*places, str(there[3]) == str(here[3]), flush=True)
+"""
+
+
+def test_executors_that_can_keep_no_kernels_give_the_same_answer(cluster):
+    """No folder can be made below a file, not even by root."""
+    names = "HOME", "XDG_CACHE_HOME", "NUMBA_CACHE_DIR"
+    settings = {f"spark.executorEnv.{name}": "/dev/null/none" for name in names}
+    assert driver(cluster.address, NOWHERE_TO_KEEP_KERNELS, settings=settings).lines() == [
+        "None True"
+    ]
+
+
 def test_a_package_that_executors_lack_is_named_with_what_to_do(cluster, tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path], check=True)
     bare = tmp_path / "bin" / "python"

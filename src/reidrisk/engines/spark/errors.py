@@ -9,7 +9,8 @@ from reidrisk.errors import InvalidInput, ReidriskError, TooLarge
 
 MORE_MEMORY = (
     "raise spark.executor.memory (rows that are kept) or spark.executor.memoryOverhead and "
-    "spark.executor.pyspark.memory (work on them), or give SparkEngine more partitions"
+    "spark.executor.pyspark.memory (work on them; it limits address space, of which libraries take "
+    "0.6 GiB: at least 1536m for each core), or give SparkEngine more partitions"
 )
 OUT_OF_MEMORY = f"an executor ran out of memory; {MORE_MEMORY}"
 STOPPED = "the Spark session has ended; start one and make the engine and its rows anew"
