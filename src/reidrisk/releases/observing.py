@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.machine import check_fits
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
 from reidrisk.people.choosing import Group, Share, Whom, census
@@ -179,7 +178,8 @@ def _observed(
     if hold is None:
         _check_slots(release, people)
         everybody = ShownRows.of(release, people, sites=sites, seed=seed)
-        check_in_memory(int(everybody.array_bytes * (1 - strangers)))
+        met = people.users if not isinstance(targets, int) else min(targets, people.users)
+        check_in_memory(int(everybody.array_bytes * (1 - strangers)) + _bytes_met(everybody, met))
     crowd = crowd_of(people, targets, strangers, seed)
     return observed(release, people, crowd, sites=sites, seed=seed, hold=hold)
 
@@ -209,8 +209,7 @@ def observed(
     met = np.concatenate([crowd.known.first, strangers])
     order = np.argsort(met)
     rows_met = met[order]
-    size = len(met) * release.slots(people) * rows.array_type.itemsize
-    check_fits(size, "what site 2 is shown", "use fewer targets or slots")
+    check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
     anonymous = np.empty((len(met), release.slots(people)), rows.array_type)
 
     def beside(start: int, some: Some) -> None:
@@ -239,6 +238,11 @@ def observed(
         tokens=rows.tokens,
         strangers=anonymous[number:] if len(strangers) else None,
     )
+
+
+def _bytes_met(rows: ShownRows, met: int) -> int:
+    """Bytes of what site 2 is shown of so many users."""
+    return met * rows.slots * rows.array_type.itemsize
 
 
 def _check_slots(release: Release, people: People) -> None:
