@@ -78,8 +78,11 @@ def test_a_study_that_does_not_fit_is_refused(tmp_path):
 
 
 def test_more_people_than_can_be_held_are_refused_before_they_are_made():
+    people = data.synthetic_topics(10**12, epochs=4, seed=1)
+    with pytest.raises(TooLarge, match="what the sites see: this needs"):
+        observe(TopicsApi(), people, targets=1, strangers=0.1, seed=1)
     with pytest.raises(TooLarge, match="1,000,000,000,000 users: this needs"):
-        observe(TopicsApi(), data.synthetic_topics(10**12, epochs=4, seed=1), seed=1)
+        observe(TopicsApi(), people, seed=1, hold=lambda rows: rows)
 
 
 def test_more_that_sites_see_than_can_be_held_is_refused_before_it_is_shown(little):

@@ -13,7 +13,7 @@ from reidrisk.study.saying.strangers import SPEAKS_BY
 @pytest.fixture
 def tables(tmp_path):
     """Baskets of 120 known users and 100 visitors, of whom 40 are strangers."""
-    for name, users, seed in (("known", range(120), 1), ("anonymous", range(60, 160), 2)):
+    for name, users, seed in (("known", range(120), 3), ("anonymous", range(60, 160), 4)):
         lines = ["user,item"]
         for user in users:
             taste = np.random.default_rng(user).choice(50, 8, replace=False)

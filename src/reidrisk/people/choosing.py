@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.machine import cores
+from reidrisk.machine import check_fits, cores
 from reidrisk.parallel import over_queue
 from reidrisk.people.people import People, ids_of
 from reidrisk.randomness import uniforms
@@ -18,6 +18,8 @@ CHUNK = 1 << 12
 """People before each so many of whom the others are counted."""
 
 _AT_A_TIME = 16 * CHUNK
+# Draw and row of those who are wanted first, twice, and their order.
+_BYTES_OF_FIRST = 40
 _NOBODY = np.empty(0), np.empty(0, np.int64)
 
 Counts = NDArray[np.int64]
@@ -157,6 +159,9 @@ def census(
         seed: Of the draws.
     """
     chunks = -(-people.users // CHUNK)
+    held = sum(people.users if first is None else min(first, people.users) for _, first in wanted)
+    size = _BYTES_OF_FIRST * held + 16 * chunks * len(wanted)
+    check_fits(size, f"{people.users:,} users", "use fewer users or targets")
     counts = np.zeros((len(wanted), chunks + 1), np.int64)
 
     def work(taken: Iterator[int]) -> list[Smallest]:

@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from reidrisk.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.machine import check_fits
 from reidrisk.observations import Observations, smallest_type
 from reidrisk.parallel import over_blocks
 from reidrisk.people.choosing import Group, Share, Whom, census
 from reidrisk.people.people import People
 from reidrisk.people.some import Some
 from reidrisk.releases.release import AnyRelease, Release, Reveals, alphabet, asked, prepared
-from reidrisk.releases.shown import USERS_AT_A_TIME, ShownRows, in_memory, shown
+from reidrisk.releases.shown import USERS_AT_A_TIME, ShownRows, check_in_memory, in_memory, shown
 from reidrisk.rows import Rows, Tokens
 
 ANONYMOUS = 2
@@ -64,8 +63,7 @@ def observe(
     """
     known_sites = (*KNOWN_SITES, *range(3, whole_number("sites", sites, least=2) + 1))
     shows = prepared(release, people)
-    crowd = crowd_of(people, targets, strangers, seed)
-    return observed(shows, people, crowd, sites=known_sites, seed=seed, hold=hold)
+    return _observed(shows, people, targets, strangers, known_sites, seed, hold)
 
 
 def reveal(
@@ -83,8 +81,7 @@ def reveal(
     """
     shows = prepared(release, people)
     asked(shows, Reveals, "full information")
-    crowd = crowd_of(people, targets, strangers, seed)
-    return observed(shows, people, crowd, sites=None, seed=seed, hold=hold)
+    return _observed(shows, people, targets, strangers, None, seed, hold)
 
 
 def repeat(
@@ -168,6 +165,25 @@ def first_of(people: People, groups: Sequence[tuple[Whom, int | None]], seed: in
     return census(people, groups, purpose="topics/targets", seed=seed)
 
 
+def _observed(
+    release: Release,
+    people: People,
+    targets: int | None,
+    strangers: float,
+    sites: tuple[int, ...] | None,
+    seed: int,
+    hold: Hold | None,
+) -> Observations:
+    strangers_of(strangers, seed)  # refused before anything is counted
+    if hold is None:
+        _check_slots(release, people)
+        everybody = ShownRows.of(release, people, sites=sites, seed=seed)
+        met = people.users if not isinstance(targets, int) else min(targets, people.users)
+        check_in_memory(int(everybody.array_bytes * (1 - strangers)) + _bytes_met(everybody, met))
+    crowd = crowd_of(people, targets, strangers, seed)
+    return observed(release, people, crowd, sites=sites, seed=seed, hold=hold)
+
+
 def observed(
     release: Release,
     people: People,
@@ -187,18 +203,13 @@ def observed(
         seed: Of the draws.
         hold: Brings known rows to where they are worked on; into memory if None.
     """
-    if release.slots(people) < 1:
-        raise InvalidInput(
-            f"people with {people.epochs} epochs show nothing; make more epochs, or let the "
-            "release show them sooner"
-        )
+    _check_slots(release, people)
     rows = ShownRows.of(release, people, crowd.known, sites=sites, seed=seed)
     strangers = crowd.strangers.first if crowd.strangers is not None else np.empty(0, np.int64)
     met = np.concatenate([crowd.known.first, strangers])
     order = np.argsort(met)
     rows_met = met[order]
-    size = len(met) * release.slots(people) * rows.array_type.itemsize
-    check_fits(size, "what site 2 is shown", "use fewer targets or slots")
+    check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
     anonymous = np.empty((len(met), release.slots(people)), rows.array_type)
 
     def beside(start: int, some: Some) -> None:
@@ -227,3 +238,16 @@ def observed(
         tokens=rows.tokens,
         strangers=anonymous[number:] if len(strangers) else None,
     )
+
+
+def _bytes_met(rows: ShownRows, met: int) -> int:
+    """Bytes of what site 2 is shown of so many users."""
+    return met * rows.slots * rows.array_type.itemsize
+
+
+def _check_slots(release: Release, people: People) -> None:
+    if release.slots(people) < 1:
+        raise InvalidInput(
+            f"people with {people.epochs} epochs show nothing; make more epochs, or let the "
+            "release show them sooner"
+        )

@@ -262,8 +262,13 @@ class ShownRows:
 
 def in_memory(rows: ShownRows, beside: Beside | None = None) -> Rows:
     """The same rows, all made and held; see `ShownRows.held`."""
-    check_fits(rows.array_bytes, "what the sites see", "use fewer users, slots or sites")
+    check_in_memory(rows.array_bytes)
     return rows.held(np.empty(rows.array_shape, rows.array_type), beside)
+
+
+def check_in_memory(size: int) -> None:
+    """Refuse known rows of so many bytes, if they do not fit into memory."""
+    check_fits(size, "what the sites see", "use fewer users, slots or sites")
 
 
 def shown(release: Release, some: Some, **how: int) -> Tokens:
