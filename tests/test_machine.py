@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from contextvars import copy_context
 
 import pytest
 
@@ -189,3 +190,13 @@ def test_limits_of_the_process_are_honoured(kind):
 def test_an_engine_takes_what_the_process_may():
     script = "from reidrisk.engines import LocalEngine; print(LocalEngine().room.memory)"
     assert int(run_limited("RLIMIT_AS", 3 * GIB, "-c", script).stdout) < 3 * GIB
+
+
+def test_as_many_cores_are_used_as_were_given():
+    def given():
+        machine.take_cores(1)
+        return machine.cores()
+
+    before = machine.cores()
+    assert copy_context().run(given) == 1
+    assert machine.cores() == before

@@ -27,10 +27,18 @@ _TAKEN = 4, 5
 _TO_START, _FOR_A_CORE = GIB, GIB // 8
 
 _said: ContextVar[int | None] = ContextVar("said", default=None)
+_given: ContextVar[int | None] = ContextVar("given", default=None)
+
+
+def take_cores(count: int | None) -> None:
+    """Use so many cores from now on, whatever the machine has; None for all there are."""
+    _given.set(count)
 
 
 def cores(root: Path = _ROOT) -> int:
     """Number of cores this process may use."""
+    if (given := _given.get()) is not None:
+        return given
     here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return max(min([here, *map(_cores_of_group, _groups(root, "cpu"))]), 1)
 

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.spark
 
 STUDY = """
 title = "killed"
-slots = [2, 4]
+slots = [2, 16]
 targets = 100
 seed = 3
 attacks = ["hamming", "weighted-hamming"]
@@ -21,8 +21,8 @@ sizes = ["10k"]
 
 [people]
 kind = "synthetic"
-users = "300k"
-epochs = 4
+users = "140k"
+epochs = 16
 """
 
 

@@ -2,6 +2,7 @@
 
 import operator
 import time
+from contextvars import copy_context
 from dataclasses import fields, replace
 from types import SimpleNamespace
 
@@ -289,7 +290,7 @@ def test_rows_travel_without_themselves(spark):
     rows = rr.SparkEngine(spark).hold(TokenRows(KNOWN, tokens=TOKENS)).prefix(3)
     sent = shipped(seen(KNOWN).prefix(3).changed(known=rows))
     assert len(sent) < 10_000
-    there = unshipped(sent).known
+    there = copy_context().run(unshipped, sent).known
     assert (there.users, there.slots, there.tokens, len(there)) == (USERS, 3, TOKENS, USERS)
     with pytest.raises(InvalidInput, match="asked for their block"):
         there.block(0, 1)
@@ -301,7 +302,7 @@ def test_kernels_travel_by_name():
     sent = shipped(lambda: count_patterns)
     assert b"count_patterns" in sent
     assert len(sent) < 2000
-    assert unshipped(sent)() is count_patterns
+    assert copy_context().run(unshipped, sent)() is count_patterns
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from typing import Any
 from numba.core.dispatcher import Dispatcher
 
 from reidrisk.guests import guest
+from reidrisk.machine import take_cores
 
 
 @cache
@@ -42,7 +43,8 @@ def shipped(thing: Any) -> bytes:
 
 
 def unshipped(content: bytes) -> Any:
-    """What was sent by the driver, whose code runs here anyway."""
+    """What was sent by the driver, whose code runs here anyway, to be done on a task's one core."""
+    take_cores(1)
     return pickle.loads(content)  # noqa: S301
 
 
