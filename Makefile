@@ -29,7 +29,7 @@ torch: $(VENV)-torch/torch.stamp  ## networks that are trained, one thread each;
 
 spark: $(VENV)-spark/spark.stamp  ## a Spark cluster of this machine; installs Java where it may
 	@$(VENV)-spark/bin/python -m tests.spark.java
-	$(VENV)-spark/bin/python -m pytest -n 2 --dist loadfile -m spark  # two clusters side by side
+	$(VENV)-spark/bin/python -m pytest -n 2 --dist loadfile -m spark
 
 audit: $(VENV)/dev.stamp  ## known vulnerabilities of what we depend on; fails where nobody can be asked
 	@{ $(PYTHON) -m venv $(VENV)-audit && $(VENV)-audit/bin/python -m pip install --quiet pip-audit; } \

@@ -39,7 +39,7 @@ def test_every_lane_runs_in_ci_and_not_in_the_plain_run(lane):
     ("lane", "command"),
     [
         ("torch", "OMP_NUM_THREADS=1 nowhere-torch/bin/python -m pytest -n auto -m torch"),
-        ("spark", "nowhere-spark/bin/python -m pytest -m spark"),
+        ("spark", "nowhere-spark/bin/python -m pytest -n 2 --dist loadfile -m spark"),
     ],
 )
 def test_only_its_own_lane_installs_a_heavy_guest(lane, command):
