@@ -85,9 +85,9 @@ class ApartRows:
     def select(self, rows):
         return self.rows.select(rows)
 
-    def over(self, work, merge, *, step=None, most=ROWS_AT_A_TIME, pairs=0):
+    def over(self, work, merge, *, step=None, most=ROWS_AT_A_TIME, report=None):
         """Let shipped work see the units in random groups, and merge in random order."""
-        del pairs
+        del report
         chance = np.random.default_rng(self.seed + len(self.passes))
         self.passes.append(step)
         size, users = unit(self.rows.users), self.rows.users

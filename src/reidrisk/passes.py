@@ -27,6 +27,9 @@ Merge: TypeAlias = Callable[[Result, Result], Result]
 Keep: TypeAlias = Callable[[Rows, Work[Any], Callable[[], Any]], Any]
 """Told of some work on some rows, goes over them by what it is given, or finds what that gave."""
 
+Report: TypeAlias = Callable[[float], None]
+"""Told now and then what share of a pass is done."""
+
 ROWS_AT_A_TIME = 1 << 18
 
 _keep: ContextVar[Keep | None] = ContextVar("keep", default=None)
@@ -45,7 +48,7 @@ class Elsewhere(Protocol):
         *,
         step: int | None = None,
         most: int = ROWS_AT_A_TIME,
-        pairs: int = 0,
+        report: Report | None = None,
     ) -> Any:
         """Let `work` see each block once, and merge the results: see `over_rows`."""
         ...
@@ -96,15 +99,39 @@ def kept(keep: Keep) -> Iterator[None]:
         _keep.reset(before)
 
 
+def over_here(
+    rows: Rows,
+    work: Work[Result],
+    merge: Merge[Result],
+    *,
+    size: int,
+    threads: int,
+    done: Callable[[int], None] | None = None,
+) -> Result:
+    """The same for rows that are read on this machine.
+
+    Args:
+        rows: Known rows.
+        work: Called once by each thread, with blocks from one queue.
+        merge: Puts two results together.
+        size: Rows in a block.
+        threads: How many.
+        done: Told, from any thread, how many rows were worked on since.
+    """
+    cuts = [(start, min(start + size, rows.users)) for start in range(0, rows.users, size)]
+
+    def read(taken: Iterator[tuple[int, int]]) -> Blocks:
+        for start, stop in taken:
+            yield start, rows.block(start, stop)
+            if done is not None:
+                done(stop - start)
+
+    return fold(merge, over_queue(lambda taken: work(read(taken)), cuts, threads))
+
+
 def _over(
     rows: Rows, work: Work[Result], merge: Merge[Result], step: int | None, most: int
 ) -> Result:
     if isinstance(rows, Elsewhere):
         return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
-    size = most if step is None else step
-    cuts = [(start, min(start + size, rows.users)) for start in range(0, rows.users, size)]
-
-    def read(taken: Iterator[tuple[int, int]]) -> Blocks:
-        return ((start, rows.block(start, stop)) for start, stop in taken)
-
-    return fold(merge, over_queue(lambda taken: work(read(taken)), cuts, cores()))
+    return over_here(rows, work, merge, size=most if step is None else step, threads=cores())

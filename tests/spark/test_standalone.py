@@ -1,5 +1,6 @@
 """The cluster that the other tests stand on: it is real, and it ends."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,24 +8,44 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.spark.drivers import driver
 from tests.spark.standalone import MARK, SECONDS, marked, standalone, stop
 
 pytest.importorskip("pyspark")
 pytestmark = pytest.mark.spark
 
 
-def test_jobs_run_in_processes_of_both_workers(cluster, spark):
-    def who(_):
-        time.sleep(0.5)
-        yield os.getpid(), os.environ[MARK]
+BOTH_AT_ONCE = """
+    place = Path(os.environ["PLACE"])
 
-    found = spark.sparkContext.parallelize(range(4), 4).mapPartitions(who).collect()
-    assert {mark for _, mark in found} == {cluster.mark}
-    pythons = {process for process, _ in found}
-    assert len(pythons) == 2
-    assert pythons <= marked(cluster.mark)
-    assert [len(cluster.executors(name)) for name in ("worker-1", "worker-2")] == [1, 1]
-    assert len(cluster.workers()) == 2
+    def who(part):
+        (place / str(*part)).touch()
+        while len(list(place.iterdir())) < 2:
+            time.sleep(0.05)
+        above = [os.getpid()]
+        while above[-1] > 1:
+            state = Path(f"/proc/{above[-1]}/stat").read_text()
+            above.append(int(state.rpartition(")")[2].split()[1]))
+        yield os.environ[MARK], above
+
+    told = spark.sparkContext.parallelize(range(2), 2).mapPartitions(who).collect()
+    print(json.dumps(told), flush=True)
+"""
+
+
+def test_jobs_run_in_processes_of_both_workers(tmp_path):
+    """On a cluster that no other test changes: one task waits for the other to begin."""
+    place = tmp_path / "begun"
+    place.mkdir()
+    main = BOTH_AT_ONCE.replace("MARK", repr(MARK))
+    with standalone(tmp_path) as cluster:
+        program = driver(cluster.address, main, environment={"PLACE": str(place)})
+        ((mark, above), (other_mark, other_above)) = json.loads(*program.lines())
+        workers = {cluster.started[name].pid for name in ("worker-1", "worker-2")}
+        assert len(cluster.workers()) == 2
+    assert mark == other_mark == cluster.mark
+    assert (workers & {*above}) | (workers & {*other_above}) == workers
+    assert len(workers & {*above}) == 1
 
 
 def test_a_cluster_ends_with_its_block_whatever_happens(cluster, tmp_path):

@@ -4,7 +4,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import reduce as fold
 
 from reidrisk.engines.engine import TOKEN_PAIRS, Engine
 from reidrisk.engines.holding import kept_here
@@ -12,8 +11,7 @@ from reidrisk.engines.memory import Room
 from reidrisk.engines.search import Searches
 from reidrisk.errors import InvalidInput
 from reidrisk.machine import cores, usable_memory
-from reidrisk.parallel import over_queue
-from reidrisk.passes import Blocks, Elsewhere, Merge, Result, Work
+from reidrisk.passes import Elsewhere, Merge, Result, Work, over_here
 from reidrisk.rows import Rows
 
 Progress = Callable[[int, int], None]
@@ -51,20 +49,6 @@ class LocalEngine(Searches):
     def hold(self, rows: Rows) -> Rows:
         """The rows, in memory or on disk: those that are made when asked for are made."""
         return kept_here(rows)
-
-    def reduce(
-        self,
-        rows: Rows,
-        work: Work[Result],
-        merge: Merge[Result],
-        *,
-        step: int | None = None,
-        most: int = TOKEN_PAIRS,
-        pairs: int = 0,
-    ) -> Result:
-        """Give each thread `work` and blocks from one queue; merge what they return."""
-        with self.begin(pairs * rows.users) as crew:
-            return crew.reduce(rows, work, merge, step=step, most=most, pairs=pairs)
 
     @contextmanager
     def begin(self, pairs: int) -> Iterator[Engine]:
@@ -106,19 +90,15 @@ class _Crew:
     ) -> Result:
         """Give each thread `work` and blocks from one queue; merge what they return."""
         if isinstance(rows, Elsewhere):
-            return rows.over(work, merge, step=step, most=most, pairs=pairs)  # type: ignore[no-any-return]
-        users = rows.users
-        step = self.room.rows_together(users, most) if step is None else step
-        cuts = [(start, min(start + step, users)) for start in range(0, users, step)]
-
-        def read(taken: Iterator[tuple[int, int]]) -> Blocks:
-            for start, stop in taken:
-                yield start, rows.block(start, stop)
-                if pairs:
-                    self.report((stop - start) * pairs)
-
-        parts = over_queue(lambda taken: work(read(taken)), cuts, self.room.threads)
-        return fold(merge, parts)
+            return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
+        return over_here(
+            rows,
+            work,
+            merge,
+            size=self.room.rows_together(rows.users, most) if step is None else step,
+            threads=self.room.threads,
+            done=(lambda users: self.report(users * pairs)) if pairs else None,
+        )
 
     def report(self, pairs: int) -> None:
         """Tell that so many more pairs are done."""

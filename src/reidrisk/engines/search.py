@@ -89,7 +89,11 @@ def histogram(engine: Engine, observations: Observations) -> PatternHistogram:
 
 
 class Searches:
-    """The questions that every backend answers: derive from it and write `room` and `reduce`."""
+    """The questions that every backend answers.
+
+    Derive from it and write `room`, and `reduce`; or `begin`, if one question takes several
+    passes that know of each other.
+    """
 
     __slots__ = ()
 
@@ -113,7 +117,8 @@ class Searches:
         pairs: int = 0,
     ) -> Result:
         """Cut the rows into blocks, let `work` see each once, merge: see `Engine.reduce`."""
-        raise NotImplementedError
+        with self.begin(pairs * rows.users) as engine:
+            return engine.reduce(rows, work, merge, step=step, most=most, pairs=pairs)
 
     def begin(self, pairs: int) -> AbstractContextManager[Engine]:
         """What answers one question about so many pairs: itself, or one that reports progress."""

@@ -15,7 +15,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.observations import MISSING
-from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Elsewhere, Merge, Result, Work, over_rows, unit
+from reidrisk.passes import (
+    ROWS_AT_A_TIME,
+    Blocks,
+    Elsewhere,
+    Merge,
+    Report,
+    Result,
+    Work,
+    over_rows,
+    unit,
+)
 from reidrisk.rows import Kind, Rows, Tokens, read_only
 
 Mask = NDArray[np.bool_]
@@ -175,7 +185,7 @@ class TracedRows:
         *,
         step: int | None = None,
         most: int = ROWS_AT_A_TIME,
-        **how: Any,
+        report: Report | None = None,
     ) -> Result:
         """Let `work` see the rows of all units without those that are left out.
 
@@ -184,7 +194,7 @@ class TracedRows:
         size = unit(self.inner.users)
         cut = partial(_work, work=work, traced=self.traced, size=min(step or max(most, 1), size))
         if isinstance(self.inner, Elsewhere):
-            return self.inner.over(cut, merge, step=size, **how)  # type: ignore[no-any-return]
+            return self.inner.over(cut, merge, step=size, report=report)  # type: ignore[no-any-return]
         return over_rows(self.inner, cut, merge, step=size)
 
 

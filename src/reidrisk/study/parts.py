@@ -390,92 +390,10 @@ def _packed(thing: Any) -> bytes | None:
         return None
 
 
-@dataclass(eq=False)
-class _Asking:
-    """An engine that answers nothing, and writes down what it is asked.
-
-    It says that everybody was named: no figure is made of it, but the study goes on.
-
-    Attributes:
-        engine: What holds rows.
-        asked: All questions by their names.
-        step: The step that asks.
-    """
+class _Asked:
+    """An engine that makes a question of whatever it is asked."""
 
     engine: LocalEngine
-    asked: dict[str, Question] = field(default_factory=dict)
-    step: str = ""
-
-    def hold(self, rows: Rows) -> Rows:
-        """The rows where they are to be searched."""
-        return self.engine.hold(rows)
-
-    def search(
-        self,
-        observations: Observations,
-        score: Score,
-        *,
-        list_best: int = 0,
-        ranks: int | None = 1,
-        second: bool = False,
-    ) -> Matches:
-        """Everybody was named."""
-        wanted = Wanted(list_best, ranks, second)
-        self._ask(Question("search", observations, (score,), wanted=wanted))
-        return _all_named(len(observations.anonymous), wanted)
-
-    def curves(
-        self,
-        observations: Observations,
-        scores: Sequence[Score],
-        slots: Sequence[int],
-        *,
-        ranks: int | None = 1,
-    ) -> list[dict[int, Matches]]:
-        """Everybody was named."""
-        wanted = Wanted(ranks=ranks)
-        self._ask(Question("curves", observations, tuple(scores), tuple(slots), wanted))
-        named = _all_named(len(observations.anonymous), wanted)
-        return [dict.fromkeys(slots, named) for _ in scores]
-
-    def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
-        """Of a sure attacker."""
-        self._ask(Question("evidence", observations, (score,)))
-        return np.zeros(len(observations.anonymous))
-
-    def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
-        """Left to the merge: who is searched further depends on what was found."""
-        return np.ones(len(observations.anonymous))
-
-    def _ask(self, question: Question) -> None:
-        self.asked[name_of(self.step, question)] = question
-
-
-@dataclass(eq=False)
-class Answering:
-    """An engine that answers from what all parts found, and finds out the rest itself.
-
-    Attributes:
-        engine: Who finds out the rest.
-        parts: What all parts found.
-        passes: What they knew of all rows.
-        step: The step that asks.
-        others: How many questions no part had answered.
-        skipped: Whether a step was found done.
-    """
-
-    engine: LocalEngine
-    parts: Parts
-    passes: Passes
-    step: str = ""
-    others: int = 0
-    skipped: bool = False
-
-    def begin(self, step: str, *, found: bool) -> None:
-        """A step begins, or was found done: then those after it are not as they were."""
-        self.step = step
-        self.skipped |= found
-        self.passes.enter("" if self.skipped else step)
 
     def hold(self, rows: Rows) -> Rows:
         """The rows where they are searched."""
@@ -511,6 +429,68 @@ class Answering:
     def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the logarithm of the sum over all known rows of exp(score)."""
         return self._answer(Question("evidence", observations, (score,)))  # type: ignore[no-any-return]
+
+    def _answer(self, question: Question) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(eq=False)
+class _Asking(_Asked):
+    """An engine that answers nothing, and writes down what it is asked.
+
+    It says that everybody was named, by a sure attacker: no figure is made of it, but the study
+    goes on.
+
+    Attributes:
+        engine: What holds rows.
+        asked: All questions by their names.
+        step: The step that asks.
+    """
+
+    engine: LocalEngine
+    asked: dict[str, Question] = field(default_factory=dict)
+    step: str = ""
+
+    def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
+        """Left to the merge: who is searched further depends on what was found."""
+        return np.ones(len(observations.anonymous))
+
+    def _answer(self, question: Question) -> Any:
+        self.asked[name_of(self.step, question)] = question
+        targets = len(question.seen.anonymous)
+        if question.kind == "evidence":
+            return np.zeros(targets)
+        named = _all_named(targets, question.wanted)
+        if question.kind == "search":
+            return named
+        return [dict.fromkeys(question.slots, named) for _ in question.scores]
+
+
+@dataclass(eq=False)
+class Answering(_Asked):
+    """An engine that answers from what all parts found, and finds out the rest itself.
+
+    Attributes:
+        engine: Who finds out the rest.
+        parts: What all parts found.
+        passes: What they knew of all rows.
+        step: The step that asks.
+        others: How many questions no part had answered.
+        skipped: Whether a step was found done.
+    """
+
+    engine: LocalEngine
+    parts: Parts
+    passes: Passes
+    step: str = ""
+    others: int = 0
+    skipped: bool = False
+
+    def begin(self, step: str, *, found: bool) -> None:
+        """A step begins, or was found done: then those after it are not as they were."""
+        self.step = step
+        self.skipped |= found
+        self.passes.enter("" if self.skipped else step)
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the chance of naming the right user."""

@@ -78,20 +78,6 @@ class SparkEngine(Searches):
             return rows
         return self._sent.get(rows, self._there)
 
-    def reduce(
-        self,
-        rows: Rows,
-        work: Work[Result],
-        merge: Merge[Result],
-        *,
-        step: int | None = None,
-        most: int = TOKEN_PAIRS,
-        pairs: int = 0,
-    ) -> Result:
-        """Send the work to the rows; merge what it finds there."""
-        with self.begin(pairs * rows.users) as asked:
-            return asked.reduce(rows, work, merge, step=step, most=most, pairs=pairs)
-
     @contextmanager
     def begin(self, pairs: int) -> Iterator[Engine]:
         """What answers one question, and reports how far it is."""
@@ -220,10 +206,9 @@ class _Question:
         if not isinstance(held, Elsewhere):
             found = LocalEngine().reduce(held, work, merge, step=step, most=most)
         else:
-            how: dict[str, Any] = {"step": step, "most": most, "pairs": pairs}
-            if self.engine.progress is not None and mine:
-                how["report"] = lambda share: self.report(before + int(share * mine))
-            found = held.over(work, merge, **how)
+            told = self.engine.progress is not None and mine
+            report = (lambda share: self.report(before + int(share * mine))) if told else None
+            found = held.over(work, merge, step=step, most=most, report=report)
         self.report(before + mine)
         return found
 

@@ -13,11 +13,9 @@ from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
 from reidrisk.engines.spark.shipping import shipped, unshipped
 from reidrisk.guests import guest
-from reidrisk.passes import Merge, Work
+from reidrisk.passes import Merge, Report, Work
 
 Found = TypeVar("Found")
-Report = Callable[[float], None]
-"""Told what share of a job is done."""
 
 # So few results are merged at once; more, in two rounds.
 _FEW = 8

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from reidrisk.engines.memory import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import Cut, Facts
 from reidrisk.engines.spark.errors import explaining
-from reidrisk.engines.spark.jobs import Report, Task, run
+from reidrisk.engines.spark.jobs import Task, run
 from reidrisk.engines.spark.sources import Source
 from reidrisk.errors import InvalidInput
-from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Result, Work
+from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Report, Result, Work
 from reidrisk.rows import BagRows, Kind, Rows, SetRows, TokenRows, Tokens, read_only
 
 MOST_ROWS = 1 << 19
@@ -158,9 +158,8 @@ class SparkRows(_OfFacts):
         *,
         step: int | None = None,
         most: int = ROWS_AT_A_TIME,
-        pairs: int = 0,
-        loose: bool = False,
         report: Report | None = None,
+        loose: bool = False,
     ) -> Result:
         """Let `work` see each block once, on the executors, and merge the results there.
 
@@ -169,9 +168,8 @@ class SparkRows(_OfFacts):
             merge: Puts two results together.
             step: Rows in a block, exactly, but for the last.
             most: Rows in a block at most, if `step` is not given.
-            pairs: Not needed: whoever reports progress knows how many rows there are.
-            loose: Bags are given as `BagRows`, not beside each other.
             report: Told now and then what share is done.
+            loose: Bags are given as `BagRows`, not beside each other.
         """
         fits = max(self.facts.rows_in(_BLOCK_BYTES), FEWEST_ROWS)
         most = max(min(most, MOST_ROWS, fits), FEWEST_ROWS)
