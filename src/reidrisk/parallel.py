@@ -43,12 +43,13 @@ class Kernel:
         return self.__dict__.setdefault("compiled", _compiled(self.py_func))
 
     def __call__(self, *arguments: Any) -> Any:
+        """Compile it for such arguments, if need be, and run it."""
         return self.compiled(*arguments)
 
     @property
     def _numba_type_(self) -> Any:
         """What numba asks a value for that another kernel names."""
-        return self.compiled._numba_type_  # noqa: SLF001
+        return self.compiled._numba_type_
 
     def __reduce__(self) -> str:
         """By its name: whoever gets it uses the one it has compiled or keeps on disk."""

@@ -3,7 +3,7 @@
 import numpy as np
 
 from reidrisk.files import ONLY_ME
-from reidrisk.information.independence import Independence
+from reidrisk.information.records import Independence
 from reidrisk.information.sequence_model import Curve, SequenceBits
 from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look

@@ -46,7 +46,7 @@ class Releases(click.Group):
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """All names."""
-        from reidrisk.study.parameters import release_kinds
+        from reidrisk.releases.table import release_kinds
 
         return sorted(release_kinds())
 

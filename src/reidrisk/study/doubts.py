@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from reidrisk.attacks import ATTACKS, attack_named
+from reidrisk.attacks.table import all_attacks, attack_named
+from reidrisk.releases.table import release_kinds
 from reidrisk.study.comparing import MOST_UNASSESSED
 from reidrisk.study.judging import Check, Limits
-from reidrisk.study.parameters import release_kinds
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.words import listed, unit, units
@@ -102,7 +102,7 @@ def _share_unassessed(risk: Risk) -> float:
 
 def _weak(result: Result, judged: Collection[str]) -> Iterator[str]:
     """Only attacks that leave out what an attacker may well know; those of others are trusted."""
-    if not judged or not all(name in ATTACKS for name in judged):
+    if not judged or not all(name in all_attacks() for name in judged):
         return
     names = ", ".join(sorted(judged))
     if PLAIN.issuperset(judged):

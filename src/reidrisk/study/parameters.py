@@ -8,18 +8,17 @@ import difflib
 import math
 import operator
 from collections.abc import Iterable, Mapping
-from functools import cache
 from typing import Any
 
-import reidrisk.releases as package
 from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
 from reidrisk.passes import Blocks, over_rows
-from reidrisk.plugins import is_path, part_at, parts_of
+from reidrisk.plugins import is_path, part_at
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
+from reidrisk.releases.table import is_release, release_kinds
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
@@ -99,17 +98,11 @@ def _number(parameter: Parameter, value: Any) -> Any:
     return number
 
 
-@cache
-def release_kinds() -> dict[str, type[AnyRelease]]:
-    """All releases of this package by name."""
-    return parts_of(package, _is_release)
-
-
 def release_kind(name: str) -> type[AnyRelease]:
     """The release of this name: one of this package, or `module:Class` of someone else."""
     if is_path(name):
         found = part_at(name, "a release")
-        if not _is_release(found):
+        if not is_release(found):
             raise InvalidInput(
                 f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
                 "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
@@ -229,14 +222,6 @@ def _usual(parameter: Parameter, source: Source) -> float | int | None:
 def _gaps(blocks: Blocks) -> int:
     """Empty places of some rows."""
     return sum(int((rows == MISSING).sum()) for _, rows in blocks)
-
-
-def _is_release(part: object) -> bool:
-    named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
-    return named and any(
-        all(callable(getattr(part, one, None)) for one in said)
-        for said in (("slots", "show", "promises"), ("slots", "surveyed"))
-    )
 
 
 def _in_range(parameter: Parameter, wrong: str) -> str:

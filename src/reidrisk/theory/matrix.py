@@ -6,19 +6,18 @@ every statement of the paper reads P column by column.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import column_of
-from reidrisk.inputs.labels import encode
-from reidrisk.inputs.matrices import LongMatrix, long_matrix_of, read_matrix_parts
-from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import AnyPath
 from reidrisk.rows import read_only
+
+if TYPE_CHECKING:
+    from reidrisk.inputs.matrices import LongMatrix
+    from reidrisk.inputs.tables import AnyPath
 
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
@@ -101,10 +100,12 @@ class RepresentationMatrix:
                 probability 0. Rows and columns of P follow the sorted labels, whatever the order
                 of the table.
         """
+        from reidrisk.inputs.matrices import long_matrix_of
+
         return cls._from_long(long_matrix_of(table))
 
     @classmethod
-    def _from_long(cls, rows: LongMatrix) -> Self:
+    def _from_long(cls, rows: "LongMatrix") -> Self:
         users, shown, place = rows.users, rows.representations, rows.source.place
         names = _Names(
             row=lambda row: f"{place(int((users.codes == row).argmax()))}: the user of this row",
@@ -124,6 +125,10 @@ class RepresentationMatrix:
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
         """Build one-hot rows: user i always shows `representations[i]`, a number or text."""
+        from reidrisk.inputs.columns import column_of
+        from reidrisk.inputs.labels import encode
+        from reidrisk.inputs.sources import Source
+
         name = "representations"
         column = column_of(name, representations)
         shown = encode(column, name, Source((name,), (len(column),)))
@@ -168,7 +173,9 @@ class RepresentationMatrix:
         return f"<RepresentationMatrix {self.users:,} users x {self.representations:,}, {kind}>"
 
 
-def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> RepresentationMatrix:
+def read_matrix(
+    path: "AnyPath", *, columns: Mapping[str, str] | None = None
+) -> RepresentationMatrix:
     """Read a matrix: `.npy` dense, `.npz` scipy sparse, or a table of long rows.
 
     Args:
@@ -179,6 +186,8 @@ def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> R
     Raises:
         InvalidInput: Naming the file and what is wrong in it.
     """
+    from reidrisk.inputs.matrices import LongMatrix, read_matrix_parts
+
     parts = read_matrix_parts(path, columns)
     if isinstance(parts, LongMatrix):
         return RepresentationMatrix._from_long(parts)  # noqa: SLF001  our own
