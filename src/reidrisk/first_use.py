@@ -18,17 +18,18 @@ def on_first_use(
 
     Args:
         package: Its name.
-        homes: The names that each of its modules gives; a module is a name of the package, too. No
-            name may be that of a module, since Python puts the module in its place.
+        homes: The names that each module gives, as seen from the package: one with a dot in front
+            is beside it. Modules are names of the package, too, and no other name may be that of
+            a module, since Python puts the module in its place.
     """
     home = {name: module for module, names in homes.items() for name in names}
 
     def load(name: str) -> Any:
         if name in homes:
-            return importlib.import_module(f"{package}.{name}")
+            return importlib.import_module(f".{name}", package)
         if name not in home:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(f"{package}.{home[name]}"), name)
+        value = getattr(importlib.import_module(f".{home[name]}", package), name)
         setattr(sys.modules[package], name, value)
         return value
 

@@ -7,6 +7,16 @@ from reidrisk.attacks.attack import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.plugins import is_path, part_at, parts_of
 
+ATTACKS: dict[str, type[Attack]]
+"""All attacks of this package by name."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make the table of all attacks when it is first asked for."""
+    if name == "ATTACKS":
+        return all_attacks()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 @cache
 def all_attacks() -> dict[str, type[Attack]]:
