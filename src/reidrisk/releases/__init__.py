@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from reidrisk.first_use import on_first_use
 
 if TYPE_CHECKING:
+    from reidrisk.releases.bits import Bits
     from reidrisk.releases.cohorts import Cohorts
     from reidrisk.releases.exact import ExactRows
     from reidrisk.releases.gaps import GapChances
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from reidrisk.releases.randomised_response import RandomisedResponse
     from reidrisk.releases.release import (
         AnyRelease,
-        Bits,
         Exact,
         Informs,
         KnowsWhoIsThere,
@@ -29,12 +29,14 @@ if TYPE_CHECKING:
         Surveys,
         prepared,
     )
-    from reidrisk.releases.topics import Popularity, TopicsApi, popularity
+    from reidrisk.releases.topics.api import TopicsApi
+    from reidrisk.releases.topics.popularity import Popularity, popularity
     from reidrisk.releases.utilities import Utility, utility
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
         {
+            "bits": ("Bits",),
             "cohorts": ("Cohorts",),
             "exact": ("ExactRows",),
             "gaps": ("GapChances",),
@@ -46,7 +48,6 @@ else:
             "randomised_response": ("RandomisedResponse",),
             "release": (
                 "AnyRelease",
-                "Bits",
                 "Exact",
                 "Informs",
                 "KnowsWhoIsThere",
@@ -59,7 +60,8 @@ else:
                 "Surveys",
                 "prepared",
             ),
-            "topics": ("Popularity", "TopicsApi", "popularity"),
+            "topics.api": ("TopicsApi",),
+            "topics.popularity": ("Popularity", "popularity"),
             "utilities": ("Utility", "utility"),
         },
     )

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-from reidrisk.plugins import parts_of
+from reidrisk.plugins import part_named, parts_of
 from reidrisk.releases.release import AnyRelease
 
 
@@ -12,6 +12,14 @@ def release_kinds() -> dict[str, type[AnyRelease]]:
     import reidrisk.releases as package  # noqa: PLC0415  which has this module
 
     return parts_of(package, is_release)
+
+
+def own_release(name: str) -> type[AnyRelease] | None:
+    """The release of this package of this name, if there is one."""
+    import reidrisk.releases as package  # noqa: PLC0415  which has this module
+
+    found: type[AnyRelease] | None = part_named(package, name, is_release)
+    return found
 
 
 def is_release(part: object) -> bool:

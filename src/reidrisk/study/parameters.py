@@ -18,7 +18,7 @@ from reidrisk.passes import Blocks, over_rows
 from reidrisk.plugins import is_path, part_at
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
-from reidrisk.releases.table import is_release, release_kinds
+from reidrisk.releases.table import is_release, own_release, release_kinds
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
@@ -109,13 +109,13 @@ def release_kind(name: str) -> type[AnyRelease]:
             )
         parameters_of(found)
         return found  # type: ignore[no-any-return]
-    kinds = release_kinds()
-    if name not in kinds:
+    if (own := own_release(name)) is None:
+        kinds = release_kinds()
         raise InvalidInput(
             f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
             "those of others as module:Class"
         )
-    return kinds[name]
+    return own
 
 
 def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
