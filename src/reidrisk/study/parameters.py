@@ -4,21 +4,19 @@ Study files, sweeps, `--vary` and `calibrate` all come here; what a parameter ma
 is safer, the release alone says.
 """
 
-import difflib
 import math
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from reidrisk.checks import shown
+from reidrisk.checks import meant, shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
 from reidrisk.passes import Blocks, over_rows
-from reidrisk.plugins import is_path, part_at
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
-from reidrisk.releases.table import is_release, own_release, release_kinds
+from reidrisk.releases.table import release_kind
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
@@ -96,26 +94,6 @@ def _number(parameter: Parameter, value: Any) -> Any:
         raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}")
     parameter.check(number)
     return number
-
-
-def release_kind(name: str) -> type[AnyRelease]:
-    """The release of this name: one of this package, or `module:Class` of someone else."""
-    if is_path(name):
-        found = part_at(name, "a release")
-        if not is_release(found):
-            raise InvalidInput(
-                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
-                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
-            )
-        parameters_of(found)
-        return found  # type: ignore[no-any-return]
-    if (own := own_release(name)) is None:
-        kinds = release_kinds()
-        raise InvalidInput(
-            f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
-            "those of others as module:Class"
-        )
-    return own
 
 
 def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
@@ -201,12 +179,6 @@ def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
             f" got {shown(value)}"
         )
     return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
-
-
-def meant(name: str, known: Iterable[str]) -> str:
-    """What someone may have meant, as part of a sentence that says there is no such thing."""
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f": did you mean {close[0]}?" if close else "."
 
 
 def _usual(parameter: Parameter, source: Source) -> float | int | None:
