@@ -2,9 +2,12 @@
 
 import copy
 import functools
+import hashlib
 import re
+from importlib.metadata import version
 from typing import Any
 
+from reidrisk import own_cache
 from reidrisk.drawing import Look, config
 from reidrisk.guests import guest
 from reidrisk.machine import GIB, check_address_space
@@ -23,7 +26,9 @@ def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, A
         raise TypeError(f"{exhibit.name} has no chart")
     # A theme that somebody enabled in altair must not change the report.
     with guest("altair").theme.enable("none"):
-        spec: dict[str, Any] = exhibit.draw(exhibit.rows, look).properties(width=width).to_dict()
+        drawn = exhibit.draw(exhibit.rows, look).properties(width=width)
+        # Whether it is Vega-Lite is found out by who draws it, and for ours by a test.
+        spec: dict[str, Any] = drawn.to_dict(validate=False)
     spec["config"] = config(look)
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec["description"] = f"{exhibit.title}. {exhibit.sentence}"
@@ -58,8 +63,17 @@ def _renderer() -> Any:
 
 @functools.cache
 def library() -> str:
-    """The scripts that draw charts in a browser, all in one."""
+    """The scripts that draw charts in a browser, all in one: bundled once a machine."""
+    guest("vl_convert")  # asked for first, so that who lacks it is told how to get it
+    made_by = f"vl-convert {version('vl-convert-python')}, Vega-Lite {_version()}".encode()
+    folder = own_cache.own_folder()
+    path = folder and folder / f"charts-{hashlib.sha256(made_by).hexdigest()[:32]}.js"
+    kept = path and own_cache.found(path, made_by)
+    if kept:
+        return kept.decode()
     script: str = _renderer().javascript_bundle(vl_version=_version())
+    if path:
+        own_cache.keep(path, made_by, script.encode())
     return script
 
 
