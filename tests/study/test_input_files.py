@@ -126,4 +126,4 @@ def test_a_released_folder_is_hashed_once(tmp_path, monkeypatch):
     for module in (input_files, seals):
         monkeypatch.setattr(module, "sha256_of", counted)
     assert call("attack", tmp_path / "seen", "--attack", "hamming").returncode == 0
-    assert sorted(read) == ["anonymous.parquet", "known.parquet"]
+    assert sorted(read) == ["anonymous.parquet", "known.parquet", "labels.parquet"]
