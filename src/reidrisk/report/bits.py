@@ -5,7 +5,7 @@ from typing import Any
 
 from reidrisk.drawing import Look, chart, fixed, layer, of, settings
 from reidrisk.estimates import standard_errors
-from reidrisk.information.sequences import Mean
+from reidrisk.information.records import Mean
 from reidrisk.report.parts import Column, Row, span
 from reidrisk.study.saying.numbers import bits, percent
 

@@ -22,8 +22,8 @@ from reidrisk.risk.engine import Engine
 from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in, forget_begun
-from reidrisk.study.describe import fingerprint
 from reidrisk.study.desks import Desk, Watched
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.sound import unsound

@@ -30,7 +30,8 @@ from reidrisk.releases.release import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.measuring import Measured, measured
-from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.describe import describe
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import Setting
 from reidrisk.study.sides import crowd_in, empty_side, sides_of
 from reidrisk.study.two_tables import TwoTables, targets_in_order
