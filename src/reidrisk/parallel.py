@@ -33,7 +33,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., object])
 
-_MOMENT = 1.0
+_MOMENT = 0.5
 """Seconds that threads are waited for after an interrupt."""
 
 _here = threading.local()
