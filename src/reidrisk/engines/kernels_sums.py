@@ -3,7 +3,7 @@
 import numpy as np
 
 from reidrisk.engines.kernels import Array
-from reidrisk.engines.kernels_search import place_of_levels
+from reidrisk.engines.kernels_sift import place_of_levels
 from reidrisk.parallel import kernel
 
 LANES = 32
