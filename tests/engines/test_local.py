@@ -92,7 +92,7 @@ def test_every_way_equals_the_reference(way, data, ranks):
     if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
         way = Way.LANES
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.plan.cheapest_search", lambda *_: way)
+        patch.setattr("reidrisk.engines.plan.cheapest_search", lambda *_, **__: way)
         fast = LocalEngine(threads=2, rows=17).search(seen, score, ranks=ranks, second=True)
     assert_same(fast, ReferenceEngine().search(seen, score, ranks=ranks, second=True))
 
