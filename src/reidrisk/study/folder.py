@@ -78,12 +78,13 @@ def run_in(
     """
     engine = LocalEngine() if engine is None else engine
     # First, since it refuses what cannot be run: then the folder stays as it is.
-    names = [step.name for step in study.steps(source, engine)]
+    steps = study.steps(source, engine)
+    names = [step.name for step in steps]
     what = {"study": study.describe(source), "inputs": inputs or {}}
     run = _Run(Path(folder), what, guests_of(study), text, fresh)
 
     def finished(keep: Keep, kept: Checkpoints) -> Result:
-        found = study.run(source, engine=engine, keep=keep)
+        found = study.carried_out(steps, source, keep)
         return replace(
             found, inputs=dict(inputs or {}), signoff=signoff, versions=dict(kept.ran_with)
         )
