@@ -52,7 +52,7 @@ LISTING = {
 
 WORKING = {
     "reidrisk compare run run": 15,
-    "reidrisk gate run --compare run --worse-by 1%": 15,
+    "reidrisk gate run --compare run --worse-by 50%": 15,
     "reidrisk inspect plays.csv": 15,
     "reidrisk singling plays.csv --columns item": 15,
     "reidrisk report run --edition signoff -o signoff.html": 15,

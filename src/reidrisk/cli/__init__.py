@@ -7,6 +7,8 @@ This module and `stopping` load nothing that takes time: whoever stops a command
 loaded is heard.
 """
 
+import atexit
+import gc
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.cli.stopping import stoppable
@@ -19,6 +21,9 @@ __all__ = ["cli", "main"]
 
 def main() -> None:
     """Run the command line, as whoever called the program asks."""
+    # At its end Python looks for cycles in all that was loaded, for up to half a second.
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
 
     def run() -> None:
         from reidrisk.cli.app import run as run_command

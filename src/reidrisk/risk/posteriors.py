@@ -5,8 +5,8 @@ from functools import cached_property
 
 import numpy as np
 
+from reidrisk import engines
 from reidrisk.attacks.attack import Attack, View
-from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
     Claims,
@@ -104,7 +104,7 @@ def posterior(
     """
     check_likelihood(attack_of(attack))
     length = one_length(seen, slots)
-    engine = LocalEngine() if engine is None else engine
+    engine = engines.LocalEngine() if engine is None else engine
     name, score = attack_of(attack).name, fitted(attack, seen, view).score
     model = normalised(score)
     again = matches if model is score else None

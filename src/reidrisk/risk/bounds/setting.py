@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from reidrisk.engines import LocalEngine
+from reidrisk import engines
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
 from reidrisk.releases.bits import Bits
@@ -33,7 +33,7 @@ class Setting:
     seen: Observations
     slots: int
     level: float = 0.95
-    engine: Engine = field(default_factory=LocalEngine)
+    engine: Engine = field(default_factory=lambda: engines.LocalEngine())  # noqa: PLW0108  lazy
     release: Release | None = None
     people: People | None = None
     seed: int | None = None
