@@ -1,6 +1,8 @@
 """Work cut into blocks."""
 
+import _thread
 import threading
+import time
 
 import pytest
 
@@ -81,3 +83,80 @@ def test_a_thread_that_cannot_be_started_is_a_want_of_memory(monkeypatch):
     monkeypatch.setattr(threading.Thread, "start", refuse)
     with pytest.raises(MemoryError, match="start new thread"):
         parallel.over_blocks(lambda *_: None, 2, 1)
+
+
+def interrupted(work):
+    """Interrupt the main thread when some work has begun; what the work does then."""
+
+    def begin(taken):
+        next(taken)
+        _thread.interrupt_main()
+        work()
+
+    with pytest.raises(KeyboardInterrupt):
+        parallel.over_queue(begin, [1], 1)
+
+
+def listen_for_ever(*_):
+    while True:
+        parallel.listen()
+        time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "work",
+    [
+        listen_for_ever,
+        lambda: parallel.over_blocks(listen_for_ever, 2, 1),
+        lambda: parallel.over_queue(list, iter(int, 1), 2),
+        lambda: list(parallel.ahead(map(listen_for_ever, range(2)))),
+    ],
+    ids=["one item", "blocks within", "a queue within", "items ahead"],
+)
+def test_an_interrupt_ends_work_that_listens(work):
+    interrupted(work)
+    assert threading.active_count() == 1
+
+
+def test_an_interrupt_does_not_wait_for_work_that_does_not_listen(monkeypatch):
+    monkeypatch.setattr(parallel, "_MOMENT", 0.01)
+    let_go = threading.Event()
+    interrupted(lambda: let_go.wait(timeout=60))
+    (left,) = (one for one in threading.enumerate() if one is not threading.main_thread())
+    assert left.daemon
+    let_go.set()
+    left.join(timeout=10)
+    assert not left.is_alive()
+
+
+def test_of_several_errors_the_first_in_order_is_raised(monkeypatch):
+    monkeypatch.setattr(parallel, "cores", lambda: 2)
+    second = threading.Event()
+
+    def work(start, _):
+        if start:
+            second.set()
+        assert second.wait(timeout=10)
+        time.sleep(0.1 - start / 10)
+        raise ValueError(f"block {start}")
+
+    with pytest.raises(ValueError, match="block 0"):
+        parallel.over_blocks(work, 2, 1)
+
+
+def test_an_error_empties_the_queue():
+    seen = []
+
+    def work(taken):
+        for item in taken:
+            seen.append(item)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        parallel.over_queue(work, range(100), 2)
+    assert len(seen) <= 2
+
+
+def test_who_is_not_interrupted_may_listen():
+    parallel.listen()
+    assert parallel.over_blocks(lambda *_: parallel.listen(), 3, 1) == [None] * 3

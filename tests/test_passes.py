@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from tests.apart import ApartRows
 
-from reidrisk import BagRows, InvalidInput, LocalEngine, Observations, TokenRows, TopicsApi
+from reidrisk import BagRows, InvalidInput, LocalEngine, Observations, TokenRows, TopicsApi, passes
 from reidrisk.attacks import Hamming, View, WeightedHamming
 from reidrisk.attacks.gap_chances import share_of_gaps
 from reidrisk.attacks.holders import times_held
@@ -275,3 +275,45 @@ def test_a_fit_asks_for_no_rows():
     for attack in (Hamming(), WeightedHamming(HIDES)):
         attack.fit(View.of(seen, release=HIDES))
     assert rows.passes
+
+
+def pace(seconds, most=1 << 20, users=1 << 24, threads=2):
+    """The sizes of blocks, if rows take so many seconds: a function of their number."""
+    pacing, left, sizes = passes._Pace(most, users, threads), users, []  # noqa: SLF001
+    while left > 0:
+        size = min(pacing.size(left), left)
+        sizes.append(size)
+        pacing.took(size, seconds(size))
+        left -= size
+    assert sum(sizes) == users
+    return sizes
+
+
+def test_blocks_of_quick_work_are_as_large_as_may_be():
+    sizes = pace(lambda rows: rows * 1e-7)
+    assert sizes[0] < max(sizes) == 1 << 20
+    assert len(sizes) < 20
+    assert sizes[-1] == sizes[-2]
+
+
+def test_blocks_of_slow_work_are_worked_on_in_half_a_second():
+    sizes = pace(lambda rows: rows * 1e-3, users=1 << 16)
+    assert set(sizes[8:]) <= {256, 128}
+
+
+def test_blocks_are_not_smaller_if_that_saves_no_time():
+    sizes = pace(lambda rows: 2.0 + rows * 1e-9)
+    assert min(sizes) >= 1 << 17
+    assert sorted(sizes)[len(sizes) // 2] == 1 << 18
+
+
+def test_blocks_grow_again_after_one_that_was_slow_by_chance():
+    first = iter([9.0])  # a kernel that is compiled
+    sizes = pace(lambda rows: next(first, rows * 1e-7))
+    assert max(sizes) == 1 << 20
+
+
+@pytest.mark.parametrize(("most", "users", "threads"), [(1, 5, 2), (10, 1, 8), (7, 100, 3)])
+def test_blocks_are_never_larger_than_allowed(most, users, threads):
+    assert max(pace(lambda _: 0.0, most, users, threads)) <= most
+    assert max(pace(lambda _: 9.0, most, users, threads)) <= most

@@ -6,6 +6,8 @@ over the cores of this machine. Rows that are elsewhere go over themselves: the 
 them, and only what it found comes back.
 """
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,6 +37,12 @@ ROWS_AT_A_TIME = 1 << 18
 _keep: ContextVar[Keep | None] = ContextVar("keep", default=None)
 
 _LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
+
+# The first block is this part of the largest, unless these are few rows; the fewest are a word of
+# bits. What is long, in seconds; how many times more is tried at most; what is no less: measured,
+# see decision 0124.
+_FIRST, _FEW, _FEWEST = 4, 1 << 12, 1 << 6
+_LONG, _MORE, _HELPED = 0.4, 8, 0.8
 
 
 @runtime_checkable
@@ -104,29 +112,82 @@ def over_here(
     work: Work[Result],
     merge: Merge[Result],
     *,
-    size: int,
+    step: int | None = None,
+    most: int = ROWS_AT_A_TIME,
     threads: int,
     done: Callable[[int], None] | None = None,
 ) -> Result:
     """The same for rows that are read on this machine.
 
+    Unless there is a step, blocks are as large as can be worked on in a fraction of a second, so
+    that an interrupt is heard and progress moves.
+
     Args:
         rows: Known rows.
         work: Called once by each thread, with blocks from one queue.
         merge: Puts two results together.
-        size: Rows in a block.
+        step: Rows in a block, exactly, but for the last.
+        most: Rows in a block at most, if there is no step.
         threads: How many.
         done: Told, from any thread, how many rows were worked on since.
     """
-    cuts = [(start, min(start + size, rows.users)) for start in range(0, rows.users, size)]
+    pace = _Pace(most, rows.users, threads)
+
+    def cuts() -> Iterator[tuple[int, int]]:
+        start = 0
+        while start < rows.users:
+            stop = min(start + (step or pace.size(rows.users - start)), rows.users)
+            yield start, stop
+            start = stop
 
     def read(taken: Iterator[tuple[int, int]]) -> Blocks:
         for start, stop in taken:
+            began = time.thread_time()
             yield start, rows.block(start, stop)
+            pace.took(stop - start, time.thread_time() - began)
             if done is not None:
                 done(stop - start)
 
-    return fold(merge, over_queue(lambda taken: work(read(taken)), cuts, threads))
+    busy = min(threads, -(-rows.users // (step or pace.rows)))
+    return fold(merge, over_queue(lambda taken: work(read(taken)), cuts(), busy))
+
+
+class _Pace:
+    """How many rows to work on at a time, by how long some took.
+
+    Begins with few rows, and takes more while that is quick. Takes fewer when that was long, unless
+    fewer took as long: there is work, too, which every block costs.
+
+    Args:
+        most: Rows at most.
+        users: All rows.
+        threads: How many take some.
+    """
+
+    def __init__(self, most: int, users: int, threads: int) -> None:
+        self.threads = threads
+        self.most = max(min(most, -(-users // threads)), 1)
+        self.fewest = min(_FEWEST, self.most)
+        self.rows = max(self.most // _FIRST, min(_FEW, self.most))
+        self.last: int | None = None
+        self.long = self.most, math.inf
+
+    def size(self, left: int) -> int:
+        """Rows of the next block, of those that are left: the last as large for every thread."""
+        if self.last is None and left <= self.threads * self.rows:
+            self.last = max(-(-left // self.threads), self.fewest)
+        return min(self.rows, self.last or self.rows)
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Learn how long some rows took; less may be known than when they were taken."""
+        before, long = self.long
+        if seconds > _LONG and self.fewest < rows <= self.rows:
+            if rows < before and seconds > _HELPED * long:
+                self.fewest = self.rows = before
+            else:
+                self.long, self.rows = (rows, seconds), max(rows // 2, self.fewest)
+        elif seconds < _LONG / 2 and rows >= self.rows:
+            self.rows = min(int(rows * _LONG / max(seconds, _LONG / _MORE)), self.most)
 
 
 def _over(
@@ -134,4 +195,4 @@ def _over(
 ) -> Result:
     if isinstance(rows, Elsewhere):
         return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
-    return over_here(rows, work, merge, size=most if step is None else step, threads=cores())
+    return over_here(rows, work, merge, step=step, most=most, threads=cores())

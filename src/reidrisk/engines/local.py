@@ -95,7 +95,8 @@ class _Crew:
             rows,
             work,
             merge,
-            size=self.room.rows_together(rows.users, most) if step is None else step,
+            step=step,
+            most=self.room.rows_together(rows.users, most),
             threads=self.room.threads,
             done=(lambda users: self.report(users * pairs)) if pairs else None,
         )

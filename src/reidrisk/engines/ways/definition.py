@@ -1,7 +1,7 @@
 """The definition, block by block: for scores of which nothing is known but themselves."""
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -20,6 +20,7 @@ from reidrisk.matches import (
     up_to_rank,
 )
 from reidrisk.observations import Observations, Tokens
+from reidrisk.parallel import listen
 from reidrisk.passes import Blocks, unit
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.score import log_sum
@@ -41,7 +42,7 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
             for first in range(0, len(rows), _ROWS_AT_A_TIME):
                 some = rows[first : first + _ROWS_AT_A_TIME]
                 numbers = np.arange(len(some)) + observations.first + start + first
-                scores = (score.of(some, shown) for shown in observations.anonymous)
+                scores = (score.of(some, shown) for shown in _each(observations))
                 found = found.merge(matches_among(numbers, scores, truth, listing))
         return found
 
@@ -103,6 +104,13 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
 def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))
-    for target, shown in enumerate(observations.anonymous):
+    for target, shown in enumerate(_each(observations)):
         sums[target] = log_sum(score.of(known, shown) / GRID, axis=0)
     return sums
+
+
+def _each(observations: Observations) -> Iterator[Tokens]:
+    """What is shown of each target; all of them take long."""
+    for shown in observations.anonymous:
+        listen()
+        yield shown

@@ -11,6 +11,7 @@ from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.truth import true_scores
 from reidrisk.matches import ABSENT, NOBODY, UNCOUNTED, Matches, Wanted, up_to_rank
 from reidrisk.observations import Observations, Tokens
+from reidrisk.parallel import listen
 from reidrisk.passes import Blocks
 from reidrisk.scores import Score
 
@@ -74,6 +75,7 @@ def few_rows_first(blocks: Blocks) -> Iterator[tuple[int, Tokens]]:
     for start, rows in blocks:
         first = 0
         while first < len(rows):
+            listen()
             yield start + first, rows[first : first + step]
             first += step
             step = min(2 * step, ROWS_PER_SCAN)

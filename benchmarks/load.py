@@ -1,0 +1,310 @@
+"""What large work asks of who waits for it: memory, time, progress that moves, and Ctrl-C.
+
+Every kind of work runs in a program of its own. First each is interrupted at several moments: the
+seconds until it has ended. Then each runs to its end: what its memory was said to be against what
+it was, and the longest time without a report of progress.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+import reidrisk as rr
+from benchmarks.tools import figures
+from reidrisk.data import SequenceChances, synthetic_topics
+from reidrisk.engines import LocalEngine
+from reidrisk.engines.memory import Room
+from reidrisk.observations import Observations
+from reidrisk.rows import BagRows, TokenRows
+from reidrisk.scores import OverlapWeights, TokenTable, TypeMixture
+
+TOPICS, MIB = 349, 1 << 20
+MOMENTS = (0.3, 2.0, 8.0)
+"""Seconds after work has begun."""
+
+LONGEST = 600
+
+
+def drawn(random, shape, tokens):
+    """Tokens, the first the most popular."""
+    steps = np.cumsum(1 / np.arange(3, tokens + 3) ** 0.9)
+    out = np.empty(shape, np.int32 if tokens > 1 << 15 else np.int16)
+    for start in range(0, len(out), 1 << 20):
+        part = out[start : start + (1 << 20)]
+        part[:] = np.minimum(
+            np.searchsorted(steps, random.random(part.shape, np.float32) * steps[-1]), tokens - 1
+        )
+    return out
+
+
+def people(users, targets, slots=8, tokens=TOPICS, gaps=0.0):
+    """Independent people, of whom three slots in ten are shown as they are known."""
+    random = np.random.default_rng(1)
+    known, shown = (drawn(random, (count, slots), tokens) for count in (users, targets))
+    truth = random.choice(users, targets, replace=False)
+    same = random.random(shown.shape) < 0.3
+    shown[same] = known[truth][same]
+    for rows in (known, shown):
+        rows[random.random(rows.shape, np.float32) < gaps] = -1
+    return Observations(TokenRows(known, tokens=tokens), shown, truth, tokens=tokens)
+
+
+def fitted(attack, seen):
+    return attack.fit(rr.attacks.View.of(seen, release=rr.TopicsApi()))
+
+
+def mixture():
+    """The score of who knows the types of users."""
+    interests = synthetic_topics(users=1, seed=0).interests
+    chances = SequenceChances.of(interests, 0.05)
+    return TypeMixture(interests.type_weights, chances.single.T, chances.joint.transpose(2, 0, 1))
+
+
+def table(tokens=TOPICS, slots=8):
+    gains = np.random.default_rng(2).normal(-4, 1, (tokens + 1, tokens + 1))
+    gains[np.arange(tokens), np.arange(tokens)] += 5
+    return TokenTable(gains, gaps=True)
+
+
+class Plain(rr.scores.TokenWeights):
+    """Token weights as somebody's own score, of which nothing is known."""
+
+
+def searching(users, targets, score, **how):
+    seen = people(users, targets, **how)
+    weights = score(seen) if callable(score) else score
+    return lambda engine: engine.search(seen, weights)
+
+
+def weighted(seen):
+    return fitted(rr.WeightedHamming(rr.TopicsApi()), seen)
+
+
+def bags(users, targets, items, size):
+    random = np.random.default_rng(1)
+    known, shown = (drawn(random, (count, size), items) for count in (users, targets))
+    truth = random.choice(users, targets, replace=False)
+    same = random.random(shown.shape) < 0.5
+    shown[same] = known[truth][same]
+    known, shown = (
+        BagRows.of(rows.ravel(), np.arange(len(rows) + 1) * size, tokens=items)
+        for rows in (known, shown)
+    )
+    seen = Observations(known, shown, truth, tokens=items)
+    gains = OverlapWeights(1 / np.log(np.arange(items) + 4.0))
+    return lambda engine: engine.search(seen, gains)
+
+
+def own_score(users, targets):
+    seen = people(users, targets)
+    score = Plain(np.ones(TOPICS))
+    return lambda engine: engine.search(seen, score)
+
+
+def summing(users, targets, score, **how):
+    seen = people(users, targets, **how)
+    weights = score(seen) if callable(score) else score
+    return lambda engine: engine.evidence(seen, weights)
+
+
+def two_hamming(users, targets):
+    seen = people(users, targets)
+    scores = [fitted(rr.Hamming(), seen), weighted(seen)]
+    return lambda engine: engine.curves(seen, scores, [1, 2, 4, 8])
+
+
+SEARCHES = {
+    "10M x 10k, two Hamming": lambda: two_hamming(10_000_000, 10_000),
+    "1M x 3k, type-aware": lambda: searching(1_000_000, 3_000, mixture()),
+    "1M x 3k, its evidence": lambda: summing(1_000_000, 3_000, mixture()),
+    "300k x 2k, 64 slots, gaps": lambda: searching(300_000, 2_000, weighted, slots=64, gaps=0.2),
+    "3M x 10k, token table": lambda: searching(3_000_000, 10_000, table()),
+    "1M x 3k, table evidence": lambda: summing(1_000_000, 3_000, table()),
+    "1M x 10k, bags": lambda: bags(1_000_000, 10_000, 100_000, 20),
+    "300k x 2k, a score of one's own": lambda: own_score(300_000, 2_000),
+    "100k x 1M, weighted": lambda: searching(100_000, 1_000_000, weighted),
+    "100k x 1M, 16 slots": lambda: searching(100_000, 1_000_000, weighted, slots=16),
+    "1M x 10k, 64 slots": lambda: searching(1_000_000, 10_000, weighted, slots=64),
+    "1M x 2k, 5M tokens": lambda: searching(1_000_000, 2_000, weighted_of_many, tokens=5_000_000),
+    "200k x 2k, 5M tokens, bags": lambda: bags(200_000, 2_000, 5_000_000, 20),
+}
+
+
+def weighted_of_many(seen):
+    return rr.scores.TokenWeights(1 / np.log(np.arange(seen.tokens) + 4.0))
+
+
+COMMANDS = {
+    "synth 3M": ("synth", "topics", "--users", "3M", "-o", "people.parquet"),
+    "release 10M": (
+        "release", "topics", "--synthetic", "10M", "--targets", "10k", "--shards", "8",
+        "-o", "seen",
+    ),
+    "release 2M, in one": (
+        "release", "topics", "--synthetic", "2M", "--targets", "10k", "-o", "seen2",
+    ),
+    "attack, type-aware": ("attack", "{seen}", "--attack", "type-aware", "-o", "run"),
+    "attack, learned pairs": ("attack", "{seen}", "--attack", "learned-pairs"),
+    "a part of an attack": ("attack", "{seen}", "--part", "1/2", "-o", "parts"),
+    "merge": ("merge", "{parts}", "-o", "merged"),
+    "information": ("information", "{seen}"),
+    "singling": ("singling", "{table}", "--columns", "age,zip,sex,job"),
+    "unicity": ("unicity", "{plays}", "--points", "1,2,4,8"),
+    "study, 1M": ("study", "{study}", "-o", "study"),
+    "sweep of 200": ("study", "{sweep}", "-o", "sweep"),
+    "demo": ("demo", "-o", "demo"),
+    "bounds": ("bounds", "{matrix}"),
+}  # fmt: skip
+
+
+def prepare(place):
+    """Files that commands read."""
+    here = [sys.executable, "-m", "reidrisk"]
+    random = np.random.default_rng(3)
+    seen = place / "shown"
+    words = ("release", "topics", "--synthetic", "1M", "--targets", "10k", "-q", "-o", str(seen))
+    subprocess.run([*here, *words], check=True)  # noqa: S603
+    for part in ("1/2", "2/2"):
+        words = ("attack", str(seen), "--part", part, "-q", "-o", str(place / "both"))
+        subprocess.run([*here, *words], check=True)  # noqa: S603
+    matrix = random.random((4_000, 10_000)) ** 8
+    np.save(place / "matrix.npy", matrix / matrix.sum(axis=1, keepdims=True))
+    people = 2_000_000
+    columns = {
+        "age": random.integers(18, 90, people),
+        "zip": 10_000 + random.zipf(1.3, people) % 20_000,
+        "sex": random.integers(0, 2, people),
+        "job": random.integers(0, 500, people),
+    }
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table(columns), place / "table.parquet")
+    plays = {
+        "user": random.integers(0, 300_000, 6_000_000),
+        "item": drawn(random, (6_000_000, 1), 100_000)[:, 0],
+    }
+    pq.write_table(pa.table(plays), place / "plays.parquet")
+    text = """title = "load"\nunit = "weeks"\nslots = [1, 2, 4, 8]\ntargets = {targets}\nseed = 3
+attacks = ["hamming", "weighted-hamming"{more}]
+[people]\nkind = "synthetic"\nusers = "{users}"\nepochs = 8\n"""
+    (place / "study.toml").write_text(
+        text.format(targets=10_000, users="1M", more=', "type-aware"')
+    )
+    noise = ", ".join(f'"{1 + each / 4:.2f}%"' for each in range(200))
+    (place / "sweep.toml").write_text(
+        text.format(targets=2_000, users="100k", more="") + f"[sweep]\nnoise = [{noise}]\n"
+    )
+    return {
+        "seen": str(seen),
+        "parts": str(place / "both"),
+        "matrix": str(place / "matrix.npy"),
+        "table": str(place / "table.parquet"),
+        "plays": str(place / "plays.parquet"),
+        "study": str(place / "study.toml"),
+        "sweep": str(place / "sweep.toml"),
+    }
+
+
+def search(name, *, told):
+    """Run a search to its end; what memory it said it needs and took, and how progress moved."""
+    from reidrisk.cli.stopping import stoppable
+
+    go = SEARCHES[name]()
+    said, moments = [0], []
+    fits = Room.check_fits
+
+    def noted(room, size):
+        said.append(size)
+        fits(room, size)
+
+    Room.check_fits = noted
+    engine = LocalEngine(progress=lambda *_: moments.append(time.monotonic()))
+
+    def work():
+        before = memory("VmRSS")
+        Path("/proc/self/clear_refs").write_text("5")
+        print("begun", flush=True)
+        moments.append(time.monotonic())
+        go(engine)
+        moments.append(time.monotonic())
+        if told:
+            print(json.dumps({
+                "said": max(said), "took": memory("VmHWM") - before,
+                "pause": float(np.diff(moments).max()), "seconds": moments[-1] - moments[0],
+            }))  # fmt: skip
+
+    stoppable(work)
+
+
+def memory(name):
+    """Bytes of this process, now or at its peak."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name):
+            return int(line.split()[1]) << 10
+    raise KeyError(name)
+
+
+def program(name):
+    return [sys.executable, "-c", f"from benchmarks import load; load.search({name!r}, told=True)"]
+
+
+def until_it_ends(command, moment, place, *, says_so, number=signal.SIGINT):
+    """Start a program, stop it when it has worked for a while; its code, and the seconds it took.
+
+    None if it had ended before.
+    """
+    with subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+        preexec_fn=lambda: signal.signal(number, signal.default_int_handler),  # noqa: PLW1509
+    ) as running:  # fmt: skip
+        if says_so:
+            running.stdout.readline()
+        try:
+            running.wait(moment)
+        except subprocess.TimeoutExpired:
+            pass
+        else:
+            return running.returncode, None, running.stderr.read().decode()[-300:]
+        running.send_signal(number)
+        asked = time.monotonic()
+        _, said = running.communicate(timeout=LONGEST)
+        return running.returncode, time.monotonic() - asked, said.decode()[-300:]
+
+
+def interrupts(names=None, moments=MOMENTS):
+    """Rows of a table: what was stopped, and the seconds until it had ended."""
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        files = None
+        for name in names or [*SEARCHES, *COMMANDS]:
+            found = []
+            for moment in moments:
+                if name in SEARCHES:
+                    command = program(name)
+                else:
+                    files = files or prepare(place)
+                    words = (word.format(**files) for word in COMMANDS[name])
+                    command = [sys.executable, "-m", "reidrisk", *words]
+                code, took, said = until_it_ends(
+                    command, moment, place, says_so=name in SEARCHES
+                )
+                found.append("ended" if took is None else f"{took:.2f}")
+                if took is None and code or took is not None and code != 130:
+                    found[-1] += f" ({code}) {said}"
+                if took is None:
+                    break
+            print(name, *found, flush=True)
+            yield name, *found
+
+
+if __name__ == "__main__":
+    list(interrupts(sys.argv[2:] or None, tuple(map(float, sys.argv[1].split(",")))))
