@@ -3,15 +3,15 @@
 Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
 another type needs many. So some 100,000 rows are put in order by how sure their type is, and which
 it is, before they are scanned some thousand at a time: one bound for all of these, by their
-likeliest types, leaves one pair in 500. The bound of each such pair leaves one in 200,000, which is
-scored by the functions that define the score.
+likeliest types, leaves some in a thousand. Bounds of each such pair leave three in 100,000, which
+are scored by the functions that define the score.
 
 Why no answer changes. Both bounds are sums over types of the chance of the type given the row,
 times a bound on the chance of what is shown. Rounding moves them by a share of 1e-4 at most, and so
 much room they are given (`chance_needed`):
 
-- the logarithm of a factor is at most 555 (chances are 0 or above 2**-400), and a sum of at most
-  21,845 of them is off by less than 21,845**2 * 555 * 2**-53 < 3e-5; where a factor is 0 its
+- the logarithm of a lift is at most 556 (chances are 0 or above 2**-400), and a sum of at most
+  21,845 of them is off by less than 21,845**2 * 556 * 2**-53 < 3e-5; where a factor is 0 its
   logarithm is called -2**20, a bound on nothing;
 - chances of types are stored with 24 bits, off by a share of 2**-24, and sums over types are made
   with 53;
