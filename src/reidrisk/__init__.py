@@ -3,8 +3,9 @@
 The parts are loaded when they are first used, so importing the package is quick.
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from reidrisk.first_use import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk import (
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         measure,
         measure_guesses,
         measure_sizes,
+        measure_strangers,
         optimum,
         per_user,
         posterior,
@@ -59,6 +61,58 @@ if TYPE_CHECKING:
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study, compare, explain
     from reidrisk.theory import RepresentationMatrix
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "attacks": (
+                "FullInformation",
+                "Hamming",
+                "Overlap",
+                "RarityOverlap",
+                "Repetition",
+                "TypeAware",
+                "WeightedHamming",
+            ),
+            "engines": ("LocalEngine", "ReferenceEngine"),
+            "engines.spark": ("SparkEngine",),
+            "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
+            "estimates": ("Estimate",),
+            "inputs.parquet_rows": ("ParquetRows",),
+            "matches": ("Matches",),
+            "observations": ("Observations",),
+            "randomness": ("uniforms",),
+            "risk": (
+                "measure",
+                "measure_guesses",
+                "measure_sizes",
+                "measure_strangers",
+                "optimum",
+                "per_user",
+                "posterior",
+                "singling",
+                "spectrum",
+                "unicity",
+            ),
+            "releases": (
+                "Cohorts",
+                "Generalised",
+                "ItemSamples",
+                "MinimumUsers",
+                "RandomisedResponse",
+                "TopicsApi",
+                "popularity",
+            ),
+            "rows": ("BagRows", "SetRows", "TokenRows"),
+            "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
+            "study": ("Result", "Study", "compare", "explain"),
+            "theory": ("RepresentationMatrix",),
+            "data": (),
+            "report": (),
+            "testing": (),
+            "information": (),
+        },
+    )
 
 __version__ = "0.1.0"
 
@@ -122,67 +176,3 @@ __all__ = [
     "unicity",
     "uniforms",
 ]
-
-_PARTS = {
-    "attacks": (
-        "FullInformation",
-        "Hamming",
-        "Overlap",
-        "RarityOverlap",
-        "Repetition",
-        "TypeAware",
-        "WeightedHamming",
-    ),
-    "engines": ("LocalEngine", "ReferenceEngine"),
-    "engines.spark": ("SparkEngine",),
-    "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
-    "estimates": ("Estimate",),
-    "inputs.parquet_rows": ("ParquetRows",),
-    "matches": ("Matches",),
-    "observations": ("Observations",),
-    "randomness": ("uniforms",),
-    "risk": (
-        "measure",
-        "measure_guesses",
-        "measure_sizes",
-        "measure_strangers",
-        "optimum",
-        "per_user",
-        "posterior",
-        "singling",
-        "spectrum",
-        "unicity",
-    ),
-    "releases": (
-        "Cohorts",
-        "Generalised",
-        "ItemSamples",
-        "MinimumUsers",
-        "RandomisedResponse",
-        "TopicsApi",
-        "popularity",
-    ),
-    "rows": ("BagRows", "SetRows", "TokenRows"),
-    "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
-    "study": ("Result", "Study", "compare", "explain"),
-    "theory": ("RepresentationMatrix",),
-}
-_HOME = {name: part for part, names in _PARTS.items() for name in names}
-_ROOMS = {
-    "attacks", "data", "estimates", "information", "report", "risk", "study", "testing", "theory",
-}  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """Load a public name on first use."""
-    if name in _ROOMS:
-        return importlib.import_module(f"reidrisk.{name}")
-    if name not in _HOME:
-        raise AttributeError(f"module 'reidrisk' has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"reidrisk.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})

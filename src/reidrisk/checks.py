@@ -1,8 +1,10 @@
 """Checks of single arguments, for every border of the package."""
 
+import difflib
 import math
 import operator
 import re
+from collections.abc import Iterable
 from typing import SupportsFloat, SupportsIndex
 
 import numpy as np
@@ -56,3 +58,9 @@ def shown(value: object) -> str:
     except ValueError:  # Python prints no whole number of thousands of digits
         text = "a number beyond all bounds"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What someone may have meant, as part of a sentence that says there is no such thing."""
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f": did you mean {close[0]}?" if close else "."

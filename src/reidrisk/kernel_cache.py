@@ -22,7 +22,6 @@ import numpy as np
 from numba.core import config
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
-from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 from numba.misc.appdirs import AppDirs
@@ -161,10 +160,11 @@ def _made_from(function: Any, seen: set[Any]) -> bytes:
     parts = [_file(code.co_filename), _digest(code.co_code), _digest(repr(constants).encode())]
     for name, value in sorted({**used, **inner}.items()):
         parts.append(_digest(name.encode()))
-        if not isinstance(value, Dispatcher):
+        called = getattr(value, "py_func", None)  # of kernels
+        if called is None:
             parts.append(_said(value))
-        elif value.py_func not in seen:
-            parts.append(_made_from(value.py_func, seen))
+        elif called not in seen:
+            parts.append(_made_from(called, seen))
     return _digest(b"".join(parts))
 
 

@@ -13,21 +13,12 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sized
 from contextvars import copy_context
+from functools import cached_property, update_wrapper
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
-
-import numba
+from typing import Any, Generic, TypeVar, cast
 
 from reidrisk.machine import cores
-
-try:
-    from reidrisk.kernel_cache import keep
-except ImportError:  # a numba that has other insides: compile anew in each process
-
-    def keep(compiled: Any) -> None:
-        """Keep nothing."""
-
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -41,7 +32,47 @@ _here = threading.local()
 
 def kernel(function: Function) -> Function:
     """Compile a function of arrays and numbers on its first call, and keep it on disk."""
-    compiled: Function = numba.njit(function, nogil=True)
+    return cast("Function", Kernel(function))
+
+
+class Kernel:
+    """A function that numba compiles: numba is loaded on the first call, since it takes long.
+
+    Args:
+        function: What it does; kernels that it calls are compiled with it.
+    """
+
+    def __init__(self, function: Callable[..., object]) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+
+    @cached_property
+    def compiled(self) -> Any:
+        """What numba makes of it: one for all threads, whichever is the first."""
+        return self.__dict__.setdefault("compiled", _compiled(self.py_func))
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Compile it for such arguments, if need be, and run it."""
+        return self.compiled(*arguments)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba asks a value for that another kernel names."""
+        return self.compiled._numba_type_
+
+    def __reduce__(self) -> str:
+        """By its name: whoever gets it uses the one it has compiled or keeps on disk."""
+        return self.py_func.__qualname__
+
+
+def _compiled(function: Callable[..., object]) -> Any:
+    import numba  # noqa: PLC0415  only who calls a kernel waits for it
+
+    compiled = numba.njit(function, nogil=True)
+    try:
+        from reidrisk.kernel_cache import keep  # noqa: PLC0415  it loads numba too
+    except ImportError:  # a numba that has other insides: compile anew in each process
+        return compiled
     keep(compiled)
     return compiled
 

@@ -1,7 +1,8 @@
 """Parts by name: those of the package, found in its modules, and those of others, by their path.
 
-A new attack, release or bound is one new file: nothing else lists it. `package.module:Name` is a
-part of someone else; only code that is installed, or lies in the folder one works in, is run.
+A new attack, release or bound is one new file, of the same name: nothing else lists it.
+`package.module:Name` is a part of someone else; only code that is installed, or lies in the folder
+one works in, is run.
 """
 
 import importlib
@@ -29,13 +30,31 @@ def modules_of(package: ModuleType) -> Iterator[ModuleType]:
 
 def parts_of(package: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
     """Classes or functions defined in the modules of a package, by name, if they are wanted."""
-    found = {}
+    found: dict[str, Any] = {}
     for module in modules_of(package):
-        for name, part in vars(module).items():
-            own = getattr(part, "__module__", None) == module.__name__
-            if own and not name.startswith("_") and wanted(part):
-                found[str(getattr(part, "name", name))] = part
+        found |= _parts_in(module, wanted)
     return found
+
+
+def part_named(package: ModuleType, name: str, wanted: Callable[[Any], bool]) -> Any:
+    """One of `parts_of`, without loading the others: its module has its name; None if none has."""
+    module = name.replace("-", "_")
+    if module not in (one.name for one in pkgutil.iter_modules(package.__path__)):
+        return None
+    home = importlib.import_module(f"{package.__name__}.{module}")
+    parts = parts_of(home, wanted) if hasattr(home, "__path__") else _parts_in(home, wanted)
+    return parts.get(name)
+
+
+def _parts_in(module: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
+    """Those defined in this very module."""
+    return {
+        str(getattr(part, "name", name)): part
+        for name, part in vars(module).items()
+        if getattr(part, "__module__", None) == module.__name__
+        and not name.startswith("_")
+        and wanted(part)
+    }
 
 
 def is_path(name: str) -> bool:

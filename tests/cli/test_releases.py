@@ -10,8 +10,8 @@ from tests.cli.tools import TINY, call
 from reidrisk import Cohorts, Generalised, ItemSamples, RandomisedResponse
 from reidrisk.data import read_linked, read_profiles
 from reidrisk.releases import observe
+from reidrisk.releases.table import release_kinds
 from reidrisk.study import Result
-from reidrisk.study.parameters import release_kinds
 
 
 @pytest.fixture(scope="module")

@@ -93,7 +93,7 @@ def test_every_way_equals_the_reference(way, data, ranks):
     if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
         way = Way.LANES
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.plan.cheapest_search", lambda *_: way)
+        patch.setattr("reidrisk.engines.plan.cheapest_search", lambda *_, **__: way)
         fast = LocalEngine(threads=2, rows=17).search(seen, score, ranks=ranks, second=True)
     assert_same(fast, ReferenceEngine().search(seen, score, ranks=ranks, second=True))
 
@@ -380,7 +380,7 @@ def test_a_search_by_types_equals_the_reference(slots, top):
     slow = ReferenceEngine().search(seen, score, list_best=top)
     assert_same(LocalEngine(threads=1).search(seen, score, list_best=top), slow)
     assert_same(LocalEngine(threads=3, rows=500).search(seen, score, list_best=top), slow)
-    frugal = LocalEngine(threads=1, max_memory={1: 1_180_000, 8: 5_200_000}[slots])
+    frugal = LocalEngine(threads=1, max_memory={1: 3_030_000, 8: 3_860_000}[slots])
     assert_same(frugal.search(seen, score, list_best=top), slow)  # thirty targets at a time
 
 

@@ -15,8 +15,8 @@ from reidrisk.information.independence import (
     check_independence,
     slots_are_alike,
 )
+from reidrisk.information.records import Mean
 from reidrisk.information.sequence_model import learn_information, translator
-from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Training
 from reidrisk.learning.shapes import Shape
 

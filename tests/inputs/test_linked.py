@@ -17,7 +17,8 @@ from reidrisk.data import (
 from reidrisk.inputs.layouts import Layout
 from reidrisk.observations import Observations
 from reidrisk.speech import speaking
-from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.describe import describe
+from reidrisk.study.fingerprints import fingerprint
 
 
 def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):

@@ -31,7 +31,7 @@ from reidrisk.parallel import kernel
 def outer(pair):
     return FACTOR * inner(pair.first)
 if __name__ == "__main__":
-    print(outer(Pair(*map(int, sys.argv[1:]))), sum(outer.stats.cache_hits.values()))
+    print(outer(Pair(*map(int, sys.argv[1:]))), sum(outer.compiled.stats.cache_hits.values()))
 """
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tests.report.sample import LEVEL, sample
 
-from reidrisk.information.sequences import Mean
+from reidrisk.information.records import Mean
 from reidrisk.study.result import Independence, Learned, LearningCurve, Reckoned
 
 WARNING = "400 users are too few for the alphabet."

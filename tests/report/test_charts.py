@@ -3,22 +3,22 @@
 from dataclasses import replace
 
 import pytest
+from tests.report.reckoned import reckoned_sample
 from tests.report.sample import bare, risk, sample
 from tests.report.signed import STRANGERS
 
-from reidrisk.drawing import DASHES, FILE, GLYPHS, PAGE, SHAPES
+from reidrisk.drawing import DASHES, FILE, GLYPHS, PAGE, SHAPES, chart, layer
 from reidrisk.report import charts, sweeps
 from reidrisk.report.sections import sections
 
-pytest.importorskip("altair")
 CHANNELS = {"color", "shape", "strokeDash"}
 
 
 def parts(spec):
     """Everything in a specification that has a mark or an encoding."""
     yield spec
-    for layer in spec.get("layer", ()):
-        yield from parts(layer)
+    for inner in spec.get("layer", ()):
+        yield from parts(inner)
 
 
 def encodings(spec):
@@ -36,6 +36,31 @@ def drawn(result, look=PAGE):
         for exhibit in section.exhibits
         if exhibit.draw
     }
+
+
+def results():
+    """Of every chart there is."""
+    return {"sample": sample(), "some": some(), "reckoned": reckoned_sample()}
+
+
+@pytest.mark.parametrize("look", [PAGE, FILE])
+@pytest.mark.parametrize("name", ["sample", "some", "reckoned"])
+def test_altair_finds_every_chart_to_be_vega_lite(name, look):
+    altair = pytest.importorskip("altair")
+    for section in sections(results()[name]):
+        for exhibit in section.exhibits:
+            if exhibit.draw:
+                spec = charts.specification(exhibit, look, charts.WIDTH)
+                altair.LayerChart.from_dict(spec)
+                assert spec["data"]["values"], exhibit.name
+
+
+def test_rows_of_several_layers_are_written_once():
+    rows, others = [{"a": 1}], [{"a": 2}]
+    base, beside = chart(rows), chart(others)
+    drawn = layer(beside.mark("rule"), base.mark("point"), base.mark("line")).to_dict()
+    assert drawn["data"] == {"values": rows}
+    assert [one.get("data") for one in drawn["layer"]] == [{"values": others}, None, None]
 
 
 def looks(result, look=PAGE):

@@ -10,7 +10,7 @@ from tests.report.sample import sample
 
 from reidrisk import report
 from reidrisk.drawing import FILE, PAGE
-from reidrisk.information.sequences import Mean
+from reidrisk.information.records import Mean
 from reidrisk.report import independence, information
 from reidrisk.report.bits import said
 from reidrisk.report.charts import specification

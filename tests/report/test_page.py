@@ -155,15 +155,35 @@ def test_a_name_with_half_a_character_can_be_written(tmp_path):
     assert "half \ufffd" in made(bare(title="half \ud800"), tmp_path)
 
 
-def test_a_theme_of_altair_changes_nothing(tmp_path):
+def test_a_section_may_draw_with_altair_and_a_theme_changes_nothing(tmp_path):
     altair = pytest.importorskip("altair")
-    result = bare(bounds=sample().bounds)
-    text = made(result, tmp_path)
+    rows = ({"share": 0.25}, {"share": 0.5})
+
+    def draw(rows, look):
+        drawn = altair.Chart(altair.Data(values=list(rows)))
+        return drawn.mark_point(color=look.ink).encode(x="share:Q")
+
+    def section(_):
+        exhibit = report.Exhibit("toy", "Toy", "A toy.", rows, (), draw)
+        return report.Section("toys", "Toys?", exhibits=(exhibit,))
+
+    def page():
+        path = report.html(bare(bounds=sample().bounds), tmp_path / "page.html", sections=[section])
+        return path.read_text(encoding="utf-8")
+
+    text = page()
+    (spec,) = [body for about, body in Parsed(text).scripts if about.get("id") == "spec-toy"]
+    assert json.loads(spec)["encoding"]["x"]["field"] == "share"
     with altair.theme.enable("dark"):
-        assert made(result, tmp_path) == text
+        assert page() == text
 
 
-@pytest.mark.parametrize("library", ["altair", "jinja2", "vl_convert"])
+def test_a_page_needs_no_altair(text, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "altair", None)
+    assert made(sample(), tmp_path) == text
+
+
+@pytest.mark.parametrize("library", ["jinja2", "vl_convert"])
 def test_a_missing_library_is_named_with_the_extra(library, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
     with pytest.raises(

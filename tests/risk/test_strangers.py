@@ -61,7 +61,8 @@ def test_the_posterior_is_exact_where_the_population_is_known(present):
     for known in product(ROWS, repeat=3):
         seen = Observations(known, ROWS, [0] * len(ROWS), tokens=2)
         found = ReferenceEngine().search(seen, model)
-        claimed = posterior_of_best(seen, model, found, ReferenceEngine(), float(present))
+        sums = ReferenceEngine().evidence(seen, model)
+        claimed = posterior_of_best(seen, model, found, sums, float(present))
         of_world = np.prod([chance_alone(row) for row in known])
         for place, shown in enumerate(ROWS):
             # Everybody's row is independent, so the others cancel.
@@ -83,8 +84,8 @@ def test_the_posterior_is_exact_where_the_population_is_known(present):
 def test_if_everybody_is_known_the_posterior_is_what_it_was():
     """Bit for bit."""
     model = fitted(rr.WeightedHamming(API), SEEN).score.normalised()
-    claimed, found = beliefs(SEEN, model, LocalEngine())
-    same = posterior_of_best(SEEN, model, found, LocalEngine(), 1.0)
+    claimed, found, evidence = beliefs(SEEN, model, LocalEngine())
+    same = posterior_of_best(SEEN, model, found, evidence, 1.0)
     np.testing.assert_array_equal(same, claimed)
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 
 from reidrisk.files import ONLY_ME
-from reidrisk.information.independence import Independence
+from reidrisk.information.records import Independence, Mean
 from reidrisk.information.sequence_model import Curve, SequenceBits
-from reidrisk.information.sequences import Mean
 from reidrisk.learning.looks import Look
 
 LOOKS = tuple(Look(100 * step, 0.1 * step, 7 - 0.5 * step, 7.1 - 0.5 * step) for step in (1, 2, 3))

@@ -11,7 +11,8 @@ from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.study import Result, Study
-from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.describe import describe
+from reidrisk.study.fingerprints import fingerprint
 
 API = TopicsApi()
 STUDY = Study(release=API, attacks=(Hamming(), WeightedHamming(API)), slots=(1, 2), seed=7)

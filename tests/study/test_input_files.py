@@ -5,8 +5,13 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.cli.tools import call
 
+from reidrisk import data, releases
 from reidrisk.errors import InvalidInput
+from reidrisk.files import sha256_of
+from reidrisk.inputs import seals
+from reidrisk.study import input_files
 from reidrisk.study.input_files import hashed
 from reidrisk.study.toml import read_study
 
@@ -104,3 +109,21 @@ def test_a_study_knows_the_files_that_it_read(tmp_path, monkeypatch):
     monkeypatch.setattr(data, "read_profiles", then_changes)
     with pytest.raises(InvalidInput, match=r"part-1\.csv: the file changed while it was read"):
         read_study(study)
+
+
+def test_a_released_folder_is_hashed_once(tmp_path, monkeypatch):
+    """Its files are known by their hashes, and compared with their seal: that takes one reading."""
+    seen = releases.TopicsApi().observe(data.synthetic_topics(50, epochs=3), targets=20, seed=1)
+    data.write_observations(seen, tmp_path / "seen")
+    monkeypatch.setattr(input_files, "_SECOND", -3_600 * 10**9)  # as if they were an hour old
+    seals._digests.clear()  # noqa: SLF001  what was written was hashed
+    read = []
+
+    def counted(file):
+        read.append(file.name)
+        return sha256_of(file)
+
+    for module in (input_files, seals):
+        monkeypatch.setattr(module, "sha256_of", counted)
+    assert call("attack", tmp_path / "seen", "--attack", "hamming").returncode == 0
+    assert sorted(read) == ["anonymous.parquet", "known.parquet", "labels.parquet"]

@@ -10,8 +10,8 @@ from reidrisk.cli.studies import starter
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.releases.parameters import parameters_of
+from reidrisk.releases.table import release_kinds
 from reidrisk.study import Repeats, keys
-from reidrisk.study.parameters import release_kinds
 from reidrisk.study.slips import line_of
 from reidrisk.study.toml import parse, read_study, study_file
 

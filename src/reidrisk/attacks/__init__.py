@@ -1,25 +1,51 @@
 """How an attacker rates known users: frozen descriptions that are fitted to a score.
 
-A new attack is one new file here: `ATTACKS` finds it.
+A new attack is one new file here, of the same name: `ATTACKS` finds it.
 """
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from reidrisk.attacks.attack import Attack, View, check_needs
-from reidrisk.attacks.full_information import FullInformation
-from reidrisk.attacks.gaps import Gaps
-from reidrisk.attacks.hamming import Hamming
-from reidrisk.attacks.learned_pairs import Coarsened, Equal, LearnedPairs, Within
-from reidrisk.attacks.neural import Neural
-from reidrisk.attacks.overlap import DenoisedOverlap, Overlap
-from reidrisk.attacks.pair_network import PairNetwork
-from reidrisk.attacks.pair_table import TokenTable
-from reidrisk.attacks.rarity import RarityOverlap
-from reidrisk.attacks.repetition import Repetition
-from reidrisk.attacks.table import all_attacks, attack_named
-from reidrisk.attacks.type_aware import TypeAware
-from reidrisk.attacks.weighted_hamming import WeightedHamming
-from reidrisk.learning.latent_types import LatentTypes, fit_types
+from reidrisk.first_use import on_first_use
+
+if TYPE_CHECKING:
+    from reidrisk.attacks.attack import Attack, View, check_needs
+    from reidrisk.attacks.denoised_overlap import DenoisedOverlap
+    from reidrisk.attacks.full_information import FullInformation
+    from reidrisk.attacks.gaps import Gaps
+    from reidrisk.attacks.hamming import Hamming
+    from reidrisk.attacks.learned_pairs import Coarsened, Equal, LearnedPairs, Within
+    from reidrisk.attacks.neural import Neural
+    from reidrisk.attacks.overlap import Overlap
+    from reidrisk.attacks.pair_network import PairNetwork
+    from reidrisk.attacks.rarity_overlap import RarityOverlap
+    from reidrisk.attacks.repetition import Repetition
+    from reidrisk.attacks.table import ATTACKS, attack_named
+    from reidrisk.attacks.token_table import TokenTable
+    from reidrisk.attacks.type_aware import TypeAware
+    from reidrisk.attacks.weighted_hamming import WeightedHamming
+    from reidrisk.learning.latent_types import LatentTypes, fit_types
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            ".learning.latent_types": ("LatentTypes", "fit_types"),
+            "attack": ("Attack", "View", "check_needs"),
+            "denoised_overlap": ("DenoisedOverlap",),
+            "full_information": ("FullInformation",),
+            "gaps": ("Gaps",),
+            "hamming": ("Hamming",),
+            "learned_pairs": ("Coarsened", "Equal", "LearnedPairs", "Within"),
+            "neural": ("Neural",),
+            "overlap": ("Overlap",),
+            "pair_network": ("PairNetwork",),
+            "rarity_overlap": ("RarityOverlap",),
+            "repetition": ("Repetition",),
+            "table": ("ATTACKS", "attack_named"),
+            "token_table": ("TokenTable",),
+            "type_aware": ("TypeAware",),
+            "weighted_hamming": ("WeightedHamming",),
+        },
+    )
 
 __all__ = [
     "ATTACKS",
@@ -46,13 +72,3 @@ __all__ = [
     "check_needs",
     "fit_types",
 ]
-
-ATTACKS: dict[str, type[Attack]]
-"""All attacks of this package by name."""
-
-
-def __getattr__(name: str) -> Any:
-    """Make the table of all attacks when it is first asked for."""
-    if name == "ATTACKS":
-        return all_attacks()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,9 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.attack import View, release_of
-from reidrisk.releases import popularity
-from reidrisk.releases.release import Release, ShowsOneOfTop
+from reidrisk.attacks.attack import View
 from reidrisk.scores import OverlapWeights
 
 
@@ -27,35 +25,3 @@ class Overlap:
     def fit(self, view: View) -> OverlapWeights:
         """One for each common token."""
         return OverlapWeights(np.ones(view.tokens))
-
-
-@dataclass(frozen=True, slots=True)
-class DenoisedOverlap:
-    """Overlap in which a token that is more likely noise than real does not count.
-
-    That is where `q_out > (q_in - q_out) p`, with p its popularity among the known rows.
-
-    Args:
-        release: What showed the tokens; that of the view, if None.
-    """
-
-    name: ClassVar[str] = "denoised-overlap"
-    knows: ClassVar[str] = "how the release works, and counts how popular each token is"
-    assumes: ClassVar[str] = Overlap.assumes
-    likelihood: ClassVar[bool] = False
-    asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
-
-    release: Release | None = None
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The release, unless it was given."""
-        return ("release",) if self.release is None else ()
-
-    def fit(self, view: View) -> OverlapWeights:
-        """One for each common token that counts."""
-        shows = release_of(self, view, self.asks).one_of_top(view.tokens)
-        popular = popularity(view.known, shows, pooled=True).in_use[0]
-        return OverlapWeights(
-            np.where((shows.q_in - shows.q_out) * popular < shows.q_out, 0.0, 1.0)
-        )

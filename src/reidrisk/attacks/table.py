@@ -5,7 +5,17 @@ from typing import Any
 
 from reidrisk.attacks.attack import Attack
 from reidrisk.errors import InvalidInput
-from reidrisk.plugins import is_path, part_at, parts_of
+from reidrisk.plugins import is_path, part_at, part_named, parts_of
+
+ATTACKS: dict[str, type[Attack]]
+"""All attacks of this package by name."""
+
+
+def __getattr__(name: str) -> Any:
+    """Make the table of all attacks when it is first asked for."""
+    if name == "ATTACKS":
+        return all_attacks()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 @cache
@@ -16,6 +26,14 @@ def all_attacks() -> dict[str, type[Attack]]:
     return parts_of(package, _is_attack)
 
 
+def own_attack(name: str) -> type[Attack] | None:
+    """The attack of this package of this name, if there is one."""
+    import reidrisk.attacks as package  # noqa: PLC0415  which imports this module
+
+    found: type[Attack] | None = part_named(package, name, _is_attack)
+    return found
+
+
 def attack_named(name: str) -> Attack:
     """An attack without arguments: what else it needs to know it takes from the view.
 
@@ -24,12 +42,12 @@ def attack_named(name: str) -> Attack:
     """
     if is_path(name):
         return _made(name, part_at(name, "an attack"))
-    if name not in all_attacks():
+    if (own := own_attack(name)) is None:
         raise InvalidInput(
             f"there is no attack {name!r}; there are {', '.join(sorted(all_attacks()))}, and "
             "your own as module:Class"
         )
-    return all_attacks()[name]()
+    return own()
 
 
 def _made(path: str, part: Any) -> Attack:

@@ -30,7 +30,7 @@ _SIGNS = {"entropy": "H(B)", "conditional entropy": "H(B|A)", "mutual informatio
 
 def _model(text: str) -> str:
     """The name of a model that learns, whose library is installed."""
-    from reidrisk.study.parameters import meant
+    from reidrisk.checks import meant
     from reidrisk.study.reckoning import check_method
 
     if text not in _names():

@@ -5,10 +5,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Column, Table
-from rich.text import Text
 
 from reidrisk.cli import options, show
 from reidrisk.visible import cleaned
@@ -50,6 +46,11 @@ def inspect(file: str, layout: "Layout", *, as_json: bool, quiet: bool) -> None:
 
 
 def _tell(found: "Inspection") -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
     click.echo(found.file)
     click.echo("  " + " · ".join(_facts(found)))
     grid = Table(

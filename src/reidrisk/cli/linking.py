@@ -251,7 +251,8 @@ def _kept_apart(linked: "Linked") -> str:
 
 
 def _release(shown: dict[str, Any], linked: "Linked") -> Any:
-    from reidrisk.study.parameters import make_release, release_kind
+    from reidrisk.releases.table import release_kind
+    from reidrisk.study.parameters import make_release
 
     if not shown:
         return None

@@ -46,14 +46,14 @@ class Releases(click.Group):
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """All names."""
-        from reidrisk.study.parameters import release_kinds
+        from reidrisk.releases.table import release_kinds
 
         return sorted(release_kinds())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command of one release."""
         from reidrisk.plugins import is_path
-        from reidrisk.study.parameters import release_kind
+        from reidrisk.releases.table import release_kind
 
         if not is_path(cmd_name) and cmd_name not in self.list_commands(ctx):
             return None
@@ -182,7 +182,8 @@ def _release(
     from reidrisk.inputs.layouts import Layout
     from reidrisk.releases import observe, prepared
     from reidrisk.releases.mapped import labels_of
-    from reidrisk.study.parameters import faults, make_release, release_kind
+    from reidrisk.releases.table import release_kind
+    from reidrisk.study.parameters import faults, make_release
 
     kind = release_kind(name)
     if wrong := faults(kind, said):

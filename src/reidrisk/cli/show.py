@@ -9,15 +9,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Self
 
 import click
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.progress import BarColumn, ProgressColumn, Task, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
-from rich.table import Column, Table
-from rich.text import Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
 
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
@@ -28,7 +25,6 @@ if TYPE_CHECKING:
 
 _WIDTH = 78
 _WHOLE = "\N{NO-BREAK SPACE}"
-_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
 def say(text: str) -> None:
@@ -75,6 +71,11 @@ def table(
     headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, whole: tuple[str, ...] = ()
 ) -> None:
     """Print a table; columns that are whole, the first if none is named, stay in one line."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
     kept = whole or headings[:1]
     columns = (Column(heading, no_wrap=heading in kept) for heading in headings)
     body = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
@@ -198,7 +199,9 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._shown:
-            self._bars = self._stack.enter_context(_bars())
+            from reidrisk.cli.bars import bars
+
+            self._bars = self._stack.enter_context(bars())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -261,41 +264,6 @@ class Progress:
             unit=unit,
             visible=True,
         )
-
-
-class _Rate(ProgressColumn):
-    """How many a second, or how many of how many, or how long at most."""
-
-    def render(self, task: Task) -> Text:
-        unit = task.fields["unit"]
-        if task.total is None:
-            return Text("")
-        if not unit:
-            return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
-        return Text(unit if unit.startswith("at most") else f"{short(task.speed or 0)} {unit}/s")
-
-
-class _Left(TimeRemainingColumn):
-    """How long still, where nothing else says it."""
-
-    def render(self, task: Task) -> Text:
-        told = task.total is None or task.fields["unit"].startswith("at most")
-        return Text("") if told else super().render(task)
-
-
-def _bars() -> Bars:
-    return Bars(
-        TextColumn("{task.description}"), BarColumn(), _Rate(), _Left(),
-        console=Console(stderr=True), transient=True,
-    )  # fmt: skip
-
-
-def short(number: float) -> str:
-    """A rate in few letters: 1.2G."""
-    for unit, letter in _UNITS:
-        if number >= unit:
-            return f"{number / unit:.3g}{letter}"
-    return f"{number:.0f}"
 
 
 class Watched:

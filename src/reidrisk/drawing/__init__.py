@@ -2,6 +2,7 @@
 
 from reidrisk.drawing.axes import decades, floor_of, log_range, log_ticks
 from reidrisk.drawing.curves import TOLD, alone, over_slots, over_users
+from reidrisk.drawing.grammar import Chart, chart, fixed, layer, of, settings
 from reidrisk.drawing.looks import (
     COLOURS,
     DASHES,
@@ -14,7 +15,6 @@ from reidrisk.drawing.looks import (
     SHOWN,
     Look,
     by_attack,
-    chart,
     config,
     marked,
     switchable,
@@ -31,17 +31,22 @@ __all__ = [
     "SHAPES",
     "SHOWN",
     "TOLD",
+    "Chart",
     "Look",
     "alone",
     "by_attack",
     "chart",
     "config",
     "decades",
+    "fixed",
     "floor_of",
+    "layer",
     "log_range",
     "log_ticks",
     "marked",
+    "of",
     "over_slots",
     "over_users",
+    "settings",
     "switchable",
 ]

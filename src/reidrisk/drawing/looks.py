@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk.guests import guest
+from reidrisk.drawing.grammar import Chart, of, settings
 
 # Colours differ for every eye (Okabe and Ito); shapes repeat with another period than colours.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
@@ -55,12 +55,6 @@ FILE = Look(
 )
 
 
-def chart(rows: Sequence[Any]) -> Any:
-    """A chart of rows."""
-    alt = guest("altair")
-    return alt.Chart(alt.Data(values=list(rows)))
-
-
 def by_attack(
     attacks: Sequence[str], look: Look, used: Collection[str] | None = None
 ) -> dict[str, Any]:
@@ -77,9 +71,9 @@ def by_attack(
     shown = [attack for attack in attacks if used is None or attack in used]
     return {
         **marked("attack", attacks, colours, shapes, look, shown),
-        "strokeDash": guest("altair").StrokeDash(
+        "strokeDash": of(
             "attack:N",
-            scale=guest("altair").Scale(domain=list(attacks), range=dashes),
+            scale=settings(domain=list(attacks), range=dashes),
             legend=_legend(look, shown),
         ),
     }
@@ -94,29 +88,28 @@ def marked(
     shown: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Colour and shape by the value of a field; a legend of those shown, if the look has one."""
-    alt, legend = guest("altair"), _legend(look, names if shown is None else shown)
+    legend = _legend(look, names if shown is None else shown)
 
     def scale(values: Sequence[Any]) -> Any:
-        return alt.Scale(domain=list(names), range=list(values))
+        return settings(domain=list(names), range=list(values))
 
     return {
-        "color": alt.Color(f"{field}:N", scale=scale(colours), legend=legend),
-        "shape": alt.Shape(f"{field}:N", scale=scale(shapes), legend=legend),
+        "color": of(f"{field}:N", scale=scale(colours), legend=legend),
+        "shape": of(f"{field}:N", scale=scale(shapes), legend=legend),
     }
 
 
 def _legend(look: Look, shown: Sequence[str]) -> Any:
     if not look.legend:
         return None
-    alt = guest("altair")
-    return alt.Legend(
+    return settings(
         title=None, orient="top", symbolOpacity=1, values=list(shown), labelLimit=600, columns=2
     )
 
 
-def switchable(layers: Any, attacks: Sequence[str]) -> Any:
+def switchable(layers: Chart, attacks: Sequence[str]) -> Chart:
     """Let the page choose the attacks shown."""
-    return layers.add_params(guest("altair").param(name="shown", value=list(attacks)))
+    return layers.properties(params=[{"name": "shown", "value": list(attacks)}])
 
 
 def config(look: Look) -> dict[str, Any]:

@@ -19,8 +19,6 @@ _SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
 _ROWS_PER_BLOCK = 1 << 20
 # Distinct rows: compare one slot of a pair.
 _COMPARE_SLOT = 1e-9
-# Scan: count one slot of a pair; this many codes make it twice as long, for want of cache.
-_COUNT_SLOT, _MANY_CODES = 1.3e-11, 1 << 14
 
 # Rows that are looked at, in so many runs of neighbours: on disk, row groups are read as a whole.
 _SAMPLE, _RUNS = 1 << 14, 4
@@ -37,12 +35,6 @@ def bytes_to_count(observations: Observations, room: Room, groups: int, targets:
     return room.threads * (per_thread + 8 * MOST_DISTINCT) + 8 * patterns + codes
 
 
-def cost_of_scan(observations: Observations, codes: Codes) -> float:
-    """Seconds of a search, known rows as bits."""
-    pairs = observations.known.users * codes.targets.size
-    return pairs * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
-
-
 def cost_of_distinct(observations: Observations, codes: Codes) -> float:
     """Seconds of counting the patterns of the different rows."""
     sizes = np.diff([*codes.lookup[:, 0].tolist(), codes.size]).astype(float)
@@ -54,7 +46,7 @@ def cost_of_distinct(observations: Observations, codes: Codes) -> float:
 def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     """Seconds of counting patterns, targets as bits."""
     users, slots, size = observations.known.users, observations.slots, observations.set_size
-    sample = codes.of(observations.known.take(_some(users)))
+    sample = codes.of(observations.known.take(some_rows(users)))
     chance = np.empty(slots)
     words = np.empty(slots)
     for slot in range(slots):
@@ -73,7 +65,7 @@ def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
 
 
-def _some(users: int) -> NDArray[np.int64]:
+def some_rows(users: int) -> NDArray[np.int64]:
     """Rows from all over."""
     if users <= _SAMPLE:
         return np.arange(users)

@@ -10,12 +10,16 @@ from reidrisk.engines.kernels import Array, Number
 from reidrisk.engines.kernels_search import (
     COUNTERS,
     ROWS_PER_SCAN,
+    WORDS,
     Kept,
     Weighed,
-    find_rows,
+    count_matches,
+    find_starts,
+    list_found,
     mark,
-    matches_needed,
     offer,
+    order_by_gaps,
+    start_counters,
     threshold,
     unmark,
     weighed_score,
@@ -42,21 +46,25 @@ def scan_less(
 
     `bitmaps` must be zero and is left so.
     """
+    order, ends = order_by_gaps(codes, targets)
+    codes, rows = codes[order], less.rows[order]
     mark(codes, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
-    set_size = codes.shape[1] // targets.codes.shape[1]
-    lowest = np.empty((1, less.rows.shape[1]), np.int64)
-    for slot in range(less.rows.shape[1]):
-        lowest[0, slot] = less.rows[:, slot].min()
+    starts, set_size = np.empty(WORDS, np.uint64), codes.shape[1] // targets.codes.shape[1]
+    lowest = np.empty((1, rows.shape[1]), np.int64)
+    for slot in range(rows.shape[1]):
+        lowest[0, slot] = rows[:, slot].min()
     for target in range(targets.codes.shape[0]):
         limit = max(threshold(kept, target), _LEAST) + sum_of_less(lowest, 0, less, target)
-        needed = matches_needed(targets.reach, target, limit)
-        for place in range(find_rows(bitmaps, targets, target, needed, counters, found)):
-            row = found[place]
-            if row < codes.shape[0]:
-                score = weighed_score(codes, row, set_size, targets, target)
-                score -= sum_of_less(less.rows, row, less, target)
-                offer(kept, target, score, first_row + row)
+        if find_starts(targets, target, limit >> 3, ends, starts):
+            start_counters(starts, counters)
+            count_matches(bitmaps, targets, target, counters)
+            for place in range(list_found(counters, found)):
+                row = found[place]
+                if row < codes.shape[0]:
+                    score = weighed_score(codes, row, set_size, targets, target)
+                    score -= sum_of_less(rows, row, less, target)
+                    offer(kept, target, score, first_row + order[row])
     unmark(codes, bitmaps)
 
 

@@ -5,11 +5,7 @@ which rows hold it. Adding the bitmaps of a target's codes, bit by bit in parall
 matches of 64 rows at a time; only rows with enough matches to reach the best score so far are
 scored.
 
-`sift` serves token tables. Each gain is rounded up to a few levels, one byte per target, and the
-bytes of 256 targets are added together; only targets whose sum could reach their best so far are
-scored.
-
-Both bounds are safe, and the score itself is exact: pruning never changes an answer.
+The bound is safe, and the score itself is exact: pruning never changes an answer.
 """
 
 from typing import NamedTuple
@@ -21,13 +17,12 @@ from reidrisk.engines.kernels import Array, Number, SlotGains, place_of_bit
 from reidrisk.parallel import kernel
 
 ROWS_PER_SCAN = 4096
-TARGETS_PER_SIFT = 256
 
-_WORDS = ROWS_PER_SCAN // 64
+WORDS = ROWS_PER_SCAN // 64
 _PLANES = 8  # the counters of a scan are seven bits wide; the eighth says that enough was counted
 _ALL_ROWS = np.uint64(2**64 - 1)
-_ENOUGH = (_PLANES - 1) * _WORDS
-COUNTERS = _PLANES * _WORDS
+_ENOUGH = (_PLANES - 1) * WORDS
+COUNTERS = _PLANES * WORDS
 
 
 class Kept(NamedTuple):
@@ -50,45 +45,37 @@ class Kept(NamedTuple):
 class Weighed(NamedTuple):
     """Targets under token weights.
 
-    `reach[target, m]` is the highest score of a row that matches in m slots; `absent[0, slot]` is
-    the code of a known gap, and `absent_counts` says that it must be counted like a match.
+    The code of a shown gap is that of a known one, `absent[slot]`: there they match. A row with m
+    matches and g gaps scores at most `reach[target, m] + lift[target, g]`, in eighths of the grid,
+    so that sums of bounds do not overflow. Where no gap counts, `lift` has one column.
     """
 
     codes: NDArray[np.uint16]
     gains: SlotGains
     reach: NDArray[np.int64]
+    lift: NDArray[np.int64]
     absent: NDArray[np.uint16]
-    absent_counts: bool
-
-
-class Tabled(NamedTuple):
-    """Up to 256 targets under a token table.
-
-    `levels[slot * (tokens + 1) + token + 1, target]` are the rounded gains, those of a known gap
-    before those of tokens; in `gain` they are behind them. `floor` and `step` turn
-    sums of levels into scores: a score is at most `floor + step * sum`.
-    """
-
-    shown: NDArray[np.int64]
-    gain: NDArray[np.int64]
-    levels: NDArray[np.uint8]
-    floor: NDArray[np.int64]
-    step: NDArray[np.int64]
 
 
 @kernel
 def offer(kept: Kept, target: int, score: int, row: int) -> None:
     """Take a scored row into account."""
-    if score > kept.best[target]:
-        kept.best[target] = score
-        kept.ties[target] = 1
-    elif score == kept.best[target]:
-        kept.ties[target] += 1
     if kept.above[target] < kept.most_above:
         if score > kept.true_score[target]:
             kept.above[target] += 1
         elif score == kept.true_score[target] and row != kept.true_row[target]:
             kept.level[target] += 1
+    keep_best(kept, target, score, row)
+
+
+@kernel
+def keep_best(kept: Kept, target: int, score: int, row: int) -> None:
+    """Keep a row that is one of the best so far."""
+    if score > kept.best[target]:
+        kept.best[target] = score
+        kept.ties[target] = 1
+    elif score == kept.best[target]:
+        kept.ties[target] += 1
     rows, scores = kept.best_rows, kept.best_scores
     place = rows.shape[1]
     while place > 0 and (
@@ -106,11 +93,17 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
 @kernel
 def threshold(kept: Kept, target: int) -> Number:
     """The lowest score that still matters."""
-    listed = kept.best_scores.shape[1]
-    lowest = kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
+    lowest = lowest_kept(kept, target)
     if kept.above[target] < kept.most_above:
         return min(lowest, kept.true_score[target])
     return lowest
+
+
+@kernel
+def lowest_kept(kept: Kept, target: int) -> Number:
+    """The lowest score that is one of the best."""
+    listed = kept.best_scores.shape[1]
+    return kept.best_scores[target, listed - 1] if listed > 0 else kept.best[target]
 
 
 @kernel
@@ -119,17 +112,78 @@ def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Arr
 
     `bitmaps` must be zero and is left so.
     """
+    order, ends = order_by_gaps(rows, targets)
+    rows = rows[order]
     mark(rows, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
-    set_size = rows.shape[1] // targets.codes.shape[1]
+    starts, set_size = np.empty(WORDS, np.uint64), rows.shape[1] // targets.codes.shape[1]
     for target in range(targets.codes.shape[0]):
-        needed = matches_needed(targets.reach, target, threshold(kept, target))
-        for place in range(find_rows(bitmaps, targets, target, needed, counters, found)):
-            row = found[place]
-            if row < rows.shape[0]:
-                score = weighed_score(rows, row, set_size, targets, target)
-                offer(kept, target, score, first_row + row)
+        limit = threshold(kept, target) >> 3
+        if find_starts(targets, target, limit, ends, starts):
+            start_counters(starts, counters)
+            count_matches(bitmaps, targets, target, counters)
+            for place in range(list_found(counters, found)):
+                row = found[place]
+                if row < rows.shape[0]:
+                    score = weighed_score(rows, row, set_size, targets, target)
+                    offer(kept, target, score, first_row + order[row])
     unmark(rows, bitmaps)
+
+
+@kernel
+def order_by_gaps(rows: Array, targets: Weighed) -> tuple[Array, Array]:
+    """The order of rows by the number of their gaps; those with g of them end at `ends[g + 1]`.
+
+    Where no gap counts, all rows are taken to have none.
+    """
+    slots, gaps = targets.codes.shape[1], np.zeros(rows.shape[0], np.int64)
+    ends = np.zeros(targets.lift.shape[1] + 1, np.int64)
+    for row in range(rows.shape[0]):
+        if targets.lift.shape[1] > 1:
+            for slot in range(slots):
+                place = slot * (rows.shape[1] // slots)
+                gaps[row] += rows[row, place] == targets.absent[slot]
+        ends[gaps[row] + 1] += 1
+    for count in range(1, ends.shape[0]):
+        ends[count] += ends[count - 1]
+    order, places = np.empty(rows.shape[0], np.int64), ends.copy()
+    for row in range(rows.shape[0]):
+        order[places[gaps[row]]] = row
+        places[gaps[row]] += 1
+    return order, ends
+
+
+@kernel
+def find_starts(targets: Weighed, target: int, limit: int, ends: Array, starts: Array) -> bool:
+    """Where the counters of each word of rows start; whether any row can reach the limit.
+
+    A row with more gaps may need fewer matches. All rows of a word are asked for no more than the
+    most hopeful of them.
+    """
+    slots, hopeful = targets.codes.shape[1], False
+    starts[:] = 0
+    for gaps in range(ends.shape[0] - 1):
+        if ends[gaps] < ends[gaps + 1]:
+            needed = matches_needed(targets.reach, target, limit - targets.lift[target, gaps])
+            hopeful |= needed <= slots
+            for word in range(ends[gaps] // 64, (ends[gaps + 1] + 63) // 64):
+                starts[word] = max(starts[word], start_of(needed))
+    return hopeful
+
+
+@kernel
+def start_of(needed: int) -> Number:
+    """Where a counter starts that passes its last plane after so many matches."""
+    return np.uint64(2 ** (_PLANES - 1) - min(needed, 2 ** (_PLANES - 1) - 1))
+
+
+@kernel
+def start_counters(starts: Array, counters: Array) -> None:
+    """Let the counters of each word of rows start at a number."""
+    for plane in range(_PLANES):
+        for word in range(WORDS):
+            digit = starts[word] >> np.uint64(plane) & np.uint64(1)
+            counters[plane * WORDS + word] = _ALL_ROWS if digit else np.uint64(0)
 
 
 @kernel
@@ -155,9 +209,16 @@ def find_rows(
     """Write rows with enough matches, perhaps some behind the last, to `found`; say how many."""
     if needed > targets.codes.shape[1]:
         return 0
-    count_matches(bitmaps, targets, target, min(needed, 2 ** (_PLANES - 1) - 1), counters)
+    start_counters(np.full(WORDS, start_of(needed)), counters)
+    count_matches(bitmaps, targets, target, counters)
+    return list_found(counters, found)
+
+
+@kernel
+def list_found(counters: Array, found: Array) -> int:
+    """Write the rows that were counted often enough to `found`; say how many."""
     count = 0
-    for word in range(_WORDS):
+    for word in range(WORDS):
         hits = counters[_ENOUGH + word]
         while hits:
             rest = hits & (hits - np.uint64(1))
@@ -177,17 +238,9 @@ def matches_needed(reach: Array, target: int, score: int) -> int:
 
 
 @kernel
-def count_matches(
-    bitmaps: Array, targets: Number, target: int, needed: int, counters: Array
-) -> None:
-    """Set the bits of the last plane of `counters` for rows with at least `needed` matches."""
-    slots = targets.codes.shape[1]
-    start = 2 ** (_PLANES - 1) - needed
-    for plane in range(_PLANES):
-        fill = _ALL_ROWS if start >> plane & 1 else np.uint64(0)
-        for word in range(_WORDS):
-            counters[plane * _WORDS + word] = fill
-    for slot in range(0, slots, 4):
+def count_matches(bitmaps: Array, targets: Number, target: int, counters: Array) -> None:
+    """Add matches to the counters; where they pass their last plane, its bits are set."""
+    for slot in range(0, targets.codes.shape[1], 4):
         count_four(
             bitmaps,
             code_or_none(targets.codes, target, slot),
@@ -196,15 +249,6 @@ def count_matches(
             code_or_none(targets.codes, target, slot + 3),
             counters,
         )
-        if targets.absent_counts:
-            count_four(
-                bitmaps,
-                code_or_none(targets.absent, 0, slot),
-                code_or_none(targets.absent, 0, slot + 1),
-                code_or_none(targets.absent, 0, slot + 2),
-                code_or_none(targets.absent, 0, slot + 3),
-                counters,
-            )
 
 
 @kernel
@@ -216,19 +260,19 @@ def code_or_none(codes: Array, row: int, slot: int) -> Number:
 @kernel
 def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counters: Array) -> None:
     """Add four bitmaps to the counters of all rows, as in pencil-and-paper binary addition."""
-    for word in range(_WORDS):
+    for word in range(WORDS):
         a, b = bitmaps[one, word], bitmaps[two, word]
         c, d = bitmaps[three, word], bitmaps[four, word]
-        low, next_low = counters[word], counters[_WORDS + word]
+        low, next_low = counters[word], counters[WORDS + word]
         half = low ^ a ^ b
         carry = (a & b) | ((a ^ b) & low)
         carry_too = (c & d) | ((c ^ d) & half)
         counters[word] = half ^ c ^ d
-        counters[_WORDS + word] = next_low ^ carry ^ carry_too
+        counters[WORDS + word] = next_low ^ carry ^ carry_too
         carry = (carry & carry_too) | ((carry ^ carry_too) & next_low)
         for plane in range(2, _PLANES - 1):
-            digit = counters[plane * _WORDS + word]
-            counters[plane * _WORDS + word] = digit ^ carry
+            digit = counters[plane * WORDS + word]
+            counters[plane * WORDS + word] = digit ^ carry
             carry &= digit
         counters[_ENOUGH + word] |= carry
 
@@ -239,82 +283,10 @@ def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target
     score = 0
     for slot in range(targets.codes.shape[1]):
         gain = targets.gains.mismatch[target, slot]
-        if rows[row, slot * set_size] == targets.absent[0, slot]:
+        if rows[row, slot * set_size] == targets.absent[slot]:
             gain = targets.gains.known_gap[target, slot]
         for column in range(slot * set_size, (slot + 1) * set_size):
             if rows[row, column] == targets.codes[target, slot]:
                 gain = targets.gains.match[target, slot]
         score += gain
-    return score
-
-
-@kernel
-def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
-    """Offer every row that may matter to each of these targets; rows are tokens."""
-    slots, tokens = rows.shape[1], targets.gain.shape[1] - 1
-    sums = np.empty(TARGETS_PER_SIFT, np.uint8)
-    enough = np.full(TARGETS_PER_SIFT, 255, np.uint8)
-    for lane in range(targets.shown.shape[0]):
-        enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
-    for row in range(rows.shape[0]):
-        sums[:] = 0
-        for slot in range(0, slots, 4):
-            add_four(
-                targets.levels,
-                place_of_levels(rows, row, slot, tokens),
-                place_of_levels(rows, row, slot + 1, tokens),
-                place_of_levels(rows, row, slot + 2, tokens),
-                place_of_levels(rows, row, slot + 3, tokens),
-                sums,
-            )
-        if not any_enough(sums, enough):
-            continue
-        for lane in range(targets.shown.shape[0]):
-            if sums[lane] >= enough[lane]:
-                offer(kept, lane, table_score(rows, row, targets, lane), first_row + row)
-                enough[lane] = levels_needed(targets, lane, threshold(kept, lane))
-
-
-@kernel
-def levels_needed(targets: Tabled, lane: int, score: int) -> Number:
-    """The lowest sum of levels that can reach a score; 255, which no sum attains, if none can."""
-    if score <= targets.floor[lane]:
-        return 0
-    step = targets.step[lane]
-    return min((score - targets.floor[lane] + step - 1) // step, 255)
-
-
-@kernel
-def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> Number:
-    """Where the levels of a known token are; behind the last slot, the zeros at the end."""
-    slots = rows.shape[1]
-    if slot < slots:
-        return slot * (tokens + 1) + np.int64(rows[row, slot]) + 1
-    return slots * (tokens + 1)
-
-
-@kernel
-def add_four(levels: Array, one: int, two: int, three: int, four: int, sums: Array) -> None:
-    """Add four rows of levels to the sums."""
-    for lane in range(TARGETS_PER_SIFT):
-        sums[lane] += (
-            levels[one, lane] + levels[two, lane] + levels[three, lane] + levels[four, lane]
-        )
-
-
-@kernel
-def any_enough(sums: Array, enough: Array) -> bool:
-    """Whether any target's sum could matter."""
-    found = False
-    for lane in range(TARGETS_PER_SIFT):
-        found |= sums[lane] >= enough[lane]
-    return found
-
-
-@kernel
-def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
-    """The exact score of a row of tokens under a token table."""
-    score = 0
-    for slot in range(rows.shape[1]):
-        score += targets.gain[slot, targets.shown[lane, slot], rows[row, slot]]
     return score

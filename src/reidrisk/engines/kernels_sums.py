@@ -1,58 +1,135 @@
-"""The loops that add up the likelihood of everyone: products over slots, 32 targets at a time."""
+"""The loops that add up the likelihood of everyone: products over slots, 32 targets at a time.
+
+Known rows come as places: `slot * (tokens + 1) + token + 1` is the row of `factors` with what this
+token in this slot is worth to each of the targets. The last row of `factors` is ones, for the slots
+that fill up the last group. Places are unsigned: else every one is looked at for its sign.
+"""
 
 import numpy as np
 
 from reidrisk.engines.kernels import Array
-from reidrisk.engines.kernels_search import place_of_levels
 from reidrisk.parallel import kernel
 
 LANES = 32
 
+GROUP = 8
+"""Slots that are multiplied without a product kept in between, which takes as long as they do."""
 
-@kernel
-def add_products(rows: Array, order: Array, weights: Array, factors: Array, sums: Array) -> None:
-    """Add to each lane, for rows in this order, a weight times the factors of all their tokens.
+RUN = 32
+"""Products that are added as they are, before their sum is added to others in double precision."""
 
-    `factors[slot * (tokens + 1) + token + 1, lane]`, and ones in the last row.
-    """
-    slots = rows.shape[1]
-    tokens = (factors.shape[0] - 1) // slots - 1
-    product = np.empty(LANES)
-    for place in range(order.shape[0]):
-        row = order[place]
-        for lane in range(LANES):
-            product[lane] = weights[place]
-        for slot in range(0, slots, 4):
-            multiply_four(
-                factors,
-                place_of_levels(rows, row, slot, tokens),
-                place_of_levels(rows, row, slot + 1, tokens),
-                place_of_levels(rows, row, slot + 2, tokens),
-                place_of_levels(rows, row, slot + 3, tokens),
-                product,
-            )
-        for lane in range(LANES):
-            sums[lane] += product[lane]
+LEVELS = 1025
+"""Of a chance: sixteen for each halving down to 2**-64, and one for all that is below."""
+
+_SHIFT, _LOWEST = 48, (1023 - 64) << 4
+
+
+def level_edges() -> Array:
+    """The least chance of each level, and what is above all."""
+    edges: Array = (np.arange(LEVELS + 1) + _LOWEST << _SHIFT).view(np.float64)
+    edges[0] = 0.0
+    return edges
 
 
 @kernel
-def multiply_four(
-    factors: Array, one: int, two: int, three: int, four: int, product: Array
+def add_products(
+    places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
 ) -> None:
-    """Multiply by four rows of factors."""
-    for lane in range(LANES):
-        product[lane] *= (factors[one, lane] * factors[two, lane]) * (
-            factors[three, lane] * factors[four, lane]
-        )
+    """For rows of one group of slots, add to `sums[part, lane]` their weights times all factors."""
+    run = np.empty(LANES, factors.dtype)
+    for part in range(starts.shape[0]):
+        for first in range(starts[part], ends[part], RUN):
+            run[:] = 0
+            for row in range(first, min(first + RUN, ends[part])):
+                weight = weights[row]
+                a, b, c, d = places[row, 0], places[row, 1], places[row, 2], places[row, 3]
+                e, f, g, h = places[row, 4], places[row, 5], places[row, 6], places[row, 7]
+                for lane in range(LANES):
+                    run[lane] += (
+                        weight
+                        * factors[a, lane] * factors[b, lane] * factors[c, lane] * factors[d, lane]
+                        * factors[e, lane] * factors[f, lane] * factors[g, lane] * factors[h, lane]
+                    )  # fmt: skip
+            for lane in range(LANES):
+                sums[part, lane] += run[lane]
+
+
+@kernel
+def add_long_products(
+    places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
+) -> None:
+    """The same for rows of several groups."""
+    product, run = np.empty(LANES, factors.dtype), np.empty(LANES, factors.dtype)
+    for part in range(starts.shape[0]):
+        for first in range(starts[part], ends[part], RUN):
+            run[:] = 0
+            for row in range(first, min(first + RUN, ends[part])):
+                product[:] = weights[row]
+                for slot in range(0, places.shape[1], 4):
+                    a, b = places[row, slot], places[row, slot + 1]
+                    c, d = places[row, slot + 2], places[row, slot + 3]
+                    for lane in range(LANES):
+                        product[lane] = (
+                            product[lane]
+                            * factors[a, lane] * factors[b, lane]
+                            * factors[c, lane] * factors[d, lane]
+                        )  # fmt: skip
+                for lane in range(LANES):
+                    run[lane] += product[lane]
+            for lane in range(LANES):
+                sums[part, lane] += run[lane]
 
 
 @kernel
 def fill_factors(tables: Array, shown: Array, factors: Array) -> None:
-    """Spread `tables[slot, shown + 1, known + 1]` over lanes of targets; ones behind the last."""
+    """Spread `tables[slot, known + 1, shown + 1]` over lanes of targets."""
     size = tables.shape[1]
-    factors[:] = 1.0
+    factors[size * shown.shape[1]] = 1
     for slot in range(shown.shape[1]):
         table = tables[slot if tables.shape[0] > 1 else 0]
         for known in range(size):
-            for lane in range(shown.shape[0]):
-                factors[slot * size + known, lane] = table[shown[lane, slot] + 1, known]
+            fill_lanes(table[known], shown[:, slot], factors[slot * size + known])
+
+
+@kernel
+def fill_needed(
+    table: Array, shown: Array, places: Array, starts: Array, ends: Array, factors: Array
+) -> None:
+    """The same, of one table for all slots, only for what some rows have: they are few."""
+    size = table.shape[0]
+    factors[size * shown.shape[1]] = 1
+    for part in range(starts.shape[0]):
+        for row in range(starts[part], ends[part]):
+            for slot in range(shown.shape[1]):
+                place = places[row, slot]
+                fill_lanes(table[place - slot * size], shown[:, slot], factors[place])
+
+
+@kernel
+def fill_lanes(values: Array, shown: Array, factors: Array) -> None:
+    """What one known token is worth to each target."""
+    for lane in range(shown.shape[0]):
+        factors[lane] = values[shown[lane] + 1]
+
+
+@kernel
+def count_levels(bits: Array, counts: Array) -> None:
+    """Count chances, rows x types, by type and level; `bits` are those of the numbers."""
+    for row in range(bits.shape[0]):
+        for kind in range(bits.shape[1]):
+            counts[kind, max((bits[row, kind] >> _SHIFT) - _LOWEST, 0)] += 1
+
+
+@kernel
+def sort_by_level(
+    chances: Array, bits: Array, least: Array, free: Array, rows: Array, weights: Array
+) -> None:
+    """Put rows of at least some level, and their chances, to where `free[type, level]` is room."""
+    for row in range(chances.shape[0]):
+        for kind in range(chances.shape[1]):
+            level = max((bits[row, kind] >> _SHIFT) - _LOWEST, 0)
+            if level >= least[kind]:
+                place = free[kind, level]
+                free[kind, level] += 1
+                rows[place] = row
+                weights[place] = chances[row, kind]

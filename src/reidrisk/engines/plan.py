@@ -4,8 +4,10 @@ A table says for each kind of score how it is searched and summed. A score that 
 rated by its definition: slow, and never refused.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +18,7 @@ from reidrisk.engines.costs import (
     bytes_to_count,
     cost_of_distinct,
     cost_of_lanes,
-    cost_of_scan,
+    some_rows,
 )
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram
@@ -33,8 +35,9 @@ from reidrisk.engines.ways import (
     shortlist,
     sift,
     sums,
+    tally,
 )
-from reidrisk.engines.ways.groups import gap_groups
+from reidrisk.engines.ways.groups import gap_groups, gaps_of
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
@@ -58,8 +61,8 @@ _THE_BEST = Wanted()
 # 100,000 tokens, 50 times faster than by an index with one or two slots, twice with four.
 _SHORT, _SHORT_OF_FEW_TOKENS, _FEW_TOKENS = 2, 4, 1 << 12
 
-# Up to so many ranks a scan still passes over nearly everyone.
-_FEW_RANKS = 1000
+# Seconds to make the count of one pattern exact, and to look at it in a search.
+_COUNT_PATTERN, _LOOK_AT_PATTERN = 3e-8, 5e-9
 
 
 class Way(Enum):
@@ -68,6 +71,10 @@ class Way(Enum):
     LANES = "count patterns, targets as bits"
     DISTINCT = "count patterns of the different rows"
     BIT_SCAN = "search, known rows as bits"
+    TALLY = "score everyone, known rows by code"
+
+
+_ONE_BY_ONE = {Way.BIT_SCAN: bit_scan, Way.TALLY: tally}
 
 
 def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
@@ -102,14 +109,10 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
 
 def histogram(observations: Observations, engine: Engine) -> PatternHistogram:
     """For each target, the number of known rows by the set of slots that match."""
-    groups = gap_groups(observations, engine)
+    way, groups = cheapest_count(observations), gap_groups(observations, engine)
     engine.room.check_fits(8 * len(groups) * len(observations.anonymous) << observations.slots)
-    counts = []
-    for some in _fitting(observations, len(groups), _THE_BEST, engine):
-        codes = codes_of(some)
-        way = cheapest_count(some, codes)
-        counts.append(_count(way)(some, codes, groups, engine))
-    return PatternHistogram(np.concatenate(counts, axis=1), groups, observations)
+    parts = [part.counts for part in _histograms(way, observations, groups, engine)]
+    return PatternHistogram(np.concatenate(parts, axis=1), groups, observations)
 
 
 def search_weights(
@@ -119,73 +122,126 @@ def search_weights(
     engine: Engine,
     wanted: Wanted = _THE_BEST,
 ) -> list[dict[int, Matches]]:
-    """Search with several token weights and prefixes: by patterns once, or by scans one by one."""
+    """Search with several token weights and prefixes: short ones together, where patterns serve."""
+    found: list[dict[int, Matches]] = [{} for _ in scores]
+    short = [each for each in slots if each <= MOST_SLOTS]
+    for together in (short, *([each] for each in slots if each > MOST_SLOTS)):
+        if together:
+            seen = observations.prefix(max(together))
+            for each, more in zip(
+                found, _search_prefixes(seen, scores, together, engine, wanted), strict=True
+            ):
+                each.update(more)
+    return [{each: answers[each] for each in slots} for answers in found]
+
+
+def _search_prefixes(
+    observations: Observations,
+    scores: Sequence[TokenWeights],
+    slots: Sequence[int],
+    engine: Engine,
+    wanted: Wanted,
+) -> list[dict[int, Matches]]:
+    gaps = not observations.complete and any(score.sees_gaps for score in scores)
     searches = len(scores) * len(slots)
-    groups = np.zeros(1, np.int64)
-    if observations.slots <= MOST_SLOTS and any(score.sees_gaps for score in scores):
-        groups = gap_groups(observations, engine)
-    parts: list[list[dict[int, Matches]]] = []
-    for some in _fitting(observations, len(groups), wanted, engine):
-        codes = codes_of(some)
-        way = cheapest_search(some, codes, len(groups), searches, wanted)
-        if way is Way.BIT_SCAN:
-            answers = [
-                {short: bit_scan.search(some.prefix(short), score, wanted, engine)
-                 for short in slots}
-                for score in scores
-            ]  # fmt: skip
-        else:
-            counts = _count(way)(some, codes, groups, engine, searches)
-            counted = PatternHistogram(counts, groups, some)
-            answers = [
-                {short: counted.search(score, slots=short, ranks=wanted.ranks, second=wanted.second)
-                 for short in slots}
-                for score in scores
-            ]  # fmt: skip
-        parts.append(answers)
+    way = cheapest_search(observations, searches, wanted, gaps=gaps)
+    if way in _ONE_BY_ONE:
+        return [
+            {short: _search_one(way, observations.prefix(short), score, wanted, engine)
+             for short in slots}
+            for score in scores
+        ]  # fmt: skip
+    groups = _groups(observations, engine, gaps=gaps)
+    parts = [
+        [
+            {short: counted.search(score, slots=short, ranks=wanted.ranks, second=wanted.second)
+             for short in slots}
+            for score in scores
+        ]
+        for counted in _histograms(way, observations, groups, engine, searches)
+    ]  # fmt: skip
     return [
         {short: join_targets([part[index][short] for part in parts]) for short in slots}
         for index in range(len(scores))
     ]
 
 
+def _search_one(
+    way: Way, observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
+) -> Matches:
+    by = _ONE_BY_ONE[way]
+    size = partial(by.bytes_needed, observations, engine.room, wanted)
+    blocks = _fitting(observations, size, engine)
+    return join_targets([by.search(some, score, wanted, engine) for some in blocks])
+
+
+def _groups(observations: Observations, engine: Engine, *, gaps: bool) -> NDArray[np.int64]:
+    """The sets of slots that known rows miss, as bits; one, 0, where gaps do not count."""
+    return gap_groups(observations, engine) if gaps else np.zeros(1, np.int64)
+
+
+def _histograms(
+    way: Way,
+    observations: Observations,
+    groups: NDArray[np.int64],
+    engine: Engine,
+    searches: int = 1,
+) -> Iterator[PatternHistogram]:
+    """The patterns of some targets at a time."""
+    count = distinct.count if way is Way.DISTINCT else lanes.count
+    size = partial(bytes_to_count, observations, engine.room, len(groups))
+    for some in _fitting(observations, size, engine):
+        yield PatternHistogram(count(some, codes_of(some), groups, engine, searches), groups, some)
+
+
 def cheapest_search(
-    observations: Observations, codes: Codes, groups: int, searches: int, wanted: Wanted
+    observations: Observations, searches: int, wanted: Wanted, *, gaps: bool
 ) -> Way:
-    """The cheapest way to search this many times.
+    """The cheapest way to search this many times, whether known gaps count or not.
 
-    Only a scan lists the best rows; only patterns count many ranks without scoring everyone.
+    Only patterns answer many searches at once; they list no rows.
     """
-    if wanted.list_best or observations.slots > MOST_SLOTS:
-        return Way.BIT_SCAN
-    counting = cheapest_count(observations, codes)
-    if wanted.most_above > _FEW_RANKS:
-        return counting
-    cost = cost_of_lanes if counting is Way.LANES else cost_of_distinct
-    scan = cost_of_scan(observations, codes) * searches
-    return Way.BIT_SCAN if scan < groups * cost(observations, codes) else counting
+    some, codes = _with_codes(observations)
+    costs = {Way.BIT_SCAN: searches * bit_scan.cost(some, codes, wanted)}
+    if some.slots <= MOST_SLOTS and not wanted.list_best:
+        costs |= _costs_of_patterns(some, codes, searches, gaps=gaps)
+    elif math.isinf(costs[Way.BIT_SCAN]):
+        return Way.TALLY
+    costs[Way.TALLY] = searches * tally.cost(some, codes, gaps=gaps)
+    return min(costs, key=lambda way: costs[way])
 
 
-def cheapest_count(observations: Observations, codes: Codes) -> Way:
+def cheapest_count(observations: Observations) -> Way:
     """The cheapest way to count all patterns."""
-    by_lanes, by_rows = cost_of_lanes(observations, codes), cost_of_distinct(observations, codes)
-    return Way.DISTINCT if by_rows < by_lanes else Way.LANES
+    costs = _costs_of_patterns(*_with_codes(observations), 1, gaps=False)
+    return min(costs, key=lambda way: costs[way])
 
 
-def _count(way: Way) -> Callable[..., lanes.Counts]:
-    return distinct.count if way is Way.DISTINCT else lanes.count
+def _costs_of_patterns(
+    observations: Observations, codes: Codes, searches: int, *, gaps: bool
+) -> dict[Way, float]:
+    """Seconds of counting patterns, by groups of gaps as far as some rows show them."""
+    known, groups = observations.known, 1
+    if gaps:
+        groups = len(np.unique(gaps_of(known.take(some_rows(known.users)))))
+    patterns = len(codes.targets) << observations.slots
+    looking = patterns * (_COUNT_PATTERN + searches * _LOOK_AT_PATTERN)
+    return {
+        Way.LANES: groups * (cost_of_lanes(observations, codes) + looking),
+        Way.DISTINCT: groups * (cost_of_distinct(observations, codes) + looking),
+    }
+
+
+def _with_codes(observations: Observations) -> tuple[Observations, Codes]:
+    """As many targets as have codes together: they stand for all, whatever the memory."""
+    some = observations.only(next(target_blocks(observations, len(observations.anonymous))))
+    return some, codes_of(some)
 
 
 def _fitting(
-    observations: Observations, groups: int, wanted: Wanted, engine: Engine
+    observations: Observations, size: Callable[[int], int], engine: Engine
 ) -> Iterator[Observations]:
     """The targets, in blocks that fit into memory."""
-
-    def size(targets: int) -> int:
-        if wanted.list_best or observations.slots > MOST_SLOTS:
-            return bit_scan.bytes_needed(observations, engine.room, wanted, targets)
-        return bytes_to_count(observations, engine.room, groups, targets)
-
     most = engine.room.targets_together(len(observations.anonymous), size)
     for block in target_blocks(observations, most):
         yield observations.only(block)
@@ -199,16 +255,16 @@ def _search_weights(
 
 
 def _weights_evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
-    """By patterns; rows with too many slots for them by definition."""
-    if observations.slots > MOST_SLOTS:
-        return definition.evidence(observations, score, engine)
-    groups = gap_groups(observations, engine)
-    parts = []
-    for some in _fitting(observations, len(groups), _THE_BEST, engine):
-        codes = codes_of(some)
-        counts = _count(cheapest_count(some, codes))(some, codes, groups, engine)
-        parts.append(PatternHistogram(counts, groups, some).evidence(score))
-    return np.concatenate(parts)
+    """By patterns, or by scoring everyone."""
+    gaps = not observations.complete and score.sees_gaps
+    way = cheapest_search(observations, 1, Wanted(ranks=None), gaps=gaps)
+    if way is Way.TALLY:
+        size = partial(tally.bytes_needed, observations, engine.room, _THE_BEST)
+        blocks = _fitting(observations, size, engine)
+        return np.concatenate([tally.evidence(some, score, engine) for some in blocks])
+    groups = _groups(observations, engine, gaps=gaps)
+    histograms = _histograms(way, observations, groups, engine)
+    return np.concatenate([counted.evidence(score) for counted in histograms])
 
 
 def _search_overlap(

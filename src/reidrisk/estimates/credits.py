@@ -2,8 +2,8 @@
 
 import math
 
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
@@ -84,5 +84,6 @@ def _lower(count: int, trials: int, tail: float) -> float:
     """
     if count == 0:
         return 0.0
-    end = tail / trials if count == 1 else float(betaincinv(count, trials - count + 1, tail))
+    rest = trials - count + 1
+    end = tail / trials if count == 1 else float(scipy.special.betaincinv(count, rest, tail))
     return max((end - HAIR) / (1 - HAIR), 0.0)

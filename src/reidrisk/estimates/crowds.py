@@ -13,8 +13,8 @@ from fractions import Fraction
 from math import comb
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import gammaln
 
 Floats = NDArray[np.float64]
 
@@ -101,5 +101,6 @@ def _stirling_rest(x: Floats) -> Floats:
     large = np.maximum(x, _LARGE)
     series = np.polyval(_SERIES[::-1], large**-2.0) / large
     small = np.minimum(x, _LARGE)
-    exact = gammaln(small) - (small - 0.5) * np.log(small) + small - np.log(2 * np.pi) / 2
+    grows = (small - 0.5) * np.log(small)
+    exact = scipy.special.gammaln(small) - grows + small - np.log(2 * np.pi) / 2
     return np.where(x >= _LARGE, series, exact)

@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import least_squares
-from scipy.special import ndtri
 
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
@@ -198,8 +197,9 @@ def _slope(curve: _Curve) -> float:
 def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
     """Mean and spread of the logarithm of the crowds' shares, if it is normal: all sizes."""
     middle, risk = np.log(curve.sizes).mean(), np.exp(curve.logs.mean())
-    start = start or (-middle - 2.5 * ndtri(min(risk, 0.99)), 2.5)  # about right at the middle
-    found = least_squares(
+    about = scipy.special.ndtri(min(risk, 0.99))
+    start = start or (-middle - 2.5 * about, 2.5)  # about right at the middle
+    found = scipy.optimize.least_squares(
         lambda shape: (_log_risk_in_crowds(shape, curve.sizes) - curve.logs) / curve.errors,
         start,
         bounds=((-100, 0.05), (50, 12)),

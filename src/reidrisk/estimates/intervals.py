@@ -1,8 +1,8 @@
 """Intervals for the mean of independent numbers between 0 and 1."""
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtrit
 
 from reidrisk.checks import probability
 from reidrisk.errors import InvalidInput
@@ -28,7 +28,8 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
         shrink = tail ** (1 / trials)
         low, high, method = mean * shrink, 1 - (1 - mean) * shrink, "all equal, exact"
     else:
-        half = float(stdtrit(trials - 1, 1 - tail) * values.std(ddof=1) / np.sqrt(trials))
+        errors = scipy.special.stdtrit(trials - 1, 1 - tail)
+        half = float(errors * values.std(ddof=1) / np.sqrt(trials))
         low, high, method = max(mean - half, 0.0), min(mean + half, 1.0), "student"
     return Estimate(mean, low, high, level, trials, method)
 
@@ -43,4 +44,4 @@ def confidence(level: float) -> float:
 
 def standard_errors(level: float) -> float:
     """How many standard errors a normal interval reaches to each side."""
-    return float(ndtri((1 + level) / 2))
+    return float(scipy.special.ndtri((1 + level) / 2))

@@ -13,8 +13,8 @@ the fit needs; nothing is rounded and nothing is drawn.
 """
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import betaln, xlog1py, xlogy
 
 from reidrisk.estimates.arrays import Numbers
 
@@ -115,7 +115,8 @@ def _pull(seen: Numbers, spread: Numbers, chances: Numbers) -> Numbers:
 def _explained(counts: Numbers, spread: Numbers) -> Numbers:
     """Logarithm of the likelihood, but for a constant, in each row."""
     with np.errstate(divide="ignore"):  # what cannot be has a logarithm of minus infinity
-        return np.asarray(xlogy(counts, spread @ _binomial(counts.shape[1] - 1)).sum(axis=1))
+        chances = spread @ _binomial(counts.shape[1] - 1)
+        return np.asarray(scipy.special.xlogy(counts, chances).sum(axis=1))
 
 
 def _shares(rows: Numbers) -> Numbers:
@@ -126,6 +127,7 @@ def _shares(rows: Numbers) -> Numbers:
 def _binomial(repeats: int) -> Numbers:
     """For each risk the chance of being named 0, 1, ... times."""
     named = np.arange(repeats + 1.0)
-    ways = -betaln(named + 1, repeats - named + 1) - np.log(repeats + 1)
-    once = xlogy(named, RISKS[:, None]) + xlog1py(repeats - named, -RISKS[:, None])
+    ways = -scipy.special.betaln(named + 1, repeats - named + 1) - np.log(repeats + 1)
+    once = scipy.special.xlogy(named, RISKS[:, None])
+    once += scipy.special.xlog1py(repeats - named, -RISKS[:, None])
     return np.asarray(np.exp(ways + once))

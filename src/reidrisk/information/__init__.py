@@ -1,5 +1,15 @@
 """How much what is shown tells, in bits."""
 
-from reidrisk.information.counts import CountedBits, CountedInformation, Way, count_information
+from typing import TYPE_CHECKING
+
+from reidrisk.first_use import on_first_use
+
+if TYPE_CHECKING:
+    from reidrisk.information.counts import CountedBits, CountedInformation, Way, count_information
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {"counts": ("CountedBits", "CountedInformation", "Way", "count_information")},
+    )
 
 __all__ = ["CountedBits", "CountedInformation", "Way", "count_information"]

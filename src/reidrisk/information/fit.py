@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import least_squares
+import scipy
 
 from reidrisk.checks import probability, real_number
 from reidrisk.errors import InvalidInput
@@ -144,7 +144,9 @@ def _fit(like: Interests, goal: Floats, noise: float) -> PopulationFit:
 
     # Two starts, because the surface is flat where types hardly differ.
     answers = [
-        least_squares(misses, start, bounds=(0, LARGEST), diff_step=1e-5, xtol=1e-12, ftol=1e-12)
+        scipy.optimize.least_squares(
+            misses, start, bounds=(0, LARGEST), diff_step=1e-5, xtol=1e-12, ftol=1e-12
+        )
         for start in ((1.0, 2.0), (0.6, 0.8))
     ]
     best = at(min(answers, key=lambda answer: float(answer.cost)).x)

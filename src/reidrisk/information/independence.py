@@ -7,7 +7,6 @@ Paper: section 8.4.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from reidrisk.errors import InvalidInput
+from reidrisk.information.records import Independence
 from reidrisk.information.sequence_model import (
     FIGURES,
     Floats,
@@ -26,7 +26,7 @@ from reidrisk.information.sequence_model import (
     divided,
     learn,
 )
-from reidrisk.information.sequences import Mean, mean_of
+from reidrisk.information.sequences import mean_of
 from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import Recipe, recipe_of
@@ -36,79 +36,6 @@ from reidrisk.rows import MISSING, Tokens
 
 ALIKE = 0.01
 """Bits that a token tells about its slot, below which slots are alike."""
-
-MISSED = 0.02
-"""Bits a slot by which models may miss what is shared: no less is told from nothing, however many
-users there are.  Decision 0105."""
-
-_ERRORS = 1.96
-"""Standard errors on each side of a figure, for 95 %."""
-
-_IF = "if it learned both equally well,"
-"""A model that learns whole rows better than single slots, or worse, makes a difference too."""
-
-
-@dataclass(frozen=True, slots=True)
-class Independence:
-    """Bits that two sites share about a user, over all slots.
-
-    Attributes:
-        slots: Of a row.
-        one_by_one: The sum over slots of what the two sites share in that slot.
-        together: What the whole rows share.
-        difference: Together less one by one. Its error is that of the mean difference, user by
-            user, and does not know what models miss.
-        model: What learned both, by name.
-        users: Whom both are of; no model was trained on them.
-    """
-
-    slots: int
-    one_by_one: Mean
-    together: Mean
-    difference: Mean
-    model: str
-    users: int
-
-    @property
-    def sentence(self) -> str:
-        """What follows, in plain words."""
-        return self.told("slot", "slots")
-
-    def told(self, one: str, several: str) -> str:
-        """What follows, in plain words, if a slot is a week or a column: one of them, several."""
-        if self.slots == 1:
-            return (
-                f"There is one {one}, so nothing adds up: by the model {self.model} it shares "
-                f"{_said(self.together)}."
-            )
-        begin = (
-            f"By the model {self.model}, {self.slots} {several} share {_said(self.one_by_one)} "
-            f"taken one by one, and {_said(self.together)} taken together: "
-        )
-        return begin + self._follows(several)
-
-    def _follows(self, several: str) -> str:
-        gap = self.difference
-        margin = _ERRORS * gap.error + MISSED * self.slots
-        if self.one_by_one.value <= 0 and self.together.value <= _ERRORS * self.together.error:
-            return f"nothing shared was found, so nothing can be said about {several}."
-        if abs(gap.value) <= margin:
-            return (
-                f"the difference of {gap.value:.2f} bits is within the errors, as it would be if "
-                f"{several} were independent; less than {margin:.2f} bits could not be told "
-                "from none."
-            )
-        if gap.value < 0:
-            share = min(-gap.value / self.one_by_one.value, 1.0)
-            return (
-                f"{_IF} {several} are not independent, they repeat each other; attacks that add "
-                f"up {several} count {_about(share)} of their bits more than once."
-            )
-        share = min(gap.value / self.together.value, 1.0)
-        return (
-            f"{_IF} {several} are not independent; attacks that add up {several} miss "
-            f"{_about(share)} of what is shared."
-        )
 
 
 def check_independence(
@@ -198,13 +125,3 @@ def _told_of_slots(symbols: Tokens) -> float:
     share = counts / np.maximum(counts.mean(axis=0), 1 / len(counts))
     logs = np.log2(share, where=share > 0, out=np.zeros_like(share))
     return float((counts * logs).sum() / counts.sum())
-
-
-def _said(mean: Mean) -> str:
-    margin = _ERRORS * mean.error
-    return f"{mean.value:.2f} bits [{mean.value - margin:.2f}, {mean.value + margin:.2f}]"
-
-
-def _about(share: float) -> str:
-    percent = round(100 * share)
-    return f"about {percent} %" if percent else "less than 1 %"

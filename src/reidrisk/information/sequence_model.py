@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.repeats import refuse_repeats
-from reidrisk.information.sequences import Mean, mean_of
+from reidrisk.information.records import Mean
+from reidrisk.information.sequences import mean_of
 from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator

@@ -11,20 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.checks import probability, whole_number
+from reidrisk.information.records import Mean
 from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import Floats, Interests, shown, shown_pairs
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.randomness import uniforms
 
 BLOCK = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Mean:
-    """A Monte Carlo average and its standard error."""
-
-    value: float
-    error: float
 
 
 @dataclass(frozen=True, slots=True)

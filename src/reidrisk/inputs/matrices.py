@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
@@ -80,7 +80,7 @@ def _array(file: Path) -> Any:
                     inside = sum(one.file_size for one in archive.infolist())
                 refuse_expansion(file, inside, file.stat().st_size)
                 stream.seek(0)
-                return sp.load_npz(stream)
+                return scipy.sparse.load_npz(stream)
             return np.load(stream, allow_pickle=False)
     except TooLarge:
         raise

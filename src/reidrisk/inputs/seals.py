@@ -14,7 +14,6 @@ import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,9 @@ SHARDS, WHOLE = "known", "known.parquet"
 """Known rows: a folder of shards, or one file."""
 
 _AGAIN = "write the folder again with `reidrisk release` or write_observations"
+
+_digests: dict[tuple[Path, int, int, int, int], str] = {}
+"""What was read, by the state of the file: it is opened several times until it is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +163,10 @@ def _own_checksum(body: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def digest(file: Path) -> str:
-    """The SHA-256 of a file; read once, as long as the file stays as it is."""
-    found = file.stat()
-    return _digest_of(file, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
-
-
-@lru_cache(maxsize=1 << 17)  # more than there are shards
-def _digest_of(file: Path, *_state: int) -> str:
-    """Once for a file as it is: it is opened several times until it is read."""
-    return sha256_of(file)
+def digest(file: Path, *, again: bool = False) -> str:
+    """The SHA-256 of a file: read once, as long as the file stays as it is, unless `again`."""
+    path, found = file.resolve(), file.stat()
+    state = path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+    if again or state not in _digests:
+        _digests[state] = sha256_of(path)
+    return _digests[state]

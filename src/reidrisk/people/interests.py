@@ -128,10 +128,11 @@ class Interests:
                 f"{self.types * self.topics**2 * 8 / 1e9:.0f} GB; use fewer topics or types"
             )
         pairs = np.empty((self.types, self.topics, self.topics))
+        tails = tail_polynomials(self.weights, self.size)
 
         def work(start: int, stop: int) -> None:
             for one in range(start, stop):
-                pairs[one] = self._pairs_of(range(one * self.moods, (one + 1) * self.moods))
+                pairs[one] = self._pairs_of(range(one * self.moods, (one + 1) * self.moods), tails)
 
         over_blocks(work, self.types, 1)
         return pairs
@@ -155,21 +156,21 @@ class Interests:
             raise TooLarge(
                 f"a table of pairs of {self.topics} topics is too large; use up to {MOST_PAIRS}"
             )
+        tails = tail_polynomials(self.weights, self.size)
         parts = over_blocks(
-            lambda start, stop: self._pairs_of(range(start, stop)) * (stop - start),
+            lambda start, stop: self._pairs_of(range(start, stop), tails) * (stop - start),
             self.states,
             max(1, self.states // 16),
         )
         pairs: Floats = np.add.reduce(parts) / self.states
         return pairs
 
-    def _pairs_of(self, states: range) -> Floats:
+    def _pairs_of(self, states: range, tails: Floats) -> Floats:
         """Mean table of pairs of some states."""
         total = np.zeros((self.topics, self.topics))
         pairs = np.empty_like(total)
-        tails = tail_polynomials(self.weights[states.start : states.stop], self.size)
-        for state, tail in zip(states, tails, strict=True):
-            pair_chances(self.weights[state], tail, pairs)
+        for state in states:
+            pair_chances(self.weights[state], tails[state], pairs)
             total += pairs
         return total / len(states)
 
@@ -199,11 +200,12 @@ def shown(inclusion: Floats, *, size: int, noise: float) -> Floats:
 
 def shown_pairs(pairs: Floats, *, size: int, noise: float) -> Floats:
     """Chance that two sites show two topics in one epoch, given the chance that both are in."""
-    topics = pairs.shape[-1]
-    single = np.diagonal(pairs, axis1=-2, axis2=-1)
-    out, rise = noise / topics, (1 - noise) / size
-    either = single[..., :, None] + single[..., None, :]
-    joint: Floats = out**2 + out * rise * either + rise**2 * pairs
+    out, rise = noise / pairs.shape[-1], (1 - noise) / size
+    joint: Floats = np.empty_like(pairs)
+    for place in np.ndindex(pairs.shape[:-2]):  # a table at a time, which stays near the processor
+        single = np.diagonal(pairs[place])
+        either = single[:, None] + single
+        joint[place] = out**2 + out * rise * either + rise**2 * pairs[place]
     return joint
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
@@ -27,7 +27,7 @@ class ExactRows:
         outcomes: Outcomes x slots, what each column stands for; -1 where nothing is shown.
     """
 
-    chances: sp.csr_array
+    chances: "scipy.sparse.csr_array"
     outcomes: Tokens
 
     def column_of(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -75,7 +75,7 @@ def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
     outcomes = np.indices((symbols,) * slots, np.int32).reshape(slots, -1).T
     outcomes[outcomes == symbols - 1] = MISSING
     possible = np.flatnonzero(rows.sum(axis=0) > 0)
-    return ExactRows(sp.csr_array(rows[:, possible]), outcomes[possible])
+    return ExactRows(scipy.sparse.csr_array(rows[:, possible]), outcomes[possible])
 
 
 def rows_of_users(users: Sequence[Shares], slots: int) -> ExactRows:
@@ -88,7 +88,7 @@ def rows_of_users(users: Sequence[Shares], slots: int) -> ExactRows:
     chances, rows, columns = (np.array(part) for part in zip(*entries, strict=True))
     shape = (len(users), len(outcomes))
     return ExactRows(
-        sp.coo_array((chances, (rows, columns)), shape=shape).tocsr(),
+        scipy.sparse.coo_array((chances, (rows, columns)), shape=shape).tocsr(),
         np.array(outcomes, np.int32).reshape(len(outcomes), slots),
     )
 
@@ -102,8 +102,8 @@ def merged_rows(rows: ExactRows, outcomes: Tokens) -> ExactRows:
     """
     different, place = np.unique(outcomes, axis=0, return_inverse=True)
     ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
-    merge = sp.csr_array(ones, shape=(len(place), len(different)))
-    return ExactRows(sp.csr_array(rows.chances @ merge), different.astype(np.int32))
+    merge = scipy.sparse.csr_array(ones, shape=(len(place), len(different)))
+    return ExactRows(scipy.sparse.csr_array(rows.chances @ merge), different.astype(np.int32))
 
 
 def check_size(symbols: int, slots: int, users: int) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from reidrisk.parallel import over_blocks
@@ -44,7 +44,7 @@ def items_of(people: People, start: int, stop: int) -> Items:
         return Items(np.asarray(cells.starts, np.int64), cells.members, weights)
     users = np.repeat(np.arange(stop - start), people.epochs).repeat(np.diff(cells.starts))
     shape = (stop - start, people.tokens)
-    table = sp.coo_array((weights, (users, cells.members)), shape=shape).tocsr()
+    table = scipy.sparse.coo_array((weights, (users, cells.members)), shape=shape).tocsr()
     table.sort_indices()
     return Items(table.indptr.astype(np.int64), table.indices, table.data)
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.people import People
+from reidrisk.releases.bits import Bits
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
@@ -260,17 +261,6 @@ class Exact(Protocol):
             TooLarge: There are too many outcomes to go through.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """An information figure: bits per slot, with its standard error (0 if exact)."""
-
-    name: str
-    slots: int
-    value: float
-    error: float
-    note: str
 
 
 @runtime_checkable

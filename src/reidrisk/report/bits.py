@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.drawing import Look, chart
+from reidrisk.drawing import Look, chart, fixed, layer, of, settings
 from reidrisk.estimates import standard_errors
-from reidrisk.guests import guest
-from reidrisk.information.sequences import Mean
+from reidrisk.information.records import Mean
 from reidrisk.report.parts import Column, Row, span
 from reidrisk.study.saying.numbers import bits, percent
 
@@ -59,7 +58,6 @@ def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> A
         title: Of the axis.
         names: Of the rows, above the bars.
     """
-    alt = guest("altair")
     data: list[Mapping[str, Any]] = [
         {
             **row,
@@ -72,24 +70,22 @@ def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> A
         }
         for place, (row, name) in enumerate(zip(rows, names, strict=True))
     ]
-    axis = {"title": title, "axis": alt.Axis(tickCount=6)}
-    base = chart(data).encode(y=alt.Y("place:O", axis=None))
+    axis = {"title": title, "axis": settings(tickCount=6)}
+    base = chart(data).encode(y=of("place:O", axis=None))
     tips = [
-        alt.Tooltip("what:N", title="figure"),
-        alt.Tooltip("said:N", title="bits"),
-        alt.Tooltip("ends:N", title="interval"),
+        of("what:N", title="figure"),
+        of("said:N", title="bits"),
+        of("ends:N", title="interval"),
     ]
-    return alt.layer(
-        base.mark_bar(size=12, color=look.muted).encode(
-            x=alt.X("value:Q", **axis),
-            opacity=alt.Opacity("filled:Q", scale=None, legend=None),
+    return layer(
+        base.mark("bar", size=12, color=look.muted).encode(
+            x=of("value:Q", **axis),
+            opacity=of("filled:Q", scale=None, legend=None),
             tooltip=tips,
         ),
-        base.mark_rule(color=look.ink, strokeWidth=2).encode(x=alt.X("low:Q", **axis), x2="high:Q"),
-        base.mark_text(align="left", dx=6).encode(x=alt.X("beside:Q", **axis), text="said:N"),
-        base.mark_text(align="left", baseline="bottom", dy=-9).encode(
-            x=alt.value(0), text="what:N"
-        ),
+        base.mark("rule", color=look.ink, strokeWidth=2).encode(x=of("low:Q", **axis), x2="high:Q"),
+        base.mark("text", align="left", dx=6).encode(x=of("beside:Q", **axis), text="said:N"),
+        base.mark("text", align="left", baseline="bottom", dy=-9).encode(x=fixed(0), text="what:N"),
     ).properties(height=_BAR * len(rows))
 
 

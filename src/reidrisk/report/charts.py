@@ -2,10 +2,15 @@
 
 import copy
 import functools
+import hashlib
 import re
+from contextlib import AbstractContextManager, nullcontext
+from importlib.metadata import version
 from typing import Any
 
-from reidrisk.drawing import Look, config
+from reidrisk import own_cache
+from reidrisk.drawing import Chart, Look, config
+from reidrisk.drawing.grammar import VERSION
 from reidrisk.guests import guest
 from reidrisk.machine import GIB, check_address_space
 from reidrisk.report.parts import Exhibit
@@ -21,9 +26,9 @@ def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, A
     """The chart of an exhibit as a Vega-Lite specification."""
     if exhibit.draw is None:
         raise TypeError(f"{exhibit.name} has no chart")
-    # A theme that somebody enabled in altair must not change the report.
-    with guest("altair").theme.enable("none"):
-        spec: dict[str, Any] = exhibit.draw(exhibit.rows, look).properties(width=width).to_dict()
+    drawn = exhibit.draw(exhibit.rows, look).properties(width=width)
+    with nullcontext() if isinstance(drawn, Chart) else _no_theme():
+        spec: dict[str, Any] = drawn.to_dict()
     spec["config"] = config(look)
     spec["autosize"] = {"type": "fit-x", "contains": "padding"}
     spec["description"] = f"{exhibit.title}. {exhibit.sentence}"
@@ -58,12 +63,32 @@ def _renderer() -> Any:
 
 @functools.cache
 def library() -> str:
-    """The scripts that draw charts in a browser, all in one."""
+    """The scripts that draw charts in a browser, all in one: bundled once a machine."""
+    made_by = f"Vega-Lite {_version()} by vl-convert {version('vl-convert-python')}".encode()
+    folder = own_cache.own_folder()
+    path = folder and folder / f"charts-{hashlib.sha256(made_by).hexdigest()[:32]}.js"
+    kept = path and own_cache.found(path, made_by)
+    if kept:
+        return kept.decode()
     script: str = _renderer().javascript_bundle(vl_version=_version())
+    if path:
+        own_cache.keep(path, made_by, script.encode())
     return script
 
 
+def _no_theme() -> AbstractContextManager[Any]:
+    """For charts of altair: a theme that somebody enabled must not change the report."""
+    quiet: AbstractContextManager[Any] = guest("altair").theme.enable("none")
+    return quiet
+
+
+@functools.cache
 def _version() -> str:
-    """The version of Vega-Lite that altair writes, such as 6.4."""
-    schema: str = guest("altair").SCHEMA_VERSION
-    return ".".join(schema.removeprefix("v").split(".")[:2])
+    """The version of Vega-Lite that is drawn: the last that the renderer has of ours."""
+    known = [tuple(map(int, one.split("."))) for one in _versions()]
+    return ".".join(map(str, max(one for one in known if one[0] == VERSION)))
+
+
+def _versions() -> list[str]:
+    versions: list[str] = guest("vl_convert").get_vegalite_versions()
+    return versions

@@ -6,8 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import Look, by_attack, chart
-from reidrisk.guests import guest
+from reidrisk.drawing import Look, by_attack, chart, layer, of, settings
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import Column, Exhibit, Row, Section, words_column
 from reidrisk.study.comparing import Comparison, Difference
@@ -156,28 +155,27 @@ def _changes(found: Comparison, names: tuple[str, str]) -> Section:
 
 def _drawn(rows: Sequence[Row], look: Look) -> Any:
     """A mark with its interval for each attack, and a line where nothing differs."""
-    alt = guest("altair")
     data = [
         {**row, "place": f"{row['attack']} ({place})" if _twice(rows, row) else row["attack"],
          "said": f"{row['points']} points ({row['interval']})"}
         for place, row in enumerate(rows, 1)
     ]  # fmt: skip
-    y = alt.Y("place:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
-    axis = alt.Axis(title="difference in points", labelExpr=_POINTS, tickCount=5)
+    y = of("place:N", sort=None, title=None, axis=settings(labelLimit=160))
+    axis = settings(title="difference in points", labelExpr=_POINTS, tickCount=5)
     base = chart(data).encode(y=y)
     attacks = list(dict.fromkeys(str(row["attack"]) for row in rows))
     style = by_attack(attacks, replace(look, legend=False))  # the axis names them
-    tips = [alt.Tooltip("attack:N"), alt.Tooltip("said:N", title="difference")]
-    return alt.layer(
-        chart([{"zero": 0}]).mark_rule(color=look.muted, opacity=0.6).encode(x="zero:Q"),
-        base.mark_rule(strokeWidth=2.5).encode(
-            x=alt.X("low:Q", axis=axis), x2="high:Q", color=style["color"]
+    tips = [of("attack:N"), of("said:N", title="difference")]
+    return layer(
+        chart([{"zero": 0}]).mark("rule", color=look.muted, opacity=0.6).encode(x="zero:Q"),
+        base.mark("rule", strokeWidth=2.5).encode(
+            x=of("low:Q", axis=axis), x2="high:Q", color=style["color"]
         ),
-        base.mark_point(filled=True, size=90, opacity=1).encode(
-            x=alt.X("value:Q", axis=axis), tooltip=tips, color=style["color"], shape=style["shape"]
+        base.mark("point", filled=True, size=90, opacity=1).encode(
+            x=of("value:Q", axis=axis), tooltip=tips, color=style["color"], shape=style["shape"]
         ),
-        base.mark_text(align="center", dy=-12, color=look.ink).encode(
-            x=alt.X("value:Q", axis=axis), text="points:N"
+        base.mark("text", align="center", dy=-12, color=look.ink).encode(
+            x=of("value:Q", axis=axis), text="points:N"
         ),
     ).properties(height=54 * len(rows))
 

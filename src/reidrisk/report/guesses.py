@@ -10,11 +10,13 @@ from reidrisk.drawing import (
     Look,
     by_attack,
     chart,
+    layer,
     log_range,
     log_ticks,
+    of,
+    settings,
     switchable,
 )
-from reidrisk.guests import guest
 from reidrisk.report.parts import (
     Exhibit,
     Row,
@@ -91,25 +93,24 @@ def _named(one: Guesses) -> str:
 
 def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     """A line with its interval for each attack, over a logarithmic number of names."""
-    alt = guest("altair")
     ends = log_range(float(row["guesses"] or 0) for row in rows)
-    across = alt.Axis(title="people named", values=log_ticks(*ends), labelExpr=PEOPLE, grid=False)
-    log = alt.Scale(type="log", domain=list(ends), nice=False)
-    x = alt.X("guesses:Q", scale=log, axis=across)
-    up = alt.Axis(title="share whose right name is among them", labelExpr=PERCENT, tickCount=6)
-    value = alt.Y("value:Q", axis=up)
+    across = settings(title="people named", values=log_ticks(*ends), labelExpr=PEOPLE, grid=False)
+    log = settings(type="log", domain=list(ends), nice=False)
+    x = of("guesses:Q", scale=log, axis=across)
+    up = settings(title="share whose right name is among them", labelExpr=PERCENT, tickCount=6)
+    value = of("value:Q", axis=up)
     style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
     tips = [
-        alt.Tooltip("attack:N"),
-        alt.Tooltip("guesses:Q", title="people named", format=","),
-        alt.Tooltip("said:N", title="right one among them"),
+        of("attack:N"),
+        of("guesses:Q", title="people named", format=","),
+        of("said:N", title="right one among them"),
     ]
-    base = chart(said_rows(rows)).transform_filter(SHOWN).encode(x=x, color=style["color"])
+    base = chart(said_rows(rows)).filter(SHOWN).encode(x=x, color=style["color"])
     layers = (
-        base.mark_area(opacity=0.16).encode(y=alt.Y("low:Q", axis=up), y2="high:Q"),
-        base.mark_line(strokeWidth=2.5).encode(y=value, strokeDash=style["strokeDash"]),
-        base.mark_point(filled=True, size=80, opacity=1).encode(
+        base.mark("area", opacity=0.16).encode(y=of("low:Q", axis=up), y2="high:Q"),
+        base.mark("line", strokeWidth=2.5).encode(y=value, strokeDash=style["strokeDash"]),
+        base.mark("point", filled=True, size=80, opacity=1).encode(
             y=value, shape=style["shape"], tooltip=tips
         ),
     )
-    return switchable(alt.layer(*layers), attacks).properties(height=320)
+    return switchable(layer(*layers), attacks).properties(height=320)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 
-from reidrisk.information.sequences import Mean
+from reidrisk.information.records import Mean
 from reidrisk.report import learning
 from reidrisk.report.bits import bars, bit_columns, ends, mean_cells, said
 from reidrisk.report.parts import NOTHING, Column, Exhibit, Key, Row, Section, words_column

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import GLYPHS, SHAPES, Look, chart, marked
-from reidrisk.guests import guest
+from reidrisk.drawing import GLYPHS, SHAPES, Look, chart, layer, marked, of, settings
 from reidrisk.report.parts import Column, Exhibit, Key, Row, count_column, words_column
 from reidrisk.study.result import Learned, Result
 from reidrisk.study.saying.numbers import count
@@ -94,25 +93,24 @@ def _draw(result: Result, rows: Sequence[Row], look: Look, lines: Sequence[str])
 
     Colours are those of attacks, so shapes tell lines apart.
     """
-    alt = guest("altair")
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(lines))]
     style = marked("line", lines, [look.ink] * len(lines), shapes, look)
     base = chart(rows).encode(
-        x=alt.X("step:Q", title="steps", axis=alt.Axis(grid=False, tickCount=6)),
-        y=alt.Y(
+        x=of("step:Q", title="steps", axis=settings(grid=False, tickCount=6)),
+        y=of(
             "held_out:Q",
             title=f"bits per {unit(result, 1)}, held-out users",
-            scale=alt.Scale(zero=False),
-            axis=alt.Axis(tickCount=5),
+            scale=settings(zero=False),
+            axis=settings(tickCount=5),
         ),
     )
     tips = [
-        alt.Tooltip("line:N", title="model and figure"),
-        alt.Tooltip("step:Q", format=","),
-        alt.Tooltip("held_out:Q", title="held-out users, bits", format=".3f"),
-        alt.Tooltip("training:Q", title="training users, bits", format=".3f"),
+        of("line:N", title="model and figure"),
+        of("step:Q", format=","),
+        of("held_out:Q", title="held-out users, bits", format=".3f"),
+        of("training:Q", title="training users, bits", format=".3f"),
     ]
-    return alt.layer(
-        base.mark_line(strokeWidth=1.5, color=look.muted).encode(detail="line:N"),
-        base.mark_point(filled=True, size=45, opacity=1).encode(**style, tooltip=tips),
+    return layer(
+        base.mark("line", strokeWidth=1.5, color=look.muted).encode(detail="line:N"),
+        base.mark("point", filled=True, size=45, opacity=1).encode(**style, tooltip=tips),
     ).properties(height=_HEIGHT)

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, SHAPES, Look, chart
-from reidrisk.guests import guest
+from reidrisk.drawing import PERCENT, SHAPES, Look, chart, layer, of, settings
 from reidrisk.report.parts import (
     Column,
     Exhibit,
@@ -188,7 +187,6 @@ def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
 
 def _draw_spread(rows: Sequence[Row], look: Look, attack: int) -> Any:
     """Bars carry their numbers, because most people stand in the first one."""
-    alt = guest("altair")
     data = [
         {
             **row,
@@ -197,20 +195,19 @@ def _draw_spread(rows: Sequence[Row], look: Look, attack: int) -> Any:
         }
         for row in rows
     ]
-    base = chart(data).encode(y=alt.Y("range:N", sort=None, title="measured risk of a person"))
-    x = alt.X("share:Q", axis=alt.Axis(title="share of people", labelExpr=PERCENT, tickCount=5))
+    base = chart(data).encode(y=of("range:N", sort=None, title="measured risk of a person"))
+    x = of("share:Q", axis=settings(title="share of people", labelExpr=PERCENT, tickCount=5))
     tips = [
-        alt.Tooltip("range:N", title="risk"),
-        alt.Tooltip("said:N", title="share of people"),
+        of("range:N", title="risk"),
+        of("said:N", title="share of people"),
     ]
-    return alt.layer(
-        base.mark_bar(color=look.colour(attack), size=15).encode(x=x, tooltip=tips),
-        base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
+    return layer(
+        base.mark("bar", color=look.colour(attack), size=15).encode(x=x, tooltip=tips),
+        base.mark("text", align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
     ).properties(height=26 * len(rows))
 
 
 def _draw_claims(rows: Sequence[Row], look: Look, attack: int) -> Any:
-    alt = guest("altair")
     data = [
         {
             **row,
@@ -219,29 +216,28 @@ def _draw_claims(rows: Sequence[Row], look: Look, attack: int) -> Any:
         }
         for row in rows
     ]
-    whole = alt.Scale(domain=[0, 1])
-    x = alt.X(
-        "claimed:Q", scale=whole, axis=alt.Axis(title="claimed", labelExpr=PERCENT, tickCount=5)
-    )
-    axis = alt.Axis(title="right", labelExpr=PERCENT, tickCount=5)
+    whole = settings(domain=[0, 1])
+    x = of("claimed:Q", scale=whole, axis=settings(title="claimed", labelExpr=PERCENT, tickCount=5))
+    axis = settings(title="right", labelExpr=PERCENT, tickCount=5)
     base = chart(data).encode(x=x)
     tips = [
-        alt.Tooltip("claim:N", title="claimed"),
-        alt.Tooltip("said:N", title="right"),
-        alt.Tooltip("targets:Q", format=","),
+        of("claim:N", title="claimed"),
+        of("said:N", title="right"),
+        of("targets:Q", format=","),
     ]
-    return alt.layer(
+    return layer(
         chart([{"claimed": 0, "value": 0}, {"claimed": 1, "value": 1}])
-        .mark_line(color=look.muted, strokeWidth=1, opacity=0.6)
-        .encode(x=x, y=alt.Y("value:Q", scale=whole, axis=axis)),
-        base.mark_rule(color=look.colour(attack), strokeWidth=2, opacity=0.6).encode(
-            y=alt.Y("low:Q", scale=whole, axis=axis), y2="high:Q"
+        .mark("line", color=look.muted, strokeWidth=1, opacity=0.6)
+        .encode(x=x, y=of("value:Q", scale=whole, axis=axis)),
+        base.mark("rule", color=look.colour(attack), strokeWidth=2, opacity=0.6).encode(
+            y=of("low:Q", scale=whole, axis=axis), y2="high:Q"
         ),
-        base.mark_point(
+        base.mark(
+            "point",
             filled=True,
             size=80,
             opacity=1,
             color=look.colour(attack),
             shape=SHAPES[attack % len(SHAPES)],
-        ).encode(y=alt.Y("value:Q", scale=whole, axis=axis), tooltip=tips),
+        ).encode(y=of("value:Q", scale=whole, axis=axis), tooltip=tips),
     ).properties(height=320)

@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Look, by_attack, chart
-from reidrisk.guests import guest
+from reidrisk.drawing import PERCENT, Look, by_attack, chart, layer, of, settings
 from reidrisk.report.parts import (
     NOTHING,
     Column,
@@ -201,7 +200,6 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
 
     A letter names the release; colour and shape are those of the attack that was strongest.
     """
-    alt = guest("altair")
     data = [
         {
             **row,
@@ -217,29 +215,29 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
     ]
     style = by_attack(attacks, look, {str(row["attack"]) for row in data})
     colour, shape = style["color"], style["shape"]
-    across = alt.Axis(title="token frequencies kept", labelExpr=PERCENT, tickCount=5, grid=False)
-    up = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
-    x, y = alt.X("kept:Q", axis=across), alt.Y("value:Q", axis=up)
+    across = settings(title="token frequencies kept", labelExpr=PERCENT, tickCount=5, grid=False)
+    up = settings(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
+    x, y = of("kept:Q", axis=across), of("value:Q", axis=up)
     base = chart(data)
-    return alt.layer(
-        base.mark_rule(strokeWidth=1, opacity=0.5).encode(
-            x=alt.X("least:Q", axis=across), x2="most:Q", y=y, color=colour
+    return layer(
+        base.mark("rule", strokeWidth=1, opacity=0.5).encode(
+            x=of("least:Q", axis=across), x2="most:Q", y=y, color=colour
         ),
-        base.mark_rule(strokeWidth=1, opacity=0.5).encode(
-            x=x, y=alt.Y("low:Q", axis=up), y2="high:Q", color=colour
+        base.mark("rule", strokeWidth=1, opacity=0.5).encode(
+            x=x, y=of("low:Q", axis=up), y2="high:Q", color=colour
         ),
-        base.mark_point(filled=True, size=90, opacity=1).encode(
+        base.mark("point", filled=True, size=90, opacity=1).encode(
             x=x, y=y, color=colour, shape=shape,
             tooltip=[
-                alt.Tooltip("release:N"),
-                alt.Tooltip("attack:N", title="strongest attack"),
-                alt.Tooltip("said:N", title="right"),
-                alt.Tooltip("off:N", title="frequencies off by"),
+                of("release:N"),
+                of("attack:N", title="strongest attack"),
+                of("said:N", title="right"),
+                of("off:N", title="frequencies off by"),
             ],
         ),
         *(
             chart(some)
-            .mark_text(dx=away, dy=-9, align=align, color=look.ink)
+            .mark("text", dx=away, dy=-9, align=align, color=look.ink)
             .encode(x=x, y=y, text="letter:N")
             for align, away, some in _aligned(data)
         ),

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Look, chart
+from reidrisk.drawing import PERCENT, Look, chart, layer, of, settings
 from reidrisk.estimates import Estimate
-from reidrisk.guests import guest
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.parts import (
     Column,
@@ -369,16 +368,13 @@ def _people(number: int) -> str:
 
 def _bars(rows: Sequence[Row], look: Look, what: str) -> Any:
     """A bar for each row, with its number."""
-    alt = guest("altair")
     data = [{**row, "said": _said(row)} for row in rows]
-    base = chart(data).encode(
-        y=alt.Y("label:N", sort=None, title=None, axis=alt.Axis(labelLimit=160))
-    )
-    x = alt.X("value:Q", axis=alt.Axis(title=what, labelExpr=PERCENT, tickCount=5))
-    tips = [alt.Tooltip("label:N", title=" "), alt.Tooltip("said:N", title=what)]
-    return alt.layer(
-        base.mark_bar(color=look.colour(0), size=15).encode(x=x, tooltip=tips),
-        base.mark_text(align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
+    base = chart(data).encode(y=of("label:N", sort=None, title=None, axis=settings(labelLimit=160)))
+    x = of("value:Q", axis=settings(title=what, labelExpr=PERCENT, tickCount=5))
+    tips = [of("label:N", title=" "), of("said:N", title=what)]
+    return layer(
+        base.mark("bar", color=look.colour(0), size=15).encode(x=x, tooltip=tips),
+        base.mark("text", align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
     ).properties(height=26 * len(rows))
 
 

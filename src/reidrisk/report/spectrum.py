@@ -3,8 +3,19 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, SHAPES, Look, chart, decades, floor_of, marked
-from reidrisk.guests import guest
+from reidrisk.drawing import (
+    PERCENT,
+    SHAPES,
+    Look,
+    chart,
+    decades,
+    fixed,
+    floor_of,
+    layer,
+    marked,
+    of,
+    settings,
+)
 from reidrisk.report.parts import (
     NOTHING,
     Column,
@@ -145,7 +156,6 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
 
     Attacks look as they do everywhere; what is no attack is drawn in ink.
     """
-    alt = guest("altair")
     floor = floor_of(float(row["number"] or 0) for row in rows)
     data = [
         {
@@ -167,27 +177,29 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
         look,
         list(dict.fromkeys(str(row["mark"]) for row in rows)),
     )
-    where = alt.X(
+    where = of(
         "from:Q",
-        scale=alt.Scale(type="log", domain=[floor, 1], nice=False),
-        axis=alt.Axis(
+        scale=settings(type="log", domain=[floor, 1], nice=False),
+        axis=settings(
             title="share of people correctly identified", labelExpr=PERCENT, values=decades(floor)
         ),
     )
     base = chart(data).encode(
-        y=alt.Y("place:O", axis=None, scale=alt.Scale(paddingInner=0.1)),
+        y=of("place:O", axis=None, scale=settings(paddingInner=0.1)),
         tooltip=[
-            alt.Tooltip("name:N", title="attacker or limit"),
-            alt.Tooltip("short:N", title="right"),
-            alt.Tooltip("sure:N", title="how sure"),
-            alt.Tooltip("times:N", title="times guessing"),
+            of("name:N", title="attacker or limit"),
+            of("short:N", title="right"),
+            of("sure:N", title="how sure"),
+            of("times:N", title="times guessing"),
         ],
     )
-    return alt.layer(
-        base.mark_rule(strokeWidth=3, opacity=0.45).encode(x=where, x2="to:Q", color=side["color"]),
-        base.mark_point(filled=True, size=110, opacity=1).encode(x="at:Q", **side),
-        base.mark_text(align="left", dy=-13, limit=230).encode(x=alt.value(0), text="name:N"),
-        base.mark_text(align="right", dy=-13, color=look.muted).encode(
-            x=alt.value("width"), text="short:N"
+    return layer(
+        base.mark("rule", strokeWidth=3, opacity=0.45).encode(
+            x=where, x2="to:Q", color=side["color"]
+        ),
+        base.mark("point", filled=True, size=110, opacity=1).encode(x="at:Q", **side),
+        base.mark("text", align="left", dy=-13, limit=230).encode(x=fixed(0), text="name:N"),
+        base.mark("text", align="right", dy=-13, color=look.muted).encode(
+            x=fixed("width"), text="short:N"
         ),
     ).properties(height=46 * len(rows))

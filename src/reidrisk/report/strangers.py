@@ -11,9 +11,11 @@ from reidrisk.drawing import (
     chart,
     decades,
     floor_of,
+    layer,
+    of,
+    settings,
     switchable,
 )  # fmt: skip
-from reidrisk.guests import guest
 from reidrisk.report.parts import (
     NOTHING,
     Column,
@@ -235,7 +237,7 @@ def _draw(
 
     `ends` are where axes end, the same for all rules: the least share accused, the most named.
     """
-    alt, (floor, highest) = guest("altair"), ends
+    floor, highest = ends
     none = any(not row["accused_value"] for row in rows)  # a logarithmic axis has no place for it
     data = [
         {
@@ -251,12 +253,12 @@ def _draw(
     ]  # fmt: skip
     base = (
         chart(data)
-        .transform_filter(SHOWN)
+        .filter(SHOWN)
         .encode(
-            x=alt.X(
+            x=of(
                 "accused:Q",
-                scale=alt.Scale(type="log", domain=[floor, 1], nice=False),
-                axis=alt.Axis(
+                scale=settings(type="log", domain=[floor, 1], nice=False),
+                axis=settings(
                     title=f"share of strangers accused{_NONE if none else ''}",
                     labelExpr=PERCENT,
                     values=decades(floor),
@@ -266,24 +268,24 @@ def _draw(
         )
     )
     style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
-    axis = alt.Axis(title="named rightly, of those present", labelExpr=PERCENT, tickCount=5)
-    scale = alt.Scale(domain=[0, highest])
-    value = alt.Y("value:Q", axis=axis, scale=scale)
+    axis = settings(title="named rightly, of those present", labelExpr=PERCENT, tickCount=5)
+    scale = settings(domain=[0, highest])
+    value = of("value:Q", axis=axis, scale=scale)
     tips = [
-        alt.Tooltip("attack:N"),
-        alt.Tooltip("said_accused:N", title="strangers accused"),
-        alt.Tooltip("said:N", title="named rightly"),
-        alt.Tooltip("said_false:N", title="claims that are false"),
+        of("attack:N"),
+        of("said_accused:N", title="strangers accused"),
+        of("said:N", title="named rightly"),
+        of("said_false:N", title="claims that are false"),
     ]
     return switchable(
-        alt.layer(
-            base.mark_area(opacity=0.16).encode(
-                y=alt.Y("low:Q", axis=axis, scale=scale), y2="high:Q", color=style["color"]
+        layer(
+            base.mark("area", opacity=0.16).encode(
+                y=of("low:Q", axis=axis, scale=scale), y2="high:Q", color=style["color"]
             ),
-            base.mark_line(strokeWidth=2.5).encode(
+            base.mark("line", strokeWidth=2.5).encode(
                 y=value, color=style["color"], strokeDash=style["strokeDash"]
             ),
-            base.mark_point(filled=True, size=40, opacity=1).encode(
+            base.mark("point", filled=True, size=40, opacity=1).encode(
                 y=value, color=style["color"], shape=style["shape"], tooltip=tips
             ),
         ),

@@ -4,8 +4,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reidrisk.drawing import PERCENT, SHOWN, Look, by_attack, chart, switchable
-from reidrisk.guests import guest
+from reidrisk.drawing import (
+    PERCENT,
+    SHOWN,
+    Look,
+    by_attack,
+    chart,
+    fixed,
+    layer,
+    of,
+    settings,
+    switchable,
+)
 from reidrisk.report.parts import (
     Cell,
     Column,
@@ -156,41 +166,40 @@ def _value(row: Row) -> str:
 
 def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
     """A ring is around what the study itself has."""
-    alt = guest("altair")
     slots = max(int(row["slots"] or 0) for row in rows)
     data = said_rows([row for row in rows if row["slots"] == slots])
     numbers = all(isinstance(row["at"], int | float) for row in rows)
-    x = alt.X(
+    x = of(
         "at:Q" if numbers else "at:N",
         title=name,
         sort=None,
-        axis=alt.Axis(grid=False, **(_ticks(data) if numbers else {})),
+        axis=settings(grid=False, **(_ticks(data) if numbers else {})),
     )
-    base = chart(data).transform_filter(SHOWN).encode(x=x)
+    base = chart(data).filter(SHOWN).encode(x=x)
     style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
-    axis = alt.Axis(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
+    axis = settings(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
     tips = [
-        alt.Tooltip("attack:N"),
-        alt.Tooltip("at", type="nominal", title="value"),
-        alt.Tooltip("said:N", title="right"),
-        alt.Tooltip("targets:Q", title="assessed", format=","),
+        of("attack:N"),
+        of("at:N", title="value"),
+        of("said:N", title="right"),
+        of("targets:Q", title="assessed", format=","),
     ]
-    value = alt.Y("value:Q", axis=axis)
-    lines = base.mark_line(strokeWidth=2).encode(
+    value = of("value:Q", axis=axis)
+    lines = base.mark("line", strokeWidth=2).encode(
         y=value, color=style["color"], strokeDash=style["strokeDash"]
     )
-    ring = base.transform_filter("datum.own != ''").mark_point(
-        filled=False, size=260, color=look.ink, strokeWidth=1.5
+    ring = base.filter("datum.own != ''").mark(
+        "point", filled=False, size=260, color=look.ink, strokeWidth=1.5
     )
     own = any(row["own"] for row in data)
     return switchable(
-        alt.layer(
+        layer(
             *([lines] if numbers else []),
-            base.mark_rule(strokeWidth=2, opacity=0.6).encode(
-                y=alt.Y("low:Q", axis=axis), y2="high:Q", color=style["color"]
+            base.mark("rule", strokeWidth=2, opacity=0.6).encode(
+                y=of("low:Q", axis=axis), y2="high:Q", color=style["color"]
             ),
             *([ring.encode(y=value)] if own else []),
-            base.mark_point(filled=True, size=80, opacity=1).encode(
+            base.mark("point", filled=True, size=80, opacity=1).encode(
                 y=value, color=style["color"], shape=style["shape"], tooltip=tips
             ),
             *([_note(data, look)] if own and look.legend else []),
@@ -201,10 +210,10 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
 
 def _note(data: Sequence[Row], look: Look) -> Any:
     """What the ring is, where nothing beside the chart says it."""
-    alt, value = guest("altair"), next(row["at"] for row in data if row["own"])
+    value = next(row["at"] for row in data if row["own"])
     note = chart([{"text": f"ring: {_OWN}, {_said(value)}"}])
-    return note.mark_text(align="right", color=look.muted).encode(
-        x=alt.value("width"), y=alt.value(6), text="text:N"
+    return note.mark("text", align="right", color=look.muted).encode(
+        x=fixed("width"), y=fixed(6), text="text:N"
     )
 
 

@@ -16,6 +16,7 @@ from reidrisk.observations import Observations
 from reidrisk.risk.assessing import Mask, assessable, something_shown
 from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Fitted, Subject, fitted
+from reidrisk.risk.posteriors import Posterior
 from reidrisk.scores import GRID, OfAnyone, Score, normalised
 
 RULES: tuple[Rule, ...] = get_args(Rule)
@@ -111,14 +112,23 @@ class Meeting:
 
 
 def trade_offs(
-    meeting: Meeting, subject: Fitted, engine: Engine, accused: Sequence[float], level: float
+    meeting: Meeting,
+    subject: Fitted,
+    engine: Engine,
+    accused: Sequence[float],
+    level: float,
+    belief: Posterior | None = None,
 ) -> list[OpenSet]:
-    """The trade-off of one attack by each rule that applies."""
+    """The trade-off of one attack by each rule that applies.
+
+    `belief` is what the attacker holds of its guesses after as many slots, if that was found
+    before: targets are then not searched and summed again under its model.
+    """
     found = []
     seen = meeting.targets
     # Somebody of whom nothing is known is met and named like all others, and is in false claims.
     shown = something_shown(seen)
-    for rule, (sure, others, matches) in _rules(meeting, subject, engine).items():
+    for rule, (sure, others, matches) in _rules(meeting, subject, engine, belief).items():
         decisions = open_set(
             sure[shown],
             matches.credit[shown],
@@ -145,7 +155,7 @@ def trade_offs(
 
 
 def _rules(
-    meeting: Meeting, subject: Fitted, engine: Engine
+    meeting: Meeting, subject: Fitted, engine: Engine, belief: Posterior | None
 ) -> dict[Rule, tuple[Floats, Floats, Matches]]:
     """For each rule, how sure it is of targets and of strangers, and what was found of targets."""
     score, sides = subject.score, (meeting.targets, meeting.strangers)
@@ -159,10 +169,15 @@ def _rules(
     model = normalised(score)
     if subject.attack.likelihood and isinstance(model, OfAnyone):
         if model is not score:
-            found, met = (engine.search(side, model) for side in sides)
+            found = engine.search(meeting.targets, model) if belief is None else belief.matches
+            met = engine.search(meeting.strangers, model)
+        sums = engine.evidence(meeting.targets, model) if belief is None else belief.evidence
         claimed, of_strangers = (
-            posterior_of_best(side, model, matches, engine, meeting.present)
-            for side, matches in zip(sides, (found, met), strict=True)
+            posterior_of_best(side, model, matches, evidence, meeting.present)
+            for side, matches, evidence in (
+                (meeting.targets, found, sums),
+                (meeting.strangers, met, engine.evidence(meeting.strangers, model)),
+            )
         )
         sure["posterior"] = (claimed, of_strangers, found)
     return sure
@@ -174,14 +189,14 @@ def _gap(found: Matches) -> Floats:
 
 
 def posterior_of_best(
-    seen: Observations, model: Score, found: Matches, engine: Engine, present: float
+    seen: Observations, model: Score, found: Matches, evidence: Floats, present: float
 ) -> Floats:
     """For each anonymous row the posterior that the best known one is its user's.
 
     With pi the share of visitors who are known, n of them, and L_i = Pr(x | known i) / Pr(x):
     (pi/n) L_i / ((pi/n) sum_j L_j + 1 - pi). Pr(x) is how likely it is that anyone shows the row.
+    `evidence` is the logarithm of the sum over j.
     """
-    evidence = engine.evidence(seen, model)
     if present < 1:
         assert isinstance(model, OfAnyone)
         odds = np.log((1 - present) / present * seen.users)

@@ -1,6 +1,6 @@
 """How sure the attacker is, and whether it may be."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -38,6 +38,8 @@ class Posterior:
         credits: The chance that it is right, known to us.
         not_assessed: Targets of whom one side saw nothing; they are left out.
         level: Chance with which an interval holds the truth.
+        matches: What a search under the model found of all targets, also those who are left out.
+        evidence: What the search divides by, in nats, of all targets.
     """
 
     attack: str
@@ -47,6 +49,8 @@ class Posterior:
     credits: Floats
     not_assessed: int
     level: float
+    matches: Matches = field(repr=False)
+    evidence: Floats = field(repr=False)
 
     @cached_property
     def risk(self) -> Estimate:
@@ -126,7 +130,7 @@ def believed(
 ) -> Posterior:
     """What a fitted attacker holds of its best guess for each target."""
     assessed = assessable(seen)
-    claimed, found = beliefs(seen, score, engine, matches)
+    claimed, found, evidence = beliefs(seen, score, engine, matches)
     return Posterior(
         name,
         seen.slots,
@@ -135,12 +139,18 @@ def believed(
         found.credit[assessed],
         int((~assessed).sum()),
         level,
+        found,
+        evidence,
     )
 
 
 def beliefs(
     seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
-) -> tuple[Floats, Matches]:
-    """For each target the posterior of the best guess, by Bayes' rule over all known rows."""
+) -> tuple[Floats, Matches, Floats]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows.
+
+    With what was searched and summed for it.
+    """
     found = engine.search(seen, score) if matches is None else matches
-    return np.minimum(np.exp(found.best / GRID - engine.evidence(seen, score)), 1.0), found
+    evidence = engine.evidence(seen, score)
+    return np.minimum(np.exp(found.best / GRID - evidence), 1.0), found, evidence

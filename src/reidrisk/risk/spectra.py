@@ -9,7 +9,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Claims, Estimate
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
-from reidrisk.releases.release import AnyRelease, Bits, Surveys, known_release
+from reidrisk.releases.bits import Bits
+from reidrisk.releases.release import AnyRelease, Surveys, known_release
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted

@@ -111,22 +111,24 @@ class TypeMixture:
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
-        rows = np.ascontiguousarray(known, np.int32)
-        targets = np.ascontiguousarray(np.broadcast_to(shown, rows.shape), np.int32)
-        scores = np.empty(len(rows), np.int64)
-        score_pairs(self.chances, targets, rows, scores)
+        rows = np.require(known, np.int32, ["C", "W"])
+        targets = np.require(np.broadcast_to(shown, rows.shape), np.int32, ["C", "W"])
+        alone, scores = np.empty(len(rows)), np.empty(len(rows), np.int64)
+        rate_alone(self.chances, rows, alone)
+        places = np.arange(len(rows))
+        score_pairs(self.chances, targets, rows, alone, places, places, scores)
         return scores
 
     def types_of(self, rows: Tokens) -> Floats:
         """Chance of each type given a row, rows x types; zeros if the row is impossible."""
-        tokens = np.ascontiguousarray(rows, np.int32)
+        tokens = np.require(rows, np.int32, ["C", "W"])
         types = np.empty((len(tokens), len(self.chances.weights)))
         infer_types(self.chances, tokens, types)
         return types
 
     def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
         """Logarithm of the chance that anyone shows these rows: of a user of any type."""
-        tokens = np.ascontiguousarray(shown, np.int32)
+        tokens = np.require(shown, np.int32, ["C", "W"])
         nats = np.empty(len(tokens))
         rate_alone(self.chances, tokens, nats)
         return np.maximum(nats, IMPOSSIBLE)
@@ -152,14 +154,25 @@ class TypeMixture:
 
 
 @kernel
-def score_pairs(chances: Chances, shown: Array, known: Array, scores: Array) -> None:
-    """Score each known row for the shown row beside it."""
+def score_pairs(
+    chances: Chances,
+    shown: Array,
+    known: Array,
+    alone: Array,
+    targets: Array,
+    rows: Array,
+    scores: Array,
+) -> None:
+    """Score pairs of a target, a place in `shown`, and a row, a place in `known`.
+
+    `alone` is what `rate_alone` gives for the known rows, as far as they are in a pair.
+    """
     types = chances.weights.shape[0]
     product, lifts = np.empty(types), np.empty(types, np.int64)
-    for row in range(known.shape[0]):
-        alone = log_chance_alone(chances, known[row], product, lifts)
-        both = log_chance(chances, shown[row], known[row], product, lifts)
-        scores[row] = on_grid(both, alone)
+    for pair in range(scores.shape[0]):
+        row = rows[pair]
+        both = log_chance(chances, shown[targets[pair]], known[row], product, lifts)
+        scores[pair] = on_grid(both, alone[row])
 
 
 @kernel
@@ -200,8 +213,7 @@ def multiply_slots(
     chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
 ) -> None:
     """For each type, its share times the chances of all slots; lifted so many times."""
-    product[:] = chances.weights
-    lifts[:] = 0
+    begin(chances, product, lifts)
     until_lift = chances.steps
     for slot in range(known.shape[0]):
         pair = chances.joint[shown[slot], known[slot]]
@@ -216,8 +228,7 @@ def multiply_slots(
 @kernel
 def multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> None:
     """The same for a known row, whatever is shown beside it."""
-    product[:] = chances.weights
-    lifts[:] = 0
+    begin(chances, product, lifts)
     until_lift = chances.steps
     for slot in range(known.shape[0]):
         one = chances.single[known[slot]]
@@ -227,6 +238,14 @@ def multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array)
         if until_lift == 0:
             until_lift = chances.steps
             lift(product, lifts)
+
+
+@kernel
+def begin(chances: Chances, product: Array, lifts: Array) -> None:
+    """For each type, its share, not lifted. A loop: to assign an array takes seconds to compile."""
+    for kind in range(product.shape[0]):
+        product[kind] = chances.weights[kind]
+        lifts[kind] = 0
 
 
 @kernel

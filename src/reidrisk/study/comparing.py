@@ -20,7 +20,7 @@ from reidrisk.estimates import (
     unpaired_difference,
 )
 from reidrisk.study.credits import credits_in
-from reidrisk.study.describe import fingerprint
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import Credits, Result, Risk
 from reidrisk.study.saying.differences import verdict
 

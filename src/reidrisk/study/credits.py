@@ -5,14 +5,17 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches
-from reidrisk.risk.assessing import Mask
 from reidrisk.study.result import Credits
+
+if TYPE_CHECKING:
+    from reidrisk.matches import Matches
+    from reidrisk.risk.assessing import Mask
 
 _NOT_ASSESSED = "-"
 _TIMES = "x"
@@ -21,7 +24,7 @@ _RUN = re.compile(rf"({_NOT_ASSESSED}|0|{_COUNT})(?:{_TIMES}({_COUNT}))?")
 
 
 def credits_record(
-    attack: str, slots: int, people: str, matches: Matches, assessed: Mask
+    attack: str, slots: int, people: str, matches: "Matches", assessed: "Mask"
 ) -> Credits:
     """What a search of the targets found, as a record.
 

@@ -44,12 +44,6 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
     return {"kind": type(thing).__name__}
 
 
-def fingerprint(description: Any) -> str:
-    """A short name for a description: the same for the same, on every machine."""
-    text = json.dumps(description, sort_keys=True, ensure_ascii=True, allow_nan=True)
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 @runtime_checkable
 class InFiles(Protocol):
     """Rows in files, which are known by the checksums of these."""

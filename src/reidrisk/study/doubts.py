@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from reidrisk.attacks import ATTACKS, attack_named
+from reidrisk.attacks.table import attack_named, own_attack
+from reidrisk.releases.table import own_release
 from reidrisk.study.comparing import MOST_UNASSESSED
 from reidrisk.study.judging import Check, Limits
-from reidrisk.study.parameters import release_kinds
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.words import listed, unit, units
@@ -102,7 +102,7 @@ def _share_unassessed(risk: Risk) -> float:
 
 def _weak(result: Result, judged: Collection[str]) -> Iterator[str]:
     """Only attacks that leave out what an attacker may well know; those of others are trusted."""
-    if not judged or not all(name in ATTACKS for name in judged):
+    if not judged or not all(map(own_attack, judged)):
         return
     names = ", ".join(sorted(judged))
     if PLAIN.issuperset(judged):
@@ -124,7 +124,7 @@ def _can_be_known(result: Result) -> bool:
     """Whether the study names a release of which attacks of this package can make use."""
     release = result.study.get("release")
     name = release.get("name") if isinstance(release, dict) else None
-    return hasattr(release_kinds().get(str(name)), "one_of_top")
+    return hasattr(own_release(str(name)), "one_of_top")
 
 
 def _against(result: Result, limits: Limits, before: Result) -> Iterator[str]:

@@ -22,8 +22,8 @@ from reidrisk.risk.engine import Engine
 from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in, forget_begun
-from reidrisk.study.describe import fingerprint
 from reidrisk.study.desks import Desk, Watched
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.sound import unsound
@@ -78,12 +78,13 @@ def run_in(
     """
     engine = LocalEngine() if engine is None else engine
     # First, since it refuses what cannot be run: then the folder stays as it is.
-    names = [step.name for step in study.steps(source, engine)]
+    steps = study.steps(source, engine)
+    names = [step.name for step in steps]
     what = {"study": study.describe(source), "inputs": inputs or {}}
     run = _Run(Path(folder), what, guests_of(study), text, fresh)
 
     def finished(keep: Keep, kept: Checkpoints) -> Result:
-        found = study.run(source, engine=engine, keep=keep)
+        found = study.carried_out(steps, source, keep)
         return replace(
             found, inputs=dict(inputs or {}), signoff=signoff, versions=dict(kept.ran_with)
         )

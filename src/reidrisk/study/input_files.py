@@ -8,6 +8,7 @@ from pathlib import Path
 
 from reidrisk.errors import InvalidInput
 from reidrisk.files import sha256_of
+from reidrisk.inputs.seals import digest
 
 _SECOND = 1_000_000_000
 """In nanoseconds. A file that changes twice within a tick of the system's clock shows one time."""
@@ -26,7 +27,7 @@ def hashed(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
     """
     before = {file: _state(file) for file in _files(paths)}
     began = time.time_ns()
-    hashes = {file: sha256_of(file) for file in before}
+    hashes = {file: digest(file, again=True) for file in before}
     yield dict(zip(_names(hashes), hashes.values(), strict=True))
     now = {file: _state(file) for file in _files(paths)}
     young = [file for file in before if before[file][-1] > began - _SECOND]

@@ -13,8 +13,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.inputs.layouts import Layout
 from reidrisk.inputs.linked import Linked
 from reidrisk.people.people import People
+from reidrisk.releases.table import release_kind
 from reidrisk.risk.bounds import bound_named
-from reidrisk.study.parameters import release_kind
 from reidrisk.study.quantities import share, size
 from reidrisk.study.reckoning import check_method
 

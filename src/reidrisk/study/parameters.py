@@ -4,22 +4,19 @@ Study files, sweeps, `--vary` and `calibrate` all come here; what a parameter ma
 is safer, the release alone says.
 """
 
-import difflib
 import math
 import operator
-from collections.abc import Iterable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
-import reidrisk.releases as package
-from reidrisk.checks import shown
+from reidrisk.checks import meant, shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.observations import MISSING
 from reidrisk.passes import Blocks, over_rows
-from reidrisk.plugins import is_path, part_at, parts_of
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
+from reidrisk.releases.table import release_kind
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
@@ -97,32 +94,6 @@ def _number(parameter: Parameter, value: Any) -> Any:
         raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}")
     parameter.check(number)
     return number
-
-
-@cache
-def release_kinds() -> dict[str, type[AnyRelease]]:
-    """All releases of this package by name."""
-    return parts_of(package, _is_release)
-
-
-def release_kind(name: str) -> type[AnyRelease]:
-    """The release of this name: one of this package, or `module:Class` of someone else."""
-    if is_path(name):
-        found = part_at(name, "a release")
-        if not _is_release(found):
-            raise InvalidInput(
-                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
-                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
-            )
-        parameters_of(found)
-        return found  # type: ignore[no-any-return]
-    kinds = release_kinds()
-    if name not in kinds:
-        raise InvalidInput(
-            f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
-            "those of others as module:Class"
-        )
-    return kinds[name]
 
 
 def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
@@ -210,12 +181,6 @@ def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
     return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
 
 
-def meant(name: str, known: Iterable[str]) -> str:
-    """What someone may have meant, as part of a sentence that says there is no such thing."""
-    close = difflib.get_close_matches(name, list(known), 1)
-    return f": did you mean {close[0]}?" if close else "."
-
-
 def _usual(parameter: Parameter, source: Source) -> float | int | None:
     """What a source says of a parameter that is not given, if anything."""
     if parameter.of_people:
@@ -229,14 +194,6 @@ def _usual(parameter: Parameter, source: Source) -> float | int | None:
 def _gaps(blocks: Blocks) -> int:
     """Empty places of some rows."""
     return sum(int((rows == MISSING).sum()) for _, rows in blocks)
-
-
-def _is_release(part: object) -> bool:
-    named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
-    return named and any(
-        all(callable(getattr(part, one, None)) for one in said)
-        for said in (("slots", "show", "promises"), ("slots", "surveyed"))
-    )
 
 
 def _in_range(parameter: Parameter, wrong: str) -> str:

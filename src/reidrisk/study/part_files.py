@@ -24,7 +24,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import ONLY_ME, written_whole
 from reidrisk.matches import Matches
 from reidrisk.packing import packed, unpacked
-from reidrisk.study.describe import fingerprint
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.folder import first_difference
 
 SUFFIX: Final = ".matches"

@@ -43,8 +43,9 @@ from reidrisk.passes import Work, kept
 from reidrisk.rows import Rows
 from reidrisk.scores import Score
 from reidrisk.speech import setting
-from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.describe import describe
 from reidrisk.study.desks import Watched
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.folder import NOTE as RUN_NOTE
 from reidrisk.study.folder import Watcher as RunWatcher
 from reidrisk.study.folder import first_difference, run_in

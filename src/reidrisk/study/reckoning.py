@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any, cast
 
-from reidrisk.checks import shown
+from reidrisk.checks import meant, shown
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence, standard_errors
 from reidrisk.guests import check_guest
@@ -14,7 +14,6 @@ from reidrisk.learning.looks import Look
 from reidrisk.observations import Observations
 from reidrisk.rows import Kind
 from reidrisk.study.desks import Desk
-from reidrisk.study.parameters import meant
 from reidrisk.study.result import Leans, Learned, LearningCurve, Reckoned, Result
 
 Records = dict[str, tuple[Any, ...]]

@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from reidrisk import estimates
-from reidrisk.drawing import FILE, alone, over_slots
 from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
 from reidrisk.files import made_folder, written_whole
 from reidrisk.guests import frame, html_table
-from reidrisk.information.independence import Independence
-from reidrisk.releases.release import Bits
+from reidrisk.information.records import Independence
+from reidrisk.releases.bits import Bits
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError
@@ -501,6 +500,7 @@ class Result:
 
     def plot(self) -> Any:
         """A chart of altair: risk over slots with intervals, one line per attack, as reported."""
+        from reidrisk.drawing import FILE, alone, over_slots
         from reidrisk.study.saying.numbers import share_with_interval
         from reidrisk.visible import cleaned
 

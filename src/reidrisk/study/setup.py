@@ -30,7 +30,8 @@ from reidrisk.releases.release import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.measuring import Measured, measured
-from reidrisk.study.describe import describe, fingerprint
+from reidrisk.study.describe import describe
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import Setting
 from reidrisk.study.sides import crowd_in, empty_side, sides_of
 from reidrisk.study.two_tables import TwoTables, targets_in_order
@@ -64,15 +65,16 @@ class Scene:
     engine: Engine
     release: AnyRelease | None
     setting: Setting = field(default_factory=dict)
+    _crowds: list[Crowd] = field(default_factory=list, repr=False)
     _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     def with_release(self, release: AnyRelease, setting: Setting) -> "Scene":
-        """The same people, shown otherwise."""
+        """The same people, shown otherwise: who is known and who is met does not change."""
         return replace(self, release=release, setting=setting)
 
     def with_source(self, source: Source, setting: Setting) -> "Scene":
         """Other people, shown in the same way."""
-        return replace(self, source=source, setting=setting)
+        return replace(self, source=source, setting=setting, _crowds=[])
 
     @cached_property
     def slots(self) -> tuple[int, ...]:
@@ -278,21 +280,27 @@ class Scene:
             )
         return self._kept[key]  # type: ignore[no-any-return]
 
+    def believed(self, attack: Attack) -> Posterior | None:
+        """The same if it was found before; None if not."""
+        return self._kept.get(("posterior", _key(attack)))
+
     @cached_property
     def _tables(self) -> TwoTables:
         """The source, if it is two tables."""
         assert isinstance(self.source, Linked)
         return TwoTables(self.study, self.source, self.engine.hold)
 
-    @cached_property
+    @property
     def _crowd(self) -> Crowd:
-        """Who of the people is known, and who is met."""
-        crowd = crowd_in(self.study, self.people)
-        if not self.study.training:
-            check_sides(crowd, self.people, self.study.strangers)
-        elif not crowd.known.users:
-            raise empty_side()
-        return crowd
+        """Who of the people is known, and who is met: chosen once for all releases."""
+        if not self._crowds:
+            crowd = crowd_in(self.study, self.people)
+            if not self.study.training:
+                check_sides(crowd, self.people, self.study.strangers)
+            elif not crowd.known.users:
+                raise empty_side()
+            self._crowds.append(crowd)
+        return self._crowds[0]
 
     @cached_property
     def _panel(self) -> Observations:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Collection
 from typing import Any
 
-from reidrisk.checks import shown
+from reidrisk.checks import meant, shown
 from reidrisk.errors import InvalidInput
 from reidrisk.study.keys import PEOPLE, PerUser, SignoffSection, StudyModel
-from reidrisk.study.parameters import meant
 
 
 def explained(error: Any, text: str, name: str) -> str:

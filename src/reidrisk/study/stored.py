@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from reidrisk.errors import InvalidInput
-from reidrisk.study.describe import fingerprint
+from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, typed
 from reidrisk.study.sound import unsound
 from reidrisk.study.strict_json import read_json

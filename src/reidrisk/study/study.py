@@ -147,8 +147,14 @@ class Study:
                 folder finds there what was done before: `reidrisk.study.run_in`.
         """
         engine = LocalEngine() if engine is None else engine
+        return self.carried_out(self.steps(source, engine), source, keep)
+
+    def carried_out(
+        self, steps: Sequence[Step], source: Source, keep: Keep | None = None
+    ) -> Result:
+        """What comes of the study's steps, which share what they made of this source."""
         parts: dict[str, tuple[Any, ...]] = {}
-        for step in self.steps(source, engine):
+        for step in steps:
             found = step.run(parts) if keep is None else keep(step, parts)
             for name, records in found.items():
                 parts[name] = parts.get(name, ()) + tuple(records)

@@ -12,11 +12,12 @@ from reidrisk.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.inputs.linked import Linked
 from reidrisk.releases import AnyRelease
+from reidrisk.releases.table import release_kind
 from reidrisk.speech import speaking
 from reidrisk.study.defaults import usual_attacks
 from reidrisk.study.input_files import hashed
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
-from reidrisk.study.parameters import faults, make_release, parameter_of, read_value, release_kind
+from reidrisk.study.parameters import faults, make_release, parameter_of, read_value
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
 from reidrisk.study.setup import Source

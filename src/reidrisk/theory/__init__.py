@@ -3,51 +3,103 @@
 Everywhere a matrix is expected, anything that makes a `RepresentationMatrix` will do.
 """
 
-from reidrisk.theory.audits import anonymity, local_dp_epsilon
-from reidrisk.theory.examples import (
-    listeners,
-    matching_beats_random_user,
-    safe_without_promise,
-)
-from reidrisk.theory.local_privacy import (
-    largest_epsilon,
-    randomised_response_optimum,
-    sharp_upper_from_local_dp,
-    telling_tokens,
-)
-from reidrisk.theory.matching import (
-    likeliest_assignment,
-    matching_accuracy,
-    matching_optimum,
-    one_by_one,
-    optimal_matching,
-    upper_matching,
-)
-from reidrisk.theory.matching_attack import MatchingAttack, matching_attack
-from reidrisk.theory.matrix import RepresentationMatrix, read_matrix
-from reidrisk.theory.numerics import UpperBound
-from reidrisk.theory.optimum import (
-    expected_matrix,
-    optimal_rule,
-    partial_information_optimum,
-    random_user_optimum,
-    rule_accuracy,
-)
-from reidrisk.theory.qif import (
-    additive_leakage,
-    bayes_vulnerability,
-    g_vulnerability,
-    min_entropy_leakage,
-    multiplicative_leakage,
-    prior_vulnerability,
-)
-from reidrisk.theory.relations import (
-    mutual_information,
-    upper_from_k_anonymity,
-    upper_from_local_dp,
-    upper_from_mutual_information,
-)
-from reidrisk.theory.summary import Statement, bounds
+from typing import TYPE_CHECKING
+
+from reidrisk.first_use import on_first_use
+
+if TYPE_CHECKING:
+    from reidrisk.theory.attacking import MatchingAttack, matching_attack
+    from reidrisk.theory.audits import anonymity, local_dp_epsilon
+    from reidrisk.theory.examples import (
+        listeners,
+        matching_beats_random_user,
+        safe_without_promise,
+    )
+    from reidrisk.theory.local_privacy import (
+        largest_epsilon,
+        randomised_response_optimum,
+        sharp_upper_from_local_dp,
+        telling_tokens,
+    )
+    from reidrisk.theory.matching import (
+        likeliest_assignment,
+        matching_accuracy,
+        matching_optimum,
+        one_by_one,
+        optimal_matching,
+        upper_matching,
+    )
+    from reidrisk.theory.matrix import RepresentationMatrix, read_matrix
+    from reidrisk.theory.numerics import UpperBound
+    from reidrisk.theory.optimum import (
+        expected_matrix,
+        optimal_rule,
+        partial_information_optimum,
+        random_user_optimum,
+        rule_accuracy,
+    )
+    from reidrisk.theory.qif import (
+        additive_leakage,
+        bayes_vulnerability,
+        g_vulnerability,
+        min_entropy_leakage,
+        multiplicative_leakage,
+        prior_vulnerability,
+    )
+    from reidrisk.theory.relations import (
+        mutual_information,
+        upper_from_k_anonymity,
+        upper_from_local_dp,
+        upper_from_mutual_information,
+    )
+    from reidrisk.theory.summary import Statement, bounds
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            "attacking": ("MatchingAttack", "matching_attack"),
+            "audits": ("anonymity", "local_dp_epsilon"),
+            "examples": ("listeners", "matching_beats_random_user", "safe_without_promise"),
+            "local_privacy": (
+                "largest_epsilon",
+                "randomised_response_optimum",
+                "sharp_upper_from_local_dp",
+                "telling_tokens",
+            ),
+            "matching": (
+                "likeliest_assignment",
+                "matching_accuracy",
+                "matching_optimum",
+                "one_by_one",
+                "optimal_matching",
+                "upper_matching",
+            ),
+            "matrix": ("RepresentationMatrix", "read_matrix"),
+            "numerics": ("UpperBound",),
+            "optimum": (
+                "expected_matrix",
+                "optimal_rule",
+                "partial_information_optimum",
+                "random_user_optimum",
+                "rule_accuracy",
+            ),
+            "qif": (
+                "additive_leakage",
+                "bayes_vulnerability",
+                "g_vulnerability",
+                "min_entropy_leakage",
+                "multiplicative_leakage",
+                "prior_vulnerability",
+            ),
+            "relations": (
+                "mutual_information",
+                "upper_from_k_anonymity",
+                "upper_from_local_dp",
+                "upper_from_mutual_information",
+            ),
+            "summary": ("Statement", "bounds"),
+        },
+    )
 
 __all__ = [
     "MatchingAttack",

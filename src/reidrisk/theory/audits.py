@@ -7,7 +7,7 @@ safe side: P certainly satisfies what is returned.
 import math
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from reidrisk.checks import probability
 from reidrisk.errors import TooLarge
@@ -51,7 +51,7 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
     if delta == 1 or matrix.users == 1:
         return 0.0
     entries = matrix.entries
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         stored = entries.nnz * LANES  # a lane is as long as all its neighbours together
     else:
         entries = np.ascontiguousarray(entries)
@@ -70,7 +70,7 @@ def anonymity(matrix: MatrixLike) -> int:
     Every user always shows the same, and at least k - 1 others show it too.  Paper: section 6.2.
     """
     entries = RepresentationMatrix.of(matrix).entries
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         per_row = np.bincount(entries.indices, minlength=entries.shape[0])
         sharing = np.diff(entries.indptr)
     else:
@@ -81,7 +81,7 @@ def anonymity(matrix: MatrixLike) -> int:
 
 def _pure_epsilon(entries: Entries) -> float:
     """Largest log-ratio of two entries of a column."""
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         counts = np.diff(entries.indptr)
         if ((counts > 0) & (counts < entries.shape[0])).any():
             return math.inf
@@ -127,7 +127,7 @@ def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
 
 def _shown_by(entries: Entries, rows: slice) -> tuple[Floats, Floats]:
     """Some rows, and all rows, at the representations that the former show."""
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         block = entries[rows]
         shown = np.flatnonzero(np.diff(block.indptr))
         return block[:, shown].toarray(), np.ascontiguousarray(entries[:, shown].toarray())

@@ -1,7 +1,7 @@
 """What the statements of the paper ask of each column, for every layout of the entries."""
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from reidrisk.parallel import over_blocks
@@ -26,7 +26,7 @@ def best_of_columns(
     users, representations = entries.shape
     best = np.zeros(representations)
     where = np.zeros(representations, dtype=np.int64)
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         values = entries.data if weights is None else entries.data * weights[entries.indices]
         best_in_segments(values, entries.indices, entries.indptr, best, where)
     else:
@@ -54,7 +54,7 @@ def upper_someone(entries: Entries) -> Floats:
     users, representations = entries.shape
     someone = np.zeros(representations)
     counts: NDArray[np.intp] | int = users
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         counts = np.diff(entries.indptr)
         someone_in_segments(entries.data, entries.indptr, someone)
     elif entries.flags.c_contiguous:

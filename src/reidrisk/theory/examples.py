@@ -1,7 +1,7 @@
 """The two families of matrices by which the paper separates notions."""
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from reidrisk.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
@@ -19,7 +19,7 @@ def matching_beats_random_user(users: int) -> RepresentationMatrix:
     everyone = np.arange(users)
     rows = np.concatenate([everyone, everyone])
     columns = np.concatenate([everyone, users + everyone // 2])
-    return RepresentationMatrix(sp.coo_array((np.full(2 * users, 0.5), (rows, columns))))
+    return RepresentationMatrix(scipy.sparse.coo_array((np.full(2 * users, 0.5), (rows, columns))))
 
 
 def safe_without_promise(users: int) -> RepresentationMatrix:

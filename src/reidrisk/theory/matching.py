@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse.csgraph import connected_components
 
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.theory.columns import upper_someone
@@ -60,7 +58,7 @@ def matching_optimum(matrix: MatrixLike) -> float:
     groups = list(_independent_groups(matrix))
     for users, columns in groups:
         _check_size(len(users), _log_combinations(len(columns) + len(users) - 1, len(users)))
-    rows = sp.csr_array(matrix.entries)
+    rows = scipy.sparse.csr_array(matrix.entries)
     right = math.fsum(
         best_matching(np.ascontiguousarray(rows[users][:, columns].toarray().T))
         for users, columns in groups
@@ -106,7 +104,7 @@ def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
     """
     matrix = RepresentationMatrix.of(matrix)
     checked = as_rule(rule, matrix)
-    table = checked.toarray() if sp.issparse(checked) else checked
+    table = checked.toarray() if scipy.sparse.issparse(checked) else checked
 
     def answer(seen: NDArray[np.int64]) -> NDArray[Any]:
         positions = whole_numbers("seen", seen, length=None, below=matrix.representations)
@@ -139,11 +137,11 @@ def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
 
     def answer(seen: NDArray[np.int64]) -> NDArray[np.int64]:
         chances = matrix.entries[:, _seen(matrix, seen)]
-        chances = chances.toarray() if isinstance(chances, sp.csc_array) else chances
+        chances = chances.toarray() if isinstance(chances, scipy.sparse.csc_array) else chances
         with np.errstate(divide="ignore"):  # minus infinity forbids a pair
             likelihood = np.log(chances.T)
         try:
-            return np.asarray(linear_sum_assignment(likelihood, maximize=True)[1])
+            return np.asarray(scipy.optimize.linear_sum_assignment(likelihood, maximize=True)[1])
         except ValueError:
             raise InvalidInput("seen is impossible: these users cannot show it") from None
 
@@ -158,7 +156,7 @@ def _seen(matrix: RepresentationMatrix, seen: NDArray[np.int64]) -> NDArray[np.i
 def _columns(matrix: RepresentationMatrix) -> Floats:
     """Dense entries, representations x users."""
     entries = matrix.entries
-    dense = entries.toarray() if isinstance(entries, sp.csc_array) else entries
+    dense = entries.toarray() if isinstance(entries, scipy.sparse.csc_array) else entries
     return np.ascontiguousarray(dense.T)
 
 
@@ -198,9 +196,9 @@ def _independent_groups(
     matrix: RepresentationMatrix,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """Users who are linked by shared representations, and these representations."""
-    entries = sp.csc_array(matrix.entries)
-    graph = sp.block_array([[None, entries], [entries.T, None]])
-    count, group = connected_components(graph, directed=False)
+    entries = scipy.sparse.csc_array(matrix.entries)
+    graph = scipy.sparse.block_array([[None, entries], [entries.T, None]])
+    count, group = scipy.sparse.csgraph.connected_components(graph, directed=False)
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(1, count + 1))
     for members in np.split(order, ends[:-1]):

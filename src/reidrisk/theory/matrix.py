@@ -6,19 +6,18 @@ every statement of the paper reads P column by column.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.columns import column_of
-from reidrisk.inputs.labels import encode
-from reidrisk.inputs.matrices import LongMatrix, long_matrix_of, read_matrix_parts
-from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import AnyPath
 from reidrisk.rows import read_only
+
+if TYPE_CHECKING:
+    from reidrisk.inputs.matrices import LongMatrix
+    from reidrisk.inputs.tables import AnyPath
 
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
@@ -66,7 +65,7 @@ class RepresentationMatrix:
 
     def __init__(
         self,
-        probabilities: ArrayLike | sp.sparray | sp.spmatrix,
+        probabilities: "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix",
         *,
         user_labels: ArrayLike | None = None,
         representation_labels: ArrayLike | None = None,
@@ -75,13 +74,13 @@ class RepresentationMatrix:
 
     def _settle(
         self,
-        probabilities: ArrayLike | sp.sparray | sp.spmatrix,
+        probabilities: "ArrayLike | scipy.sparse.sparray | scipy.sparse.spmatrix",
         user_labels: ArrayLike | None,
         representation_labels: ArrayLike | None,
         names: _Names,
     ) -> None:
         """Check everything and hold it."""
-        if sp.issparse(probabilities):
+        if scipy.sparse.issparse(probabilities):
             self._entries: Entries = _sparse(probabilities, names)
         else:
             self._entries = _dense(probabilities)
@@ -101,10 +100,12 @@ class RepresentationMatrix:
                 probability 0. Rows and columns of P follow the sorted labels, whatever the order
                 of the table.
         """
+        from reidrisk.inputs.matrices import long_matrix_of
+
         return cls._from_long(long_matrix_of(table))
 
     @classmethod
-    def _from_long(cls, rows: LongMatrix) -> Self:
+    def _from_long(cls, rows: "LongMatrix") -> Self:
         users, shown, place = rows.users, rows.representations, rows.source.place
         names = _Names(
             row=lambda row: f"{place(int((users.codes == row).argmax()))}: the user of this row",
@@ -113,7 +114,7 @@ class RepresentationMatrix:
             ),
             number=_kind_of,
         )
-        entries = sp.coo_array(
+        entries = scipy.sparse.coo_array(
             (rows.probabilities, (users.codes, shown.codes)),
             shape=(len(users.labels), len(shown.labels)),
         )
@@ -124,12 +125,16 @@ class RepresentationMatrix:
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
         """Build one-hot rows: user i always shows `representations[i]`, a number or text."""
+        from reidrisk.inputs.columns import column_of
+        from reidrisk.inputs.labels import encode
+        from reidrisk.inputs.sources import Source
+
         name = "representations"
         column = column_of(name, representations)
         shown = encode(column, name, Source((name,), (len(column),)))
         everyone = np.arange(len(column))
         return cls(
-            sp.csc_array((np.ones(len(column)), (everyone, shown.codes))),
+            scipy.sparse.csc_array((np.ones(len(column)), (everyone, shown.codes))),
             representation_labels=shown.labels,
         )
 
@@ -164,11 +169,13 @@ class RepresentationMatrix:
         return self._representation_labels
 
     def __repr__(self) -> str:
-        kind = f"{self._entries.nnz:,} entries" if sp.issparse(self._entries) else "dense"
+        kind = f"{self._entries.nnz:,} entries" if scipy.sparse.issparse(self._entries) else "dense"
         return f"<RepresentationMatrix {self.users:,} users x {self.representations:,}, {kind}>"
 
 
-def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> RepresentationMatrix:
+def read_matrix(
+    path: "AnyPath", *, columns: Mapping[str, str] | None = None
+) -> RepresentationMatrix:
     """Read a matrix: `.npy` dense, `.npz` scipy sparse, or a table of long rows.
 
     Args:
@@ -179,6 +186,8 @@ def read_matrix(path: AnyPath, *, columns: Mapping[str, str] | None = None) -> R
     Raises:
         InvalidInput: Naming the file and what is wrong in it.
     """
+    from reidrisk.inputs.matrices import LongMatrix, read_matrix_parts
+
     parts = read_matrix_parts(path, columns)
     if isinstance(parts, LongMatrix):
         return RepresentationMatrix._from_long(parts)  # noqa: SLF001  our own
@@ -213,7 +222,7 @@ def _why_ragged(rows: object) -> str | None:
     return None
 
 
-def _sparse(matrix: Any, names: _Names) -> sp.csc_array:
+def _sparse(matrix: Any, names: _Names) -> "scipy.sparse.csc_array":
     """Sorted compressed sparse columns without stored zeros; the input is left alone."""
     if matrix.dtype.kind not in NUMBERS:
         raise InvalidInput(f"a representation matrix holds numbers, got dtype {matrix.dtype}")
@@ -223,14 +232,14 @@ def _sparse(matrix: Any, names: _Names) -> sp.csc_array:
         _refuse_twins(np.sort(pairs), matrix.shape[0], names)
     if matrix.format in {"csc", "csr", "bsr"}:
         _check_structure(matrix)
-    columns = sp.csc_array(matrix, dtype=np.float64, copy=matrix.format == "csc")
+    columns = scipy.sparse.csc_array(matrix, dtype=np.float64, copy=matrix.format == "csc")
     columns.sort_indices()
     if matrix.format != "coo":
         column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
         _refuse_twins(column * columns.shape[0] + columns.indices, columns.shape[0], names)
     columns.eliminate_zeros()
     parts = (columns.data, columns.indices, columns.indptr)
-    return sp.csc_array(tuple(map(read_only, parts)), shape=columns.shape)
+    return scipy.sparse.csc_array(tuple(map(read_only, parts)), shape=columns.shape)
 
 
 def _check_structure(matrix: Any) -> None:
@@ -270,7 +279,7 @@ def _refuse_twins(places: NDArray[np.int64], rows: int, names: _Names) -> None:
 
 def _check_entries(entries: Entries, names: _Names) -> None:
     """Refuse entries that are no probabilities and rows that do not sum to 1."""
-    sparse = isinstance(entries, sp.csc_array)
+    sparse = isinstance(entries, scipy.sparse.csc_array)
     values = entries.data if sparse else entries
     if not values.min(initial=0.0) >= 0:  # also when the minimum is not a number
         raise InvalidInput(_bad_entry(entries, values, names))
@@ -291,7 +300,7 @@ def _check_entries(entries: Entries, names: _Names) -> None:
 def _bad_entry(entries: Entries, values: Floats, names: _Names) -> str:
     """Name the worst entry: the first that is not a number, else the most negative."""
     place = int(np.argmin(values))
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         row, column = int(entries.indices[place]), _column_of(entries, place)
     else:
         row, column = divmod(place, entries.shape[1])
@@ -306,7 +315,8 @@ def _bad_entry(entries: Entries, values: Floats, names: _Names) -> str:
 
 def _bad_row(entries: Entries, row: int, total: float, names: _Names) -> str:
     """Name a row that does not sum to 1, and its largest entry."""
-    dense = entries[[row]].toarray()[0] if isinstance(entries, sp.csc_array) else entries[row]
+    sparse = isinstance(entries, scipy.sparse.csc_array)
+    dense = entries[[row]].toarray()[0] if sparse else entries[row]
     largest = int(np.argmax(dense))
     if dense[largest] > 0:
         largest_entry = names.number(float(dense[largest]))
@@ -326,7 +336,7 @@ def _kind_of(number: float) -> str:
     return "far above 1" if number > 0 else "below 0" if number < 0 else "nan"
 
 
-def _column_of(columns: sp.csc_array, place: int) -> int:
+def _column_of(columns: "scipy.sparse.csc_array", place: int) -> int:
     """Column of the entry stored at a place."""
     return int(np.searchsorted(columns.indptr, place, side="right")) - 1
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.errors import InvalidInput
@@ -35,8 +35,8 @@ def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:
     named = as_rule(rule, matrix)
     if named.ndim == 1:
         hits = _entries_at(entries, named)
-    elif isinstance(entries, sp.csc_array) or sp.issparse(named):
-        hits = sp.csc_array(sp.csc_array(entries) * named).data
+    elif isinstance(entries, scipy.sparse.csc_array) or scipy.sparse.issparse(named):
+        hits = scipy.sparse.csc_array(scipy.sparse.csc_array(entries) * named).data
     else:
         hits = np.einsum("io,io->o", entries, named)
     return chance(exact_sum(hits) / matrix.users)
@@ -101,7 +101,7 @@ def expected_matrix(
 def _log_likelihood(matrix: RepresentationMatrix, seen: NDArray[np.int64]) -> float:
     """Logarithm of the chance that the users show just what was seen."""
     chances = matrix.entries[np.arange(matrix.users), seen]
-    chances = chances.toarray() if sp.issparse(chances) else chances
+    chances = chances.toarray() if scipy.sparse.issparse(chances) else chances
     return float(np.log(chances).sum())
 
 
@@ -118,16 +118,16 @@ def partial_information_optimum(expected: MatrixLike) -> float:
 def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:
     """Check a rule; whole numbers (m,) or chances (n, m), dense or sparse columns."""
     shape = (matrix.users, matrix.representations)
-    if not sp.issparse(rule):
+    if not scipy.sparse.issparse(rule):
         rule = as_array(f"a rule, {shape[1]} whole numbers or a table of chances,", rule)
-    if rule.ndim == 1 and not sp.issparse(rule):
+    if rule.ndim == 1 and not scipy.sparse.issparse(rule):
         return whole_numbers("rule", rule, length=shape[1], below=shape[0])
     if rule.shape != shape or rule.dtype.kind not in NUMBERS:
         raise InvalidInput(
             f"a rule names a user for each of {shape[1]} representations, or is a table of "
             f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}"
         )
-    rule = sp.csc_array(rule) if sp.issparse(rule) else rule
+    rule = scipy.sparse.csc_array(rule) if scipy.sparse.issparse(rule) else rule
     if not rule.min() >= 0:
         raise InvalidInput(f"a rule holds chances of at least 0, got {rule.min():g}")
     with np.errstate(over="ignore"):
@@ -161,7 +161,7 @@ def whole_numbers(
 
 def _entries_at(entries: Entries, named: NDArray[np.int64]) -> Floats:
     """Entries P[named[o], o]; zeros may be left out where P is sparse."""
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         hits = entries.indices == np.repeat(named, np.diff(entries.indptr))
         return np.asarray(entries.data[hits])
     return np.asarray(entries[named, np.arange(entries.shape[1])])

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import ArrayLike
 
 from reidrisk.checks import whole_number
@@ -77,14 +77,14 @@ def g_vulnerability(
     matrix = RepresentationMatrix.of(matrix)
     weights = as_prior(prior, matrix.users)
     entries = matrix.entries
-    if isinstance(entries, sp.csc_array):
-        joint = sp.csc_array(sp.diags_array(weights) @ entries)
+    if isinstance(entries, scipy.sparse.csc_array):
+        joint = scipy.sparse.csc_array(scipy.sparse.diags_array(weights) @ entries)
     else:
         joint = entries * weights[:, None]
     best = np.full(matrix.representations, -np.inf)
     for block in _gain_blocks(gain, matrix, guesses):
         scores = block @ joint
-        scores = scores.toarray() if sp.issparse(scores) else scores
+        scores = scores.toarray() if scipy.sparse.issparse(scores) else scores
         np.maximum(best, scores.max(axis=0), out=best)
     return float(exact_sum(best))
 
@@ -165,7 +165,7 @@ def _before_and_after(
 
 def _largest(entries: Entries, weights: Floats, tries: int) -> Floats:
     """The largest weighted entries of all columns, `tries` of each."""
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         values = entries.data * weights[entries.indices]
         columns = np.repeat(np.arange(entries.shape[1]), np.diff(entries.indptr))
         order = np.lexsort((-values, columns))
@@ -198,7 +198,8 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
         return
     if guesses is not None:
         raise InvalidInput("guesses goes with a gain function; a table has as many as rows")
-    table = sp.csr_array(gain) if sp.issparse(gain) else as_array("a gain, guesses x users,", gain)
+    sparse = scipy.sparse.issparse(gain)
+    table = scipy.sparse.csr_array(gain) if sparse else as_array("a gain, guesses x users,", gain)
     if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004
         raise InvalidInput(f"a gain is a table guesses x users, got shape {table.shape}")
     for start in range(0, table.shape[0], block):
@@ -212,7 +213,7 @@ def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:
             f"a gain has one number per guess and user, shape {shape} here; "
             f"got shape {gains.shape} of {gains.dtype}"
         )
-    values = gains.data if sp.issparse(gains) else gains
+    values = gains.data if scipy.sparse.issparse(gains) else gains
     if not np.isfinite(values).all():
         raise InvalidInput("a gain holds finite numbers, got one that is infinite or not a number")
     return gains.astype(np.float64, copy=False)

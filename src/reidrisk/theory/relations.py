@@ -4,9 +4,8 @@ import math
 from fractions import Fraction
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import rel_entr
 
 from reidrisk.checks import probability, real_number, whole_number
 from reidrisk.theory.local_privacy import upper_factor
@@ -73,12 +72,12 @@ def mutual_information(matrix: MatrixLike, prior: ArrayLike | None = None) -> fl
     entries = matrix.entries
     shown = weights @ entries
     shown[shown == 0] = 1.0  # shown by nobody of positive weight: any divisor will do
-    if isinstance(entries, sp.csc_array):
+    if isinstance(entries, scipy.sparse.csc_array):
         overall = np.repeat(shown, np.diff(entries.indptr))
-        nats = float(weights[entries.indices] @ rel_entr(entries.data, overall))
+        nats = float(weights[entries.indices] @ scipy.special.rel_entr(entries.data, overall))
     else:
         nats = math.fsum(
-            float(weights[rows] @ rel_entr(entries[rows], shown).sum(axis=1))
+            float(weights[rows] @ scipy.special.rel_entr(entries[rows], shown).sum(axis=1))
             for rows in _row_blocks(entries)
         )
     return max(nats / math.log(2), 0.0)

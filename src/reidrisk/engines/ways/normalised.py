@@ -87,8 +87,11 @@ def _search(
     def look(blocks: Blocks, kept: Kept) -> None:
         bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
         for first, rows in few_rows_first(blocks):
-            less, place = Less(score.log_sums(rows), applies), observations.first + first
-            scan_less(codes.of(rows), less, place, targets, kept, bitmaps)
+            known, place = codes.of(rows), observations.first + first
+            sums = score.log_sums(rows)
+            for part in bit_scan.target_parts(observations):
+                less, some = Less(sums, applies[part]), bit_scan.some_weighed(targets, part)
+                scan_less(known, less, place, some, bit_scan.some_kept(kept, part), bitmaps)
 
     return keep(observations, score, wanted, engine, look)
 

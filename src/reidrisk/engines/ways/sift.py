@@ -1,9 +1,10 @@
-"""Searching under token tables, gains as bytes: see `kernels_search.py` for how."""
+"""Searching under token tables, gains as bytes: see `kernels_sift.py` for how."""
 
 import numpy as np
 
 from reidrisk.engines.engine import Engine
-from reidrisk.engines.kernels_search import TARGETS_PER_SIFT, Kept, Tabled, sift
+from reidrisk.engines.kernels_search import Kept
+from reidrisk.engines.kernels_sift import TARGETS_PER_SIFT, Tabled, sift
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted, join_targets

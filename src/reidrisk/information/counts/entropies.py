@@ -1,7 +1,7 @@
 """Entropies of counts, in bits, each as a spread: of everybody, and without each of the users."""
 
 import numpy as np
-from scipy.special import digamma, exp1
+import scipy
 
 from reidrisk.information.counts.tallies import Floats, Tally
 
@@ -37,8 +37,8 @@ def turing(tally: Tally) -> Floats:
     terms up to v = n - 1 have unbiased estimates, which add up to this. Zhang, "Entropy estimation
     in Turing's perspective", Neural Computation 24, 2012; in closed form Schürmann, 2015.
     """
-    sums = tally.sum(lambda n: n * digamma(np.maximum(n, 1)))
-    bits: Floats = (digamma(tally.pairs) - sums / tally.pairs) / np.log(2)
+    sums = tally.sum(lambda n: n * scipy.special.digamma(np.maximum(n, 1)))
+    bits: Floats = (scipy.special.digamma(tally.pairs) - sums / tally.pairs) / np.log(2)
     return bits
 
 
@@ -104,4 +104,4 @@ def _scaled_exp1(x: Floats) -> Floats:
     series = np.zeros_like(far)
     for k in range(12, 0, -1):
         series = (1 - series) * k / far  # 1!/x - 2!/x^2 + ..., from the inside
-    return np.where(x < _LARGE, np.exp(near) * exp1(near), (1 - series) / far)
+    return np.where(x < _LARGE, np.exp(near) * scipy.special.exp1(near), (1 - series) / far)

@@ -4,7 +4,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from reidrisk.estimates import Estimate
 from reidrisk.information.counts.tallies import Floats
@@ -69,7 +69,7 @@ class Figure:
         variance = (users - 1) * float(self.without.var())
         if pairings > 1:
             variance += float(self.drawn.var(ddof=1)) / pairings
-        return float(stdtrit(users - 1, (1 + level) / 2)) * math.sqrt(variance)
+        return float(scipy.special.stdtrit(users - 1, (1 + level) / 2)) * math.sqrt(variance)
 
     def estimate(self, level: float) -> Estimate:
         """The figure, and how much other users would move it."""

@@ -19,11 +19,12 @@ from reidrisk.observations import MISSING, Observations
 from reidrisk.people.people import People
 from reidrisk.people.population import SyntheticTopics
 from reidrisk.releases import observing
+from reidrisk.releases.bits import Bits
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.promised import local_privacy
-from reidrisk.releases.release import Bits, Crowd, Floats, OneOfTop, Rows
+from reidrisk.releases.release import Crowd, Floats, OneOfTop, Rows
 from reidrisk.releases.topics.checks import (
     Chances,
     checked_buckets,

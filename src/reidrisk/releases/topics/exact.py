@@ -7,8 +7,7 @@ import itertools
 from collections.abc import Iterator
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.special import roots_legendre
+import scipy
 
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING
@@ -32,11 +31,11 @@ def exact_rows(rules: Rules, sets: Tokens, *, site: int) -> ExactRows:
     _check_steps(rules, sets, site)
     tokens = np.stack([_token_chances(rules, mine, site) for mine in sets])
     calls, outcomes = _calls(rules, epochs)
-    chances = sp.csr_array(tokens) @ calls
+    chances = scipy.sparse.csr_array(tokens) @ calls
     if rules.absence:
         chances, outcomes = _absent(rules, chances, outcomes)
     possible = np.flatnonzero(chances.sum(axis=0) > 0)
-    return ExactRows(sp.csr_array(chances[:, possible]), outcomes[possible])
+    return ExactRows(scipy.sparse.csr_array(chances[:, possible]), outcomes[possible])
 
 
 def _check_steps(rules: Rules, sets: Tokens, site: int) -> None:
@@ -134,7 +133,7 @@ def _coins(
         yield float(weight), blocked, witnessed
 
 
-def _calls(rules: Rules, epochs: int) -> tuple[sp.csr_array, Tokens]:
+def _calls(rules: Rules, epochs: int) -> tuple["scipy.sparse.csr_array", Tokens]:
     """Chances to go from sequences of one topic per epoch to rows of slots, and those rows."""
     shape = (rules.topics + 1,) * epochs
     sequences = np.indices(shape, np.int32).reshape(epochs, -1).T
@@ -157,7 +156,7 @@ def _calls(rules: Rules, epochs: int) -> tuple[sp.csr_array, Tokens]:
         weights.append(np.full(len(rows), chance))
     known, columns = np.unique(np.concatenate(codes), return_inverse=True)
     sources = np.tile(np.arange(len(sequences)), len(codes))
-    channel = sp.coo_array(
+    channel = scipy.sparse.coo_array(
         (np.concatenate(weights), (sources, columns)), shape=(len(sequences), known.size)
     )
     return channel.tocsr(), decode(known, base, calls.size * rules.per_call)
@@ -175,7 +174,7 @@ def _early_chance(delay: float, early: tuple[int, ...]) -> float:
     """
     if not delay:
         return 1.0
-    points, weights = roots_legendre(len(early) // 2 + 1)
+    points, weights = scipy.special.roots_legendre(len(early) // 2 + 1)
     share = (points + 1) / 2 * delay / DAYS
     factors = [share if late else 1 - share for late in early]
     return float(weights @ np.prod(factors, axis=0) / 2)
@@ -191,7 +190,9 @@ def _one_call(rules: Rules, sequences: Tokens, newest: int) -> Tokens:
     return rows
 
 
-def _absent(rules: Rules, chances: sp.csr_array, outcomes: Tokens) -> tuple[sp.csr_array, Tokens]:
+def _absent(
+    rules: Rules, chances: "scipy.sparse.csr_array", outcomes: Tokens
+) -> tuple["scipy.sparse.csr_array", Tokens]:
     """The same if each call may fail to come, independently: its slots are empty then."""
     base = rules.topics + 1
     for start in range(0, outcomes.shape[1], rules.per_call):
@@ -201,7 +202,9 @@ def _absent(rules: Rules, chances: sp.csr_array, outcomes: Tokens) -> tuple[sp.c
         known, columns = np.unique(both, return_inverse=True)
         weights = np.repeat([1 - rules.absence, rules.absence], len(outcomes))
         sources = np.tile(np.arange(len(outcomes)), 2)
-        step = sp.coo_array((weights, (sources, columns)), shape=(len(outcomes), known.size))
+        step = scipy.sparse.coo_array(
+            (weights, (sources, columns)), shape=(len(outcomes), known.size)
+        )
         chances = chances @ step.tocsr()
         outcomes = decode(known, base, outcomes.shape[1])
     return chances, outcomes

@@ -6,7 +6,8 @@ from functools import cached_property
 from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations
 from reidrisk.people.people import People
-from reidrisk.releases.release import Bits, Release
+from reidrisk.releases.bits import Bits
+from reidrisk.releases.release import Release
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine
 from reidrisk.risk.traced import Traced

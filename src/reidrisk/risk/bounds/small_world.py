@@ -5,7 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING
@@ -70,7 +70,8 @@ def small_world(
         return None
     prefixes, place = np.unique(rows.outcomes[:, :slots], axis=0, return_inverse=True)
     ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
-    whole = sp.csc_array(rows.chances @ sp.csr_array(ones, shape=(len(place), len(prefixes))))
+    merge = scipy.sparse.csr_array(ones, shape=(len(place), len(prefixes)))
+    whole = scipy.sparse.csc_array(rows.chances @ merge)
     filled = (prefixes != MISSING).any(axis=1)
     assessed = whole[traced.mask][:, filled]
     nobody_left_out = traced.are_all and filled.all()

@@ -1,6 +1,7 @@
 """Releases side by side: how risky and how useful each is, on the same people."""
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,7 @@ from reidrisk.study.analyses.analysis import Part, Step, need_people
 from reidrisk.study.analyses.bounds import FULL, setting_of
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.release_words import words_of
-from reidrisk.study.result import Bound, Compared, Refusal, Risk
+from reidrisk.study.result import Bound, Compared, Refusal, Risk, Setting
 from reidrisk.study.setup import Scene, Source, shown_by
 
 if TYPE_CHECKING:
@@ -49,12 +50,16 @@ def _all(study: "Study") -> tuple[AnyRelease, ...]:
 
 def _compared(scene: Scene, release: AnyRelease, parts: Part, *, own: bool) -> Part:
     words = words_of(release)
-    other = scene.with_release(release, {"release": words})
+    setting = {"release": words}
+    other = scene if own else scene.with_release(release, setting)
     try:
         other.seen  # noqa: B018  made now, and kept
     except InvalidInput as wrong:  # these very people cannot be shown so, which is a finding
         return {"releases": (Compared(words, 0, cannot=str(wrong)),)}
-    risks, refused = _risks(other)
+    if own and scene.study.precision is None:  # with one, the headline alone may need fewer targets
+        risks, refused = _own_risks(parts, other.headline, setting)
+    else:
+        risks, refused = _risks(other, setting)
     study, shows = scene.study, shown_by(other.shows)
     useful = utility(shows, other.people, seed=study.seed, level=study.level)
     found = Compared(
@@ -70,7 +75,15 @@ def _compared(scene: Scene, release: AnyRelease, parts: Part, *, own: bool) -> P
     return {"releases": (found,)}
 
 
-def _risks(scene: Scene) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+def _own_risks(
+    parts: Part, slots: int, setting: Setting
+) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+    """What attacks can do with the study's own release, to which all apply, was found before."""
+    own = [risk for risk in parts["risks"] if not risk.setting and risk.slots == slots]
+    return tuple(replace(risk, setting=setting) for risk in own), ()
+
+
+def _risks(scene: Scene, setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
     """Of the attacks that apply to this release; and those that do not, with the reason."""
     able: list[Fitted] = []
     refused = []
@@ -103,7 +116,7 @@ def _risks(scene: Scene) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
             one.curve.users,
             one.curve[slots],
             one.curve.not_assessed.get(slots, 0),
-            scene.setting,
+            setting,
         )
         for one in found
     ]

@@ -75,5 +75,7 @@ def _strangers(scene: Scene, attack: Attack) -> Part:
     if not study.strangers and something_shown(seen.of_strangers()).sum() < FEWEST:
         return {}  # nobody asked, and too little was seen of those in the tables
     meeting = Meeting.of(seen, scene.present)
-    found = trade_offs(meeting, scene.fitted(attack), scene.engine, ACCUSED, study.level)
+    found = trade_offs(
+        meeting, scene.fitted(attack), scene.engine, ACCUSED, study.level, scene.believed(attack)
+    )
     return {"strangers": tuple(found)}

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse as sp
+import scipy
 from numpy.typing import NDArray
 
 from reidrisk.checks import whole_number
@@ -87,7 +87,7 @@ def matching_attack(
 
 def _draw(matrix: RepresentationMatrix, releases: int, seed: int) -> NDArray[np.int64]:
     """What each user shows in each release, users x releases."""
-    rows = sp.csr_array(matrix.entries)
+    rows = scipy.sparse.csr_array(matrix.entries)
     users = np.arange(matrix.users)
     chances = uniforms(seed=seed, purpose="matching/shown", users=users, count=releases)
     shown = np.empty(chances.shape, dtype=np.int64)

@@ -1,0 +1,94 @@
+"""What is found about bits, as records: whoever reads them in a result needs no model for it."""
+
+from dataclasses import dataclass
+
+MISSED = 0.02
+"""Bits a slot by which models may miss what is shared: no less is told from nothing, however many
+users there are.  Decision 0105."""
+
+_ERRORS = 1.96
+"""Standard errors on each side of a figure, for 95 %."""
+
+_IF = "if it learned both equally well,"
+"""A model that learns whole rows better than single slots, or worse, makes a difference too."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A Monte Carlo average and its standard error."""
+
+    value: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True)
+class Independence:
+    """Bits that two sites share about a user, over all slots.
+
+    Attributes:
+        slots: Of a row.
+        one_by_one: The sum over slots of what the two sites share in that slot.
+        together: What the whole rows share.
+        difference: Together less one by one. Its error is that of the mean difference, user by
+            user, and does not know what models miss.
+        model: What learned both, by name.
+        users: Whom both are of; no model was trained on them.
+    """
+
+    slots: int
+    one_by_one: Mean
+    together: Mean
+    difference: Mean
+    model: str
+    users: int
+
+    @property
+    def sentence(self) -> str:
+        """What follows, in plain words."""
+        return self.told("slot", "slots")
+
+    def told(self, one: str, several: str) -> str:
+        """What follows, in plain words, if a slot is a week or a column: one of them, several."""
+        if self.slots == 1:
+            return (
+                f"There is one {one}, so nothing adds up: by the model {self.model} it shares "
+                f"{_said(self.together)}."
+            )
+        begin = (
+            f"By the model {self.model}, {self.slots} {several} share {_said(self.one_by_one)} "
+            f"taken one by one, and {_said(self.together)} taken together: "
+        )
+        return begin + self._follows(several)
+
+    def _follows(self, several: str) -> str:
+        gap = self.difference
+        margin = _ERRORS * gap.error + MISSED * self.slots
+        if self.one_by_one.value <= 0 and self.together.value <= _ERRORS * self.together.error:
+            return f"nothing shared was found, so nothing can be said about {several}."
+        if abs(gap.value) <= margin:
+            return (
+                f"the difference of {gap.value:.2f} bits is within the errors, as it would be if "
+                f"{several} were independent; less than {margin:.2f} bits could not be told "
+                "from none."
+            )
+        if gap.value < 0:
+            share = min(-gap.value / self.one_by_one.value, 1.0)
+            return (
+                f"{_IF} {several} are not independent, they repeat each other; attacks that add "
+                f"up {several} count {_about(share)} of their bits more than once."
+            )
+        share = min(gap.value / self.together.value, 1.0)
+        return (
+            f"{_IF} {several} are not independent; attacks that add up {several} miss "
+            f"{_about(share)} of what is shared."
+        )
+
+
+def _said(mean: Mean) -> str:
+    margin = _ERRORS * mean.error
+    return f"{mean.value:.2f} bits [{mean.value - margin:.2f}, {mean.value + margin:.2f}]"
+
+
+def _about(share: float) -> str:
+    percent = round(100 * share)
+    return f"about {percent} %" if percent else "less than 1 %"

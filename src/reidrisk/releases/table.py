@@ -1,0 +1,54 @@
+"""Releases by name: ours, found in the modules of this package, and those of others."""
+
+from functools import cache
+
+from reidrisk.checks import meant
+from reidrisk.errors import InvalidInput
+from reidrisk.plugins import is_path, part_at, part_named, parts_of
+from reidrisk.releases.parameters import parameters_of
+from reidrisk.releases.release import AnyRelease
+
+
+@cache
+def release_kinds() -> dict[str, type[AnyRelease]]:
+    """All releases of this package by name."""
+    import reidrisk.releases as package  # noqa: PLC0415  which has this module
+
+    return parts_of(package, _is_release)
+
+
+def own_release(name: str) -> type[AnyRelease] | None:
+    """The release of this package of this name, if there is one."""
+    import reidrisk.releases as package  # noqa: PLC0415  which has this module
+
+    found: type[AnyRelease] | None = part_named(package, name, _is_release)
+    return found
+
+
+def release_kind(name: str) -> type[AnyRelease]:
+    """The release of this name: one of this package, or `module:Class` of someone else."""
+    if is_path(name):
+        found = part_at(name, "a release")
+        if not _is_release(found):
+            raise InvalidInput(
+                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
+                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
+            )
+        parameters_of(found)
+        return found  # type: ignore[no-any-return]
+    if (own := own_release(name)) is None:
+        kinds = release_kinds()
+        raise InvalidInput(
+            f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
+            "those of others as module:Class"
+        )
+    return own
+
+
+def _is_release(part: object) -> bool:
+    """Whether this is a class of releases: not a protocol, which has no name of its own."""
+    named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
+    return named and any(
+        all(callable(getattr(part, one, None)) for one in said)
+        for said in (("slots", "show", "promises"), ("slots", "surveyed"))
+    )
