@@ -2,7 +2,10 @@
 
 import signal
 
+import pytest
 from hypothesis import settings
+
+from reidrisk.engines.ways import few
 
 # The first call of a kernel compiles it, which no deadline survives; the seed is fixed in CI.
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=100)
@@ -11,3 +14,11 @@ settings.load_profile("default")
 # A shell that starts the tests in the background makes them deaf to interrupts, which some send.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _small_worlds_are_searched_like_large_ones():
+    """Kernels are tested on few people: in these tests there are never too few for them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(few, "MOST_CELLS", 0)
+        yield

@@ -7,11 +7,10 @@ calls: code that has changed since does not fit either. What cannot be read or w
 time to compile, and nothing else.
 """
 
+import gc
 import hashlib
-import os
 import pickle
 import sys
-import tempfile
 from functools import cache
 from pathlib import Path
 from types import CodeType
@@ -19,19 +18,19 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config
+from numba.core import event
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
-from numba.misc.appdirs import AppDirs
+
+from reidrisk import own_cache
+from reidrisk.own_cache import own_folder
 
 # Names that numba calls its own: it offers no others to who keeps compiled code.
 if not (hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")):
     raise ImportError("this numba does not give away what it compiled")
 
-_DIGEST = hashlib.sha256().digest_size
-_OTHERS_MAY_WRITE = 0o022
 _PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None), np.generic)
 
 
@@ -54,17 +53,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
     @property
     def cache_path(self) -> str | None:
         """The folder."""
-        folder = kernel_folder()
+        folder = own_folder()
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for these types of arguments; None if it is not there, whole and of today."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
-        try:
-            code = None if path is None else _verified(path, self._stamp(sig))
-        except OSError:
-            return None
+        code = None if path is None else own_cache.found(path, self._stamp(sig))
         if code is None:
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(code))  # noqa: S301, SLF001
@@ -74,15 +70,11 @@ class KernelCache(NullCache):  # type: ignore[misc]
         path = self._path(sig, data.codegen)
         if path is None or data.lifted or data.library.has_dynamic_globals:
             return
-        code = dumps(data._reduce())  # noqa: SLF001
-        try:
-            _write(path, _checksum(self._stamp(sig), code) + code)
-        except OSError:
-            return
+        own_cache.keep(path, self._stamp(sig), dumps(data._reduce()))  # noqa: SLF001
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """Where code of this kernel for these arguments and this machine is."""
-        folder, function = kernel_folder(), self._kernel.py_func
+        folder, function = own_folder(), self._kernel.py_func
         if folder is None:
             return None
         versions = numba.__version__, sys.implementation.cache_tag
@@ -98,55 +90,26 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return _digest(_made_from(self._kernel.py_func, set()) + b"".join(map(_said, tuples)))
 
 
-def kernel_folder() -> Path | None:
-    """Where kernels are kept; None if there is no place to which nobody else may write."""
-    own = AppDirs("reidrisk", appauthor=False).user_cache_dir
-    named = config.CACHE_DIR and str(Path(config.CACHE_DIR).absolute() / "reidrisk")
-    return next(filter(None, map(_private, filter(os.path.isabs, (named, own)))), None)
+class _NothingIsTidied(event.Listener):  # type: ignore[misc]
+    """No search for garbage while something is compiled: it takes a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._tidied: list[bool] = []
+
+    def on_start(self, event: Any) -> None:
+        """Kernels that others call are compiled within them."""
+        del event
+        self._tidied.append(gc.isenabled())
+        gc.disable()
+
+    def on_end(self, event: Any) -> None:
+        """As it was before."""
+        del event
+        if self._tidied.pop():
+            gc.enable()
 
 
-@cache
-def _private(place: str) -> Path | None:
-    """The folder, made if need be, if it is ours alone."""
-    folder = Path(place)
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return folder if _is_ours(folder.lstat()) and os.access(folder, os.W_OK) else None
-    except OSError:
-        return None
-
-
-def _is_ours(status: os.stat_result) -> bool:
-    """Whether it belongs to this user, and nobody else may write to it."""
-    if sys.platform == "win32":  # the folder is one of the user's own, and modes say nothing
-        return True
-    return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
-
-
-def _verified(path: Path, stamp: bytes) -> bytes | None:
-    """What is kept there, if it is ours, whole, and made from this."""
-    with path.open("rb") as file:
-        if not _is_ours(os.fstat(file.fileno())):
-            return None
-        checksum, code = file.read(_DIGEST), file.read()
-    return code if checksum == _checksum(stamp, code) else None
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that is there whole or not at all, whoever else writes it."""
-    handle, part = tempfile.mkstemp(prefix=".", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(part).replace(path)
-    finally:
-        Path(part).unlink(missing_ok=True)
-
-
-def _checksum(stamp: bytes, code: bytes) -> bytes:
-    digest = hashlib.sha256(stamp)
-    digest.update(code)
-    return digest.digest()
+event.register("numba:compile", _NothingIsTidied())
 
 
 def _made_from(function: Any, seen: set[Any]) -> bytes:

@@ -51,6 +51,12 @@ class Kernel:
         """What numba makes of it: one for all threads, whichever is the first."""
         return self.__dict__.setdefault("compiled", _compiled(self.py_func))
 
+    @cached_property
+    def inside(self) -> Any:
+        """The same for other kernels alone: without what Python needs to call it."""
+        made = _compiled(self.py_func, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        return self.__dict__.setdefault("inside", made)
+
     def __call__(self, *arguments: Any) -> Any:
         """Compile it for such arguments, if need be, and run it."""
         return self.compiled(*arguments)
@@ -58,17 +64,17 @@ class Kernel:
     @property
     def _numba_type_(self) -> Any:
         """What numba asks a value for that another kernel names."""
-        return self.compiled._numba_type_
+        return self.inside._numba_type_
 
     def __reduce__(self) -> str:
         """By its name: whoever gets it uses the one it has compiled or keeps on disk."""
         return self.py_func.__qualname__
 
 
-def _compiled(function: Callable[..., object]) -> Any:
+def _compiled(function: Callable[..., object], **options: Any) -> Any:
     import numba  # noqa: PLC0415  only who calls a kernel waits for it
 
-    compiled = numba.njit(function, nogil=True)
+    compiled = numba.njit(function, nogil=True, **options)
     try:
         from reidrisk.kernel_cache import keep  # noqa: PLC0415  it loads numba too
     except ImportError:  # a numba that has other insides: compile anew in each process

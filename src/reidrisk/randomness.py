@@ -31,6 +31,8 @@ ROUNDS = 10
 SIGNED = range(-(2**63), 2**63)
 # A double holds 53 bits.
 SPARE, UNIT = np.uint64(11), 2.0**-53
+# So few draws are made by the definition, and nobody waits for a kernel.
+FEW = 2**16
 # Draws per block of work: they fit in a core's own cache.
 BLOCK = 2**16
 
@@ -47,14 +49,23 @@ def uniforms(*, seed: int, purpose: str, users: Users, count: int) -> Draws:
     Returns:
         One row per user, one column per draw.
     """
-    key, identities = np.uint64(_key(seed, purpose)), _identities(users)
+    key, identities = _key(seed, purpose), _identities(users)
     draws = np.empty((identities.size, whole_number("count", count, least=0)))
 
     def work(start: int, stop: int) -> None:
         # Converting here spares a second copy of all users.
-        _fill(identities[start:stop].astype(np.uint64), key, draws[start:stop])
+        some = identities[start:stop].astype(np.uint64)
+        _fill(some, np.uint64(key), np.empty((2, some.size), np.uint64), draws[start:stop])
 
-    over_blocks(work, identities.size, max(1, BLOCK // max(1, count)))
+    if draws.size <= FEW:
+        blocks = np.arange((count + 1) // 2, dtype=np.uint64)
+        words = reference_philox(identities.astype(np.uint64)[:, None], blocks, key)
+        draws[:, ::2], draws[:, 1::2] = (
+            (word[:, :columns] >> SPARE) * UNIT
+            for word, columns in zip(words, ((count + 1) // 2, count // 2), strict=True)
+        )
+    else:
+        over_blocks(work, identities.size, max(1, BLOCK // max(1, count)))
     return draws
 
 
@@ -67,14 +78,18 @@ def reference_uniforms(*, seed: int, purpose: str, user: int | str, count: int) 
     return [(word >> 11) / 2**53 for word in words[:count]]
 
 
-def reference_philox(identity: int, block: int, key: int) -> tuple[int, int]:
-    """Philox4x32-10 of the counter (identity, block): two words of 64 bits, low halves first."""
-    a, b, c, d = identity % 2**32, identity >> 32, block % 2**32, block >> 32
-    left, right = key % 2**32, key >> 32
+def reference_philox(identity: Any, block: Any, key: int) -> tuple[Any, Any]:
+    """Philox4x32-10 of the counter (identity, block): two words of 64 bits, low halves first.
+
+    Of whole numbers, or of arrays of them without sign.
+    """
+    low = 2**32 - 1
+    a, b, c, d = identity & low, identity >> 32, block & low, block >> 32
+    left, right = key & low, key >> 32
     for _ in range(10):
         one, two = 0xD2511F53 * a, 0xCD9E8D57 * c
-        a, b, c, d = two >> 32 ^ b ^ left, two % 2**32, one >> 32 ^ d ^ right, one % 2**32
-        left, right = (left + 0x9E3779B9) % 2**32, (right + 0xBB67AE85) % 2**32
+        a, b, c, d = two >> 32 ^ b ^ left, two & low, one >> 32 ^ d ^ right, one & low
+        left, right = left + 0x9E3779B9 & low, right + 0xBB67AE85 & low
     return a | b << 32, c | d << 32
 
 
@@ -95,10 +110,9 @@ def philox(identities: Words, block: np.uint64, key: np.uint64, words: Words) ->
 
 
 @kernel
-def _fill(identities: Words, key: np.uint64, draws: Draws) -> None:
-    """Fill the columns of `draws`, two at a time."""
+def _fill(identities: Words, key: np.uint64, words: Words, draws: Draws) -> None:
+    """Fill the columns of `draws`, two at a time; `words` is room for two of each user."""
     users, count = draws.shape
-    words = np.empty((2, users), np.uint64)
     for column in range(0, count, 2):
         philox(identities, np.uint64(column // 2), key, words)
         for half in range(min(2, count - column)):

@@ -27,6 +27,7 @@ from reidrisk.engines.ways import (
     chain,
     definition,
     distinct,
+    few,
     lanes,
     mixture,
     normalised,
@@ -142,6 +143,12 @@ def _search_prefixes(
     engine: Engine,
     wanted: Wanted,
 ) -> list[dict[int, Matches]]:
+    if few.fits(observations):
+        return [
+            {short: few.search(observations.prefix(short), score, wanted, engine)
+             for short in slots}
+            for score in scores
+        ]  # fmt: skip
     gaps = not observations.complete and any(score.sees_gaps for score in scores)
     searches = len(scores) * len(slots)
     way = cheapest_search(observations, searches, wanted, gaps=gaps)
@@ -267,6 +274,14 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
     return np.concatenate([counted.evidence(score) for counted in histograms])
 
 
+def _search_table(
+    observations: Observations, score: TokenTable, wanted: Wanted, engine: Engine
+) -> Matches:
+    if few.fits(observations):
+        return few.search(observations, score, wanted, engine)
+    return sift.search(observations, score, wanted, engine)
+
+
 def _search_overlap(
     observations: Observations, score: OverlapWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
@@ -340,7 +355,7 @@ _ANY = _Ways(definition.search, definition.evidence)
 _TABLE: dict[type, _Ways] = {
     TokenWeights: _Ways(_search_weights, _weights_evidence),
     NormalisedWeights: _Ways(_search_normalised, _normalised_evidence),
-    TokenTable: _Ways(sift.search, sums.table_evidence),
+    TokenTable: _Ways(_search_table, sums.table_evidence),
     TypeMixture: _Ways(mixture.search, sums.type_evidence),
     TypeChain: _Ways(chain.search, chain.evidence),
     Shortlisted: _Ways(_search_shortlist, _shortlist_evidence),

@@ -16,7 +16,6 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
-from reidrisk.parallel import kernel
 
 # The most a gambler may lose at once, as a part of what it owns.
 STAKE = 0.75
@@ -25,6 +24,8 @@ HALVINGS = 40
 # Each of the n products of a capital is rounded; the goal is raised by n of these, which is more.
 ROUNDING = 2.0**-48
 BROKE = 1e-290
+# Numbers at a time: they fit in a core's own cache, and few are looked at once all is lost.
+AT_A_TIME = 1 << 12
 
 
 def mean_of_numbers(
@@ -93,7 +94,6 @@ def _variance_before(unit: Numbers) -> Numbers:
     return np.concatenate([[0.25], 0.25 + squares[:-1]]) / times
 
 
-@kernel
 def ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
     """A mean up to which all are ruled out by betting on larger numbers, or 0.
 
@@ -103,15 +103,25 @@ def ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
     bad, good = 0.0, 1.0
     for _ in range(HALVINGS):
         mean = (bad + good) / 2
-        most = STAKE / mean
-        capital = 1.0
-        for index in range(unit.size):
-            capital *= 1 + min(bets[index], most) * (unit[index] - mean)
-            # Stopping when all but nothing is left is safe, and keeps the product exact enough.
-            if capital >= goal or capital < BROKE:
-                break
-        if capital >= goal:
+        if _wins(unit, bets, goal, mean):
             bad = mean
         else:
             good = mean
     return max(bad - 2.0**-HALVINGS, 0.0)
+
+
+def _wins(unit: Numbers, bets: Numbers, goal: float, mean: float) -> bool:
+    """Whether a gambler who bets against a mean ever owns so much."""
+    capital = 1.0
+    for start in range(0, len(unit), AT_A_TIME):
+        some = slice(start, start + AT_A_TIME)
+        factors = 1 + np.minimum(bets[some], STAKE / mean) * (unit[some] - mean)
+        factors[0] *= capital
+        with np.errstate(over="ignore", under="ignore"):
+            owned = np.multiply.accumulate(factors)
+        # Stopping when all but nothing is left is safe, and keeps the product exact enough.
+        ends = (owned >= goal) | (owned < BROKE)
+        if ends.any():
+            return bool(owned[np.argmax(ends)] >= goal)
+        capital = owned[-1]
+    return False

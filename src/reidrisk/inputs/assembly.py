@@ -124,7 +124,8 @@ def assemble(
     there = (np.diff(starts) > 0).reshape(shape)
     there = there if present is None else there | present
     before = int(starts[-1])
-    cells.remove_zeros(starts, members, weights)
+    if not weights.all():  # rarely: the loop is compiled only then
+        cells.remove_zeros(starts, members, weights)
     counts = replace(counts, zero_weights=before - int(starts[-1]))
     made = Profiles(
         kept.users.labels, kept.tokens.labels, kept.epochs.labels, starts,
@@ -174,8 +175,7 @@ def _cells(rows: LongRows) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any
     what = f"{len(rows.users.labels):,} users with {length:,} epochs"
     check_fits(18 * some + 16 * len(rows), what, "use coarser epochs, or fewer users")
     starts = np.zeros(some + 1, dtype=np.int64)
-    cells.count_cells(users, epochs, length, starts)
-    if cells.ascend(users, epochs, tokens):
+    if cells.count_cells(users, epochs, tokens, length, starts):
         return starts, tokens.astype(kind), rows.weights.copy()
     members, weights = np.empty(len(rows), dtype=kind), np.empty_like(rows.weights)
     free = starts[:-1].reshape(-1, length).copy()

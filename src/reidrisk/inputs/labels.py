@@ -28,7 +28,7 @@ ONE, TEN = np.uint64(1), np.uint64(10)
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
-# Labels that are looked up at a time: text is compared with the interpreter's lock held, and nobody
+# Rows at a time: text is compared with the interpreter's lock held, and nobody
 # would hear an interrupt.
 BLOCK = 1 << 16
 # How programs write that there is nothing; databases, pandas, R and spreadsheets.
@@ -238,8 +238,18 @@ def encode_numbers(values: NDArray[np.int64]) -> Coded:
         return _encode_any(pa.array(values))
     number = np.zeros(high - low + 1, dtype=np.int32)
     codes = np.empty(len(values), dtype=np.int32)
-    labels = number_span(values, np.int64(low), number, codes)
-    return Coded(codes, labels)
+
+    def mark(start: int, stop: int) -> None:
+        number[values[start:stop] - low] = 1
+
+    def look_up(start: int, stop: int) -> None:
+        np.take(number, values[start:stop] - low, out=codes[start:stop], mode="clip")
+
+    over_blocks(mark, len(values), BLOCK)
+    places = np.flatnonzero(number)
+    number[places] = np.arange(len(places), dtype=np.int32)
+    over_blocks(look_up, len(values), BLOCK)
+    return Coded(codes, places + low)
 
 
 def _encode_any(column: pa.Array) -> Coded:
@@ -290,16 +300,12 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
     return True
 
 
-@kernel
 def padded(offsets: Numbers, data: Numbers) -> bool:
     """Whether a text begins or ends with a space or a tab."""
-    for row in range(offsets.size - 1):
-        start, stop = offsets[row], offsets[row + 1]
-        if start < stop:
-            first, last = data[start], data[stop - 1]
-            if first in (SPACE, TAB) or last in (SPACE, TAB):
-                return True
-    return False
+    starts, stops = offsets[:-1], offsets[1:]
+    filled = starts < stops
+    ends = np.concatenate([data[starts[filled]], data[stops[filled] - 1]])
+    return bool(((ends == SPACE) | (ends == TAB)).any())
 
 
 @kernel
@@ -320,20 +326,3 @@ def mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
             runs += 1
         run_of_row[row] = runs - 1
     return heads[:runs].copy()
-
-
-@kernel
-def number_span(values: Numbers, low: np.int64, number: Numbers, codes: Numbers) -> Numbers:
-    """Number the values in sorted order with a table of the whole span; returns the labels."""
-    for value in values:
-        number[value - low] = 1
-    labels = np.empty(number.sum(), np.int64)
-    found = 0
-    for place in range(number.size):
-        if number[place]:
-            labels[found] = place + low
-            number[place] = found
-            found += 1
-    for row in range(values.size):
-        codes[row] = number[values[row] - low]
-    return labels

@@ -14,32 +14,29 @@ from reidrisk.parallel import kernel
 
 Numbers = NDArray[Any]
 
-# Shorter cells are sorted by insertion.
-SHORT = 32
+# Steps of a Shell sort (Ciura 2001): most cells are short, and know only the last.
+GAPS = (701, 301, 132, 57, 23, 10, 4, 1)
 
 
 @kernel
-def ascend(users: Numbers, epochs: Numbers, tokens: Numbers) -> bool:
-    """Whether the rows are sorted by user, epoch, token, and no two are equal."""
-    for row in range(1, users.size):
-        if users[row] != users[row - 1]:
-            if users[row] < users[row - 1]:
-                return False
-        elif epochs[row] != epochs[row - 1]:
-            if epochs[row] < epochs[row - 1]:
-                return False
-        elif tokens[row] <= tokens[row - 1]:
-            return False
-    return True
+def count_cells(
+    users: Numbers, epochs: Numbers, tokens: Numbers, length: int, starts: Numbers
+) -> bool:
+    """Fill `starts`, which holds zeros, with the place where each cell begins.
 
-
-@kernel
-def count_cells(users: Numbers, epochs: Numbers, length: int, starts: Numbers) -> None:
-    """Fill `starts`, which holds zeros, with the place where each cell begins."""
+    Returns:
+        Whether the rows are sorted by user, epoch, token, and no two are equal.
+    """
+    ascend, last = True, np.int64(-1)
     for row in range(users.size):
-        starts[np.int64(users[row]) * length + epochs[row] + 1] += 1
+        cell = np.int64(users[row]) * length + epochs[row]
+        starts[cell + 1] += 1
+        if cell < last or (cell == last and tokens[row] <= tokens[row - 1]):
+            ascend = False
+        last = cell
     for cell in range(1, starts.size):
         starts[cell] += starts[cell - 1]
+    return ascend
 
 
 @kernel
@@ -60,29 +57,24 @@ def sort_cells(starts: Numbers, members: Numbers, weights: Numbers) -> None:
     """Sort each cell by token, and equal tokens by weight."""
     for cell in range(starts.size - 1):
         start, stop = starts[cell], starts[cell + 1]
-        if stop - start > SHORT:
-            order = np.argsort(members[start:stop], kind="mergesort")
-            members[start:stop] = members[start:stop][order]
-            weights[start:stop] = weights[start:stop][order]
-        for place in range(start + 1, stop):
-            member, weight = members[place], weights[place]
-            at = place
-            while at > start and (
-                members[at - 1] > member or (members[at - 1] == member and weights[at - 1] > weight)
-            ):
-                members[at], weights[at] = members[at - 1], weights[at - 1]
-                at -= 1
-            members[at], weights[at] = member, weight
+        for gap in GAPS:
+            for place in range(start + gap, stop):
+                member, weight = members[place], weights[place]
+                at = place
+                while at >= start + gap and (
+                    members[at - gap] > member
+                    or (members[at - gap] == member and weights[at - gap] > weight)
+                ):
+                    members[at], weights[at] = members[at - gap], weights[at - gap]
+                    at -= gap
+                members[at], weights[at] = member, weight
 
 
-@kernel
 def first_repeat(starts: Numbers, members: Numbers) -> int:
     """Place of the first token that stands twice in its cell, or -1."""
-    for cell in range(starts.size - 1):
-        for place in range(starts[cell] + 1, starts[cell + 1]):
-            if members[place] == members[place - 1]:
-                return place
-    return -1
+    places = np.flatnonzero(members[1:] == members[:-1]) + 1
+    inside = starts[np.searchsorted(starts, places)] != places
+    return int(places[np.argmax(inside)]) if inside.any() else -1
 
 
 @kernel
@@ -131,30 +123,31 @@ def fill_top_sets(
     best, taken = np.empty(top, weights.dtype), np.empty(top, np.int64)
     for user in range(users):
         for epoch in range(epochs):
+            out = sets[user, epoch]
             if not asked[user, epoch]:
-                sets[user, epoch] = MISSING
+                out[:] = MISSING
                 continue
             cell = user * epochs + epoch
             start, stop = starts[cell], starts[cell + 1]
-            chance = draws[user, epoch * top : (epoch + 1) * top]
-            if stop - start <= top:
-                for place in range(start, stop):
-                    taken[place - start] = members[place]
-                _draw(taken, stop - start, top, tokens, chance)
-                for place in range(top):
-                    sets[user, epoch, place] = taken[place]
+            held, wanted, among = stop - start, top, tokens
+            if held > top:
+                above, tied = _edge(weights[start:stop], best)
+                held, wanted, among = 0, top - above, tied
+            for place in range(held):
+                taken[place] = members[start + place]
+            _draw(taken, held, wanted, among, draws[user, epoch * top : (epoch + 1) * top])
+            if stop - start > top:
+                drawn = taken[:wanted]
+                _keep(members[start:stop], weights[start:stop], best[top - 1], drawn, out)
             else:
-                _choose(
-                    members[start:stop], weights[start:stop], best, taken, chance, sets[user, epoch]
-                )
+                for place in range(top):
+                    out[place] = taken[place]
 
 
 @kernel
-def _choose(
-    members: Numbers, weights: Numbers, best: Numbers, taken: Numbers, chance: Numbers, out: Numbers
-) -> None:
-    """The heaviest members, ties at the edge drawn; there are more members than places."""
-    top = out.size
+def _edge(weights: Numbers, best: Numbers) -> tuple[int, int]:
+    """Fill `best` with the largest weights; how many are above the least of them, and equal it."""
+    top = best.size
     best[:] = -1
     for weight in weights:
         at = top
@@ -164,23 +157,11 @@ def _choose(
             at -= 1
         if at < top:
             best[at] = weight
-    edge = best[top - 1]
     above, tied = 0, 0
     for weight in weights:
-        above += weight > edge
-        tied += weight == edge
-    _draw(taken, 0, top - above, tied, chance)
-    place, rank, drawn = 0, 0, 0
-    for index in range(members.size):
-        chosen = weights[index] > edge
-        if weights[index] == edge:
-            if drawn < top - above and taken[drawn] == rank:
-                chosen = True
-                drawn += 1
-            rank += 1
-        if chosen:
-            out[place] = members[index]
-            place += 1
+        above += weight > best[top - 1]
+        tied += weight == best[top - 1]
+    return above, tied
 
 
 @kernel
@@ -196,3 +177,19 @@ def _draw(taken: Numbers, count: int, wanted: int, total: int, chance: Numbers) 
             taken[place] = taken[place - 1]
         taken[at] = number
         count += 1
+
+
+@kernel
+def _keep(members: Numbers, weights: Numbers, edge: float, drawn: Numbers, out: Numbers) -> None:
+    """Those above the edge, and of those on it the ones whose rank was drawn."""
+    place, rank, used = 0, 0, 0
+    for index in range(members.size):
+        chosen = weights[index] > edge
+        if weights[index] == edge:
+            if used < drawn.size and drawn[used] == rank:
+                chosen = True
+                used += 1
+            rank += 1
+        if chosen:
+            out[place] = members[index]
+            place += 1

@@ -77,7 +77,6 @@ def draw_sets(
                 sets[user, epoch, chosen] = order[state, position - 1]
 
 
-@kernel
 def pair_chances(weights: Floats, tails: Floats, pairs: Floats) -> None:
     """Fill `pairs[i, j]` with the chance that both are in the set, on the diagonal that i is.
 
@@ -86,16 +85,32 @@ def pair_chances(weights: Floats, tails: Floats, pairs: Floats) -> None:
         tails: Of `tail_polynomials` for these weights: (size + 1) x (tokens + 1).
         pairs: Tokens x tokens.
     """
-    size, tokens = tails.shape[0] - 1, weights.size
-    before = np.zeros(size + 1)  # polynomials of the weights before j
-    before[0] = 1
-    without = np.zeros((size, tokens))  # and of those but i, for each i before j
-    for j in range(tokens):
+    size, tokens = len(tails) - 1, len(weights)
+    before = np.append(1.0, np.zeros(size))
+    pairs[...] = 0
+    fill_lower_pairs(weights, tails, before, np.zeros((size, tokens)), pairs)
+    pairs += np.tril(pairs, -1).T
+
+
+@kernel
+def fill_lower_pairs(
+    weights: Floats, tails: Floats, before: Floats, without: Floats, pairs: Floats
+) -> None:
+    """Add the chances of `pair_chances` to the diagonal and to what is below it.
+
+    Args:
+        weights: Of one state.
+        tails: For these weights.
+        before: Polynomials of the weights before a token; at first 1, then zeros.
+        without: And of those but another one, for each that comes before: size x tokens of zeros.
+        pairs: Tokens x tokens.
+    """
+    size = before.size - 1
+    for j in range(weights.size):
         total = 0.0
         for degree in range(size):
             total += before[degree] * tails[size - 1 - degree, j + 1]
         pairs[j, j] = weights[j] * total / tails[size, 0]
-        pairs[j, :j] = 0
         for degree in range(size - 1):
             factor = weights[j] * tails[size - 2 - degree, j + 1] / tails[size, 0]
             for i in range(j):
@@ -103,9 +118,7 @@ def pair_chances(weights: Floats, tails: Floats, pairs: Floats) -> None:
         for degree in range(size - 1, 0, -1):
             for i in range(j):
                 without[degree, i] += weights[j] * without[degree - 1, i]
-        without[:, j] = before[:size]
+        for degree in range(size):  # by a loop: to copy a slice takes seconds to compile
+            without[degree, j] = before[degree]
         for degree in range(size, 0, -1):
             before[degree] += weights[j] * before[degree - 1]
-    for j in range(tokens):
-        for i in range(j):
-            pairs[i, j] = pairs[j, i]

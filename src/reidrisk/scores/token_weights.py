@@ -297,9 +297,14 @@ def add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> Non
     All mismatches, less those of the known tokens, and the matches instead; where little is left
     after subtracting, the others are added up. Sets are sorted: equal ones have equal sums.
     """
-    peak = mismatch.max()
-    chances = np.exp(mismatch - peak)
-    total = chances.sum()
+    # Loops, since each method of arrays is compiled as well: seconds, for nothing.
+    peak = mismatch[0]
+    for gain in mismatch:
+        peak = max(peak, gain)
+    chances, total = np.empty(mismatch.size), 0.0
+    for outcome in range(mismatch.size):
+        chances[outcome] = math.exp(mismatch[outcome] - peak)
+        total += chances[outcome]
     for row in range(sets.shape[0]):
         rest, inside, before = total, -np.inf, np.int64(MISSING)
         for place in range(sets.shape[1]):

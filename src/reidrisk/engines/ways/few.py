@@ -1,0 +1,119 @@
+"""Few people and few targets: whole tables of scores, without a kernel.
+
+Of a thousand people and a thousand targets everything is scored in the time that it takes to load
+a kernel that is compiled already, and a hundredth of the time that it takes to compile one. Scores
+are whole numbers, so the answers are the same. See decision 0121.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.engines.engine import Engine, rows_at_a_time
+from reidrisk.engines.truth import true_scores
+from reidrisk.engines.ways.definition import Truth
+from reidrisk.matches import (
+    ABSENT,
+    UNCOUNTED,
+    Matches,
+    Wanted,
+    first_by_score,
+    join_targets,
+    no_matches,
+    up_to_rank,
+)
+from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.parallel import listen
+from reidrisk.passes import Blocks
+from reidrisk.rows import Kind
+from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores.score import by_slot
+
+MOST_CELLS = 1 << 24
+"""Tokens of known rows times targets: about a tenth of a second."""
+
+_SCORES_AT_A_TIME = 1 << 18
+
+Scores = NDArray[np.int64]
+
+
+def fits(observations: Observations) -> bool:
+    """Whether there is so little to compare that a kernel would not pay."""
+    known = observations.known
+    if known.kind is Kind.BAGS:
+        return False
+    cells = known.users * known.slots * known.set_size
+    return bool(cells * len(observations.anonymous) <= MOST_CELLS)
+
+
+def search(
+    observations: Observations, score: TokenWeights | TokenTable, wanted: Wanted, engine: Engine
+) -> Matches:
+    """Score everyone for every target, many targets at once."""
+    truth = Truth(observations.truth, true_scores(observations, score))
+    shown, first, listing = observations.anonymous, observations.first, wanted.by_listing
+
+    def work(blocks: Blocks) -> Matches:
+        found = no_matches(len(shown), listing)
+        for start, rows in blocks:
+            numbers = np.arange(len(rows)) + first + start
+            step, parts = max(_SCORES_AT_A_TIME // len(rows), 1), []
+            for target in range(0, len(shown), step):
+                listen()
+                some = slice(target, target + step)
+                scores = _scores(rows, np.asarray(shown[some]), score)
+                of_some = Truth(truth.row[some], truth.score[some])
+                parts.append(_among(numbers, scores, of_some, listing))
+            found = found.merge(join_targets(parts))
+        return found
+
+    return engine.reduce(
+        observations.known,
+        work,
+        Matches.merge,
+        most=rows_at_a_time(observations, MOST_CELLS),
+        pairs=len(shown),
+    ).with_second(wanted)
+
+
+def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenTable) -> Scores:
+    """Scores of all known rows for each target: targets x rows, slot by slot."""
+    slots = shown.shape[1]
+    scores = np.zeros((len(shown), len(known)), np.int64)
+    if isinstance(score, TokenTable):
+        for slot, gains in enumerate(by_slot(score.table, slots)):
+            scores += gains[shown[:, slot, None], known[None, :, slot]]
+        return scores
+    sets = known.reshape(len(known), slots, -1)
+    match, mismatch, known_gap = score.gains(shown)
+    for slot in range(slots):
+        column = slice(slot, slot + 1)
+        agrees = (sets[None, :, slot] == shown[:, slot, None, None]).any(axis=2)
+        gains = np.where(agrees, match[:, column], mismatch[:, column])
+        empty = (sets[:, slot] == MISSING).all(axis=1)
+        gains[:, empty] = known_gap[:, column]
+        scores += gains
+    return scores
+
+
+def _among(numbers: Scores, scores: Scores, truth: Truth, wanted: Wanted) -> Matches:
+    """The matches of targets among known rows, given all their scores."""
+    best = scores.max(axis=1)
+    others = numbers != truth.row[:, None]
+    known = truth.score != ABSENT
+    above, level = (
+        np.where(known, (others & than).sum(axis=1), UNCOUNTED)
+        for than in (scores > truth.score[:, None], scores == truth.score[:, None])
+    )
+    above, level = up_to_rank(above, level, wanted.ranks)
+    found = replace(
+        no_matches(len(best), wanted), best=best, ties=(scores == best[:, None]).sum(axis=1),
+        true_score=truth.score, above=above, level=level,
+    )  # fmt: skip
+    if wanted.list_best:
+        rows, listed = first_by_score(
+            np.broadcast_to(numbers, scores.shape), scores, wanted.list_best
+        )
+        found.best_rows[:, : rows.shape[1]], found.best_scores[:, : rows.shape[1]] = rows, listed
+    return found
