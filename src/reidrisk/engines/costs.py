@@ -54,7 +54,7 @@ def cost_of_distinct(observations: Observations, codes: Codes) -> float:
 def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     """Seconds of counting patterns, targets as bits."""
     users, slots, size = observations.known.users, observations.slots, observations.set_size
-    sample = codes.of(observations.known.take(_some(users)))
+    sample = codes.of(observations.known.take(some_rows(users)))
     chance = np.empty(slots)
     words = np.empty(slots)
     for slot in range(slots):
@@ -73,7 +73,7 @@ def cost_of_lanes(observations: Observations, codes: Codes) -> float:
     return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
 
 
-def _some(users: int) -> NDArray[np.int64]:
+def some_rows(users: int) -> NDArray[np.int64]:
     """Rows from all over."""
     if users <= _SAMPLE:
         return np.arange(users)
