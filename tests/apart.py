@@ -5,16 +5,13 @@ are plain numbers and arrays, units are never parted, steps are kept, parts come
 are merged in any grouping, some parts see nothing, and nobody asks for all rows.
 """
 
-import importlib
 import io
 import pickle
 from dataclasses import dataclass, field
-from operator import attrgetter
 from types import SimpleNamespace
 
 import numpy as np
 from numba.cloudpickle import CloudPickler
-from numba.core.dispatcher import Dispatcher
 
 from reidrisk import LocalEngine
 from reidrisk.packing import packed, unpacked
@@ -135,23 +132,9 @@ def _back(result):
     return unpacked(bytearray(packed(result)))
 
 
-class _Shipper(CloudPickler):
-    """Sends kernels by their names: they are compiled only once."""
-
-    def reducer_override(self, thing):
-        if isinstance(thing, Dispatcher):
-            return kernel_named, (thing.py_func.__module__, thing.py_func.__qualname__)
-        return super().reducer_override(thing)
-
-
-def kernel_named(module, name):
-    """The kernel of this name."""
-    return attrgetter(name)(importlib.import_module(module))
-
-
 def _shipped(function):
     content = io.BytesIO()
-    _Shipper(content).dump(function)
+    CloudPickler(content).dump(function)
     data = content.getvalue()
     assert len(data) < LIGHT, f"{len(data):,} bytes are too many to ship"
     return data

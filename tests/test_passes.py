@@ -1,12 +1,23 @@
 """What goes over known rows gives what it gives if it has them all, wherever they are, any cut."""
 
+import _thread
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.apart import ApartRows
 
-from reidrisk import BagRows, InvalidInput, LocalEngine, Observations, TokenRows, TopicsApi, passes
+from reidrisk import (
+    BagRows,
+    InvalidInput,
+    LocalEngine,
+    Observations,
+    TokenRows,
+    TopicsApi,
+    parallel,
+    passes,
+)
 from reidrisk.attacks import Hamming, View, WeightedHamming
 from reidrisk.attacks.gap_chances import share_of_gaps
 from reidrisk.attacks.holders import times_held
@@ -317,3 +328,23 @@ def test_blocks_grow_again_after_one_that_was_slow_by_chance():
 def test_blocks_are_never_larger_than_allowed(most, users, threads):
     assert max(pace(lambda _: 0.0, most, users, threads)) <= most
     assert max(pace(lambda _: 9.0, most, users, threads)) <= most
+
+
+def test_nobody_is_told_of_rows_that_come_after_an_interrupt(monkeypatch):
+    monkeypatch.setattr(parallel, "_MOMENT", 0.01)
+    let_go, told = threading.Event(), []
+
+    def work(blocks):
+        next(blocks)
+        _thread.interrupt_main()
+        assert let_go.wait(timeout=60)
+        next(blocks)
+
+    rows = TokenRows(values(), tokens=TOKENS)
+    with pytest.raises(KeyboardInterrupt):
+        passes.over_here(rows, work, max, most=100, threads=1, done=told.append)
+    (left,) = (one for one in threading.enumerate() if one is not threading.main_thread())
+    let_go.set()
+    left.join(timeout=10)
+    assert not left.is_alive()
+    assert not told

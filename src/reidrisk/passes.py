@@ -15,7 +15,7 @@ from functools import reduce as fold
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from reidrisk.machine import cores
-from reidrisk.parallel import over_queue
+from reidrisk.parallel import listen, over_queue
 from reidrisk.rows import Rows, Tokens
 
 Result = TypeVar("Result")
@@ -144,6 +144,7 @@ def over_here(
         for start, stop in taken:
             began = time.thread_time()
             yield start, rows.block(start, stop)
+            listen()  # nobody is told of what comes too late
             pace.took(stop - start, time.thread_time() - began)
             if done is not None:
                 done(stop - start)

@@ -24,6 +24,7 @@ from tests.engines.strategies import (
 )
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.engines.memory import Room
 from reidrisk.engines.plan import Way
 from reidrisk.engines.ways.overlap import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
@@ -419,3 +420,10 @@ def test_millions_of_pairs_equal_the_reference(score):
     slow = ReferenceEngine().search(seen, score, list_best=4)
     assert_same(LocalEngine().search(seen, score, list_best=4), slow)
     np.testing.assert_array_equal(LocalEngine().search(seen, score).ties, slow.ties)
+
+
+def test_a_million_targets_are_not_searched_together():
+    room = Room(threads=2, rows=1 << 20, memory=1 << 30)
+    assert room.targets_together(1_000_000, lambda targets: 8 * targets) == 1 << 15
+    assert room.targets_together(1_000_000, lambda targets: (1 << 20) * targets) == 1 << 10
+    assert room.targets_together(5, lambda _: 1) == 5

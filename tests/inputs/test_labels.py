@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reidrisk.inputs import labels
 from reidrisk.inputs.labels import encode, find, label_array, union
 from reidrisk.inputs.sources import Source
 
@@ -75,3 +76,22 @@ def test_places_name_the_file():
     assert [source.place(row) for row in (0, 1, 2, 4)] == [
         "a.csv, row 1", "a.csv, row 2", "b.csv, row 1", "b.csv, row 3",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("kinds", [(int, int), (str, str), (int, str), (str, int)])
+def test_all_labels_of_both_are_those_of_each_sorted(kinds, seed, monkeypatch):
+    monkeypatch.setattr(labels, "BLOCK", 3)
+    random = np.random.default_rng(seed)
+    numbers = [np.unique(random.integers(0, 30, random.integers(0, 15))) for _ in range(2)]
+    one, other = (
+        some if kind is int else np.sort(some.astype(str).astype(object))
+        for kind, some in zip(kinds, numbers, strict=True)
+    )
+    as_one = str if str in kinds else int
+    expected = sorted({as_one(each) for each in (*one.tolist(), *other.tolist())})
+    assert union(one, other).tolist() == expected
+    assert union(one[::-1], other).tolist() == expected
+    places = find(one, other)
+    there = [as_one(each) for each in other.tolist()]
+    assert [place >= 0 for place in places] == [as_one(each) in there for each in one.tolist()]

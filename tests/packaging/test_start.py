@@ -67,6 +67,7 @@ def loaded(code, *words):
         (["gate", RUN, "--max-risk", "99%", "--json"], 0, {*NO_FIGURES, "rich"}),
         (["gate", "nowhere", "--max-risk", "99%"], 2, {*NO_FIGURES, "rich"}),
         (["report", "nowhere"], 2, NO_FIGURES),
+        (["report", RUN, "--edition", "signoff"], 0, {*COMPILER, *NUMBERS - {"numpy"}, "altair"}),
         (["compare", RUN, "nowhere"], 2, {*NO_FIGURES, "rich"}),
         (["explain", "--epsilon", "1", "--users", "1000"], 0, {*NO_FIGURES, "pydantic"}),
         (["attack", "nowhere"], 2, {*NO_FIGURES, "rich"}),

@@ -15,7 +15,8 @@ from reidrisk.observations import MISSING
 from reidrisk.releases import ItemSamples, TopicsApi
 from reidrisk.study import Result, Study, run_in, setup
 from reidrisk.study.toml import study_file
-from reidrisk.study.words import guests_of, versions
+from reidrisk.study.versions import versions
+from reidrisk.study.words import guests_of
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(400, epochs=3, seed=1)

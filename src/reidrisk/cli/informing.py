@@ -184,7 +184,7 @@ def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
 
 def _tell_learned(found: "Result") -> None:
     """What models found, beside what the release or counts say; and whether slots add up."""
-    from reidrisk.study.words import INTERVALS
+    from reidrisk.study.sentences import INTERVALS
 
     show.table(
         ("bits per slot, learned", "model", "value", f"{found.level:.0%} interval", "leans"),

@@ -11,8 +11,8 @@ from reidrisk.observations import Observations
 from reidrisk.passes import Merge, Result, Work
 from reidrisk.rows import Rows
 
-# Pairs of tokens that are compared before a piece of work listens again: so that an interrupt is
-# heard within a second or two.
+# Pairs of tokens that are compared in one block at most: a fraction of a second of the fastest way.
+# Blocks of slower work become smaller (`passes.over_here`).
 TOKEN_PAIRS = 1 << 36
 
 

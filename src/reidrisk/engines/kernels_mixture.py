@@ -202,7 +202,10 @@ def most_of_all(
 
 
 @kernel
-def offer_pairs(kept: Kept, targets: Array, rows: Array, scores: Array) -> None:
-    """Take scored rows into account."""
+def offer_pairs(
+    kept: Kept, targets: Array, rows: Array, scores: Array, members: Array, starts: Array
+) -> None:
+    """Take scored rows into account: all `members[starts[row] : starts[row + 1]]` of each."""
     for pair in range(scores.shape[0]):
-        offer(kept, targets[pair], scores[pair], rows[pair])
+        for place in range(starts[rows[pair]], starts[rows[pair] + 1]):
+            offer(kept, targets[pair], scores[pair], members[place])

@@ -58,7 +58,7 @@ def scan_less(
         limit = max(threshold(kept, target), _LEAST) + sum_of_less(lowest, 0, less, target)
         if find_starts(targets, target, limit >> 3, ends, starts):
             start_counters(starts, counters)
-            count_matches(bitmaps, targets, target, counters)
+            count_matches(bitmaps, targets.codes, target, counters)
             for place in range(list_found(counters, found)):
                 row = found[place]
                 if row < codes.shape[0]:

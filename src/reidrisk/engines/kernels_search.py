@@ -107,27 +107,30 @@ def lowest_kept(kept: Kept, target: int) -> Number:
 
 
 @kernel
-def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> None:
+def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> int:
     """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SCAN`.
 
-    `bitmaps` must be zero and is left so.
+    `bitmaps` must be zero and is left so. How many pairs were scored.
     """
     order, ends = order_by_gaps(rows, targets)
     rows = rows[order]
     mark(rows, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
     starts, set_size = np.empty(WORDS, np.uint64), rows.shape[1] // targets.codes.shape[1]
+    scored = 0
     for target in range(targets.codes.shape[0]):
         limit = threshold(kept, target) >> 3
         if find_starts(targets, target, limit, ends, starts):
             start_counters(starts, counters)
-            count_matches(bitmaps, targets, target, counters)
+            count_matches(bitmaps, targets.codes, target, counters)
             for place in range(list_found(counters, found)):
                 row = found[place]
                 if row < rows.shape[0]:
                     score = weighed_score(rows, row, set_size, targets, target)
                     offer(kept, target, score, first_row + order[row])
+                    scored += 1
     unmark(rows, bitmaps)
+    return scored
 
 
 @kernel
@@ -209,8 +212,10 @@ def find_rows(
     """Write rows with enough matches, perhaps some behind the last, to `found`; say how many."""
     if needed > targets.codes.shape[1]:
         return 0
-    start_counters(np.full(WORDS, start_of(needed)), counters)
-    count_matches(bitmaps, targets, target, counters)
+    starts = np.empty(WORDS, np.uint64)
+    starts[:] = start_of(needed)
+    start_counters(starts, counters)
+    count_matches(bitmaps, targets.codes, target, counters)
     return list_found(counters, found)
 
 
@@ -238,23 +243,23 @@ def matches_needed(reach: Array, target: int, score: int) -> int:
 
 
 @kernel
-def count_matches(bitmaps: Array, targets: Number, target: int, counters: Array) -> None:
+def count_matches(bitmaps: Array, codes: Array, target: int, counters: Array) -> None:
     """Add matches to the counters; where they pass their last plane, its bits are set."""
-    for slot in range(0, targets.codes.shape[1], 4):
+    for slot in range(0, codes.shape[1], 4):
         count_four(
             bitmaps,
-            code_or_none(targets.codes, target, slot),
-            code_or_none(targets.codes, target, slot + 1),
-            code_or_none(targets.codes, target, slot + 2),
-            code_or_none(targets.codes, target, slot + 3),
+            code_or_none(codes, target, slot),
+            code_or_none(codes, target, slot + 1),
+            code_or_none(codes, target, slot + 2),
+            code_or_none(codes, target, slot + 3),
             counters,
         )
 
 
 @kernel
-def code_or_none(codes: Array, row: int, slot: int) -> Number:
+def code_or_none(codes: Array, target: int, slot: int) -> Number:
     """The code in a slot; behind the last slot 0, which no row holds."""
-    return np.int64(codes[row, slot]) if slot < codes.shape[1] else 0
+    return np.int64(codes[target, slot]) if slot < codes.shape[1] else 0
 
 
 @kernel

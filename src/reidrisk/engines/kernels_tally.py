@@ -90,7 +90,9 @@ def add_up(codes: Array, targets: Rated, best: Array, sums: Array) -> None:
     table = np.zeros((listed.gaps.shape[0], 256), np.int64)
     for target in range(targets.codes.shape[0]):
         rate(listed, targets, target, table, scores)
-        top = scores.max()
+        top = scores[0]
+        for row in range(scores.shape[0]):
+            top = max(top, scores[row])
         if sums[target] == 0:
             best[target] = top
         elif top > best[target]:

@@ -25,7 +25,8 @@ class LocalEngine(Searches):
         threads: All cores if not given. The answer does not depend on it.
         max_memory: Bytes the engine may take beside the observations; if not given, four fifths of
             what is free. Targets are searched in blocks that fit.
-        rows: Known rows that one thread takes at a time. The answer does not depend on it.
+        rows: Known rows that one thread takes at a time, at most: fewer, if they take long. The
+            answer does not depend on it.
         progress: Called as `progress(pairs_done, pairs)` now and then, from any thread.
     """
 

@@ -7,6 +7,7 @@ from reidrisk.errors import TooLarge
 from reidrisk.machine import GIB, to_get_more
 
 FEWEST_ROWS = 1 << 12
+MOST_TARGETS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,11 @@ class Room:
         return min(most, max(-(-users // (rounds * self.threads)), FEWEST_ROWS))
 
     def targets_together(self, targets: int, size: Callable[[int], int]) -> int:
-        """How many targets fit into memory at once, given the bytes that some number takes."""
+        """How many targets fit into memory at once, given the bytes that some number takes.
+
+        There are never very many: they would make a block of rows long, however few rows it has.
+        """
+        targets = min(targets, MOST_TARGETS)
         while targets > 1 and size(targets) > self.memory:
             targets = -(-targets // 2)
         self.check_fits(size(targets))

@@ -28,7 +28,8 @@ ONE, TEN = np.uint64(1), np.uint64(10)
 DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
 # A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
 SPAN_PER_ROW = 4
-# Rows at a time.
+# Rows at a time: text is compared with the interpreter's lock held, and nobody
+# would hear an interrupt.
 BLOCK = 1 << 16
 # How programs write that there is nothing; databases, pandas, R and spreadsheets.
 NOTHING = (
@@ -88,7 +89,8 @@ def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
     if is_text(labels) != is_text(among):
         labels, among = as_text(labels), as_text(among)
         order = np.argsort(among)
-    places = np.searchsorted(among, labels, sorter=order)
+    blocks = (labels[start : start + BLOCK] for start in range(0, len(labels), BLOCK))
+    places = np.concatenate([np.searchsorted(among, some, sorter=order) for some in blocks])
     places = np.minimum(places, len(among) - 1)
     places = places if order is None else order[places]
     return np.where(among[places] == labels, places, -1)
@@ -108,7 +110,16 @@ def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
     """All labels of both, sorted; as text if one of them is text."""
     if is_text(one) != is_text(other):
         one, other = as_text(one), as_text(other)
-    return np.unique(np.concatenate([one, other]))
+    few, many = sorted((one, other), key=len)
+    if not (_rise(few) and _rise(many)):
+        return np.unique(np.concatenate([one, other]))
+    new = few[find(few, many) < 0]
+    return np.insert(many, np.searchsorted(many, new), new)
+
+
+def _rise(labels: NDArray[Any]) -> bool:
+    """Whether labels are sorted, each once."""
+    return bool((labels[1:] > labels[:-1]).all())
 
 
 def label_array(name: str, values: Any) -> NDArray[Any]:

@@ -1,10 +1,29 @@
 """The report of a study: a page that needs nothing else, files of its charts, words."""
 
-from reidrisk.report import comparing, informing, singling, unicity
-from reidrisk.report.outputs import files, html
-from reidrisk.report.parts import Column, Exhibit, Section
-from reidrisk.report.sections import section_at
-from reidrisk.study.saying.verdict import text
+from typing import TYPE_CHECKING
+
+from reidrisk.first_use import on_first_use
+
+if TYPE_CHECKING:
+    from reidrisk.report import comparing, informing, singling, unicity
+    from reidrisk.report.outputs import files, html
+    from reidrisk.report.parts import Column, Exhibit, Section
+    from reidrisk.report.sections import section_at
+    from reidrisk.study.saying.verdict import text
+else:
+    __getattr__, __dir__ = on_first_use(
+        __name__,
+        {
+            ".study.saying.verdict": ("text",),
+            "comparing": (),
+            "informing": (),
+            "outputs": ("files", "html"),
+            "parts": ("Column", "Exhibit", "Section"),
+            "sections": ("section_at",),
+            "singling": (),
+            "unicity": (),
+        },
+    )
 
 __all__ = [
     "Column",

@@ -38,7 +38,7 @@ def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, A
 def svg(spec: dict[str, Any], width: int) -> str:
     """A still picture."""
     still = copy.deepcopy(spec) | {"width": width}
-    picture: str = _renderer().vegalite_to_svg(still, vl_version=_version())
+    picture: str = _renderer().vegalite_to_svg(still, vl_version=version_drawn())
     return picture
 
 
@@ -51,7 +51,7 @@ def inline_svg(spec: dict[str, Any], width: int, name: str) -> str:
 def png(spec: dict[str, Any], width: int) -> bytes:
     """A still picture in pixels, fine enough for print."""
     still = copy.deepcopy(spec) | {"width": width}
-    picture: bytes = _renderer().vegalite_to_png(still, vl_version=_version(), scale=_SCALE)
+    picture: bytes = _renderer().vegalite_to_png(still, vl_version=version_drawn(), scale=_SCALE)
     return picture
 
 
@@ -64,13 +64,13 @@ def _renderer() -> Any:
 @functools.cache
 def library() -> str:
     """The scripts that draw charts in a browser, all in one: bundled once a machine."""
-    made_by = f"Vega-Lite {_version()} by vl-convert {version('vl-convert-python')}".encode()
+    made_by = f"Vega-Lite {version_drawn()} by vl-convert {version('vl-convert-python')}".encode()
     folder = own_cache.own_folder()
     path = folder and folder / f"charts-{hashlib.sha256(made_by).hexdigest()[:32]}.js"
     kept = path and own_cache.found(path, made_by)
     if kept:
         return kept.decode()
-    script: str = _renderer().javascript_bundle(vl_version=_version())
+    script: str = _renderer().javascript_bundle(vl_version=version_drawn())
     if path:
         own_cache.keep(path, made_by, script.encode())
     return script
@@ -83,7 +83,7 @@ def _no_theme() -> AbstractContextManager[Any]:
 
 
 @functools.cache
-def _version() -> str:
+def version_drawn() -> str:
     """The version of Vega-Lite that is drawn: the last that the renderer has of ours."""
     known = [tuple(map(int, one.split("."))) for one in _versions()]
     return ".".join(map(str, max(one for one in known if one[0] == VERSION)))

@@ -22,7 +22,7 @@ from reidrisk.study.saying.differences import (
 )
 from reidrisk.study.saying.verdict import Statement
 from reidrisk.study.saying.words import opening, units
-from reidrisk.study.words import versions
+from reidrisk.study.versions import versions
 from reidrisk.visible import cleaned
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"

@@ -4,7 +4,7 @@ from reidrisk.report.bits import bars, bit_columns, mean_cells
 from reidrisk.report.parts import Exhibit, Row, Section, count_column, words_column
 from reidrisk.study.result import Independence, Result
 from reidrisk.study.saying.words import unit
-from reidrisk.study.words import INTERVALS
+from reidrisk.study.sentences import INTERVALS
 
 
 def section(result: Result) -> Section | None:

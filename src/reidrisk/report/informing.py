@@ -9,7 +9,8 @@ from reidrisk.report.page import Sheet, save
 from reidrisk.study.result import Result
 from reidrisk.study.saying.numbers import count, percent
 from reidrisk.study.saying.statement import Statement
-from reidrisk.study.words import INTERVALS, LAST_DIGITS, versions
+from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
+from reidrisk.study.versions import versions
 from reidrisk.visible import cleaned
 
 _ASSUMED = (

@@ -26,7 +26,7 @@ from reidrisk.risk.singling_out.result import CLOSED_WORLD
 from reidrisk.study.saying.numbers import at_most, count, exactly, share, share_with_interval, times
 from reidrisk.study.saying.verdict import Statement
 from reidrisk.study.saying.words import listed
-from reidrisk.study.words import versions
+from reidrisk.study.versions import versions
 from reidrisk.visible import cleaned
 
 _NOT_COVERED = (

@@ -25,7 +25,7 @@ from reidrisk.risk.known_points.result import CLOSED_WORLD
 from reidrisk.study.saying.numbers import count, percent, share_with_interval
 from reidrisk.study.saying.verdict import Statement
 from reidrisk.study.saying.words import listed, opening
-from reidrisk.study.words import versions
+from reidrisk.study.versions import versions
 from reidrisk.visible import cleaned
 
 _NOT_COVERED = (

@@ -14,7 +14,7 @@ from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.result import SCHEMA, Result, plain, typed
 from reidrisk.study.stored import checksum_of
 from reidrisk.study.strict_json import found_json
-from reidrisk.study.words import versions
+from reidrisk.study.versions import versions
 
 STEPS = "steps"
 """The folder of checkpoints in that of a run."""

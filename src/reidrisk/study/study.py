@@ -16,8 +16,10 @@ from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.analysis import Part, Step
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Attacker, Result
+from reidrisk.study.sentences import NOT_COVERED
 from reidrisk.study.setup import Scene, Source
-from reidrisk.study.words import NOT_COVERED, assumptions, guests_of, spectrum_of, versions
+from reidrisk.study.versions import versions
+from reidrisk.study.words import assumptions, guests_of, spectrum_of
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""

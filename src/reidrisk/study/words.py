@@ -1,9 +1,6 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
-from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from importlib.metadata import version
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.inputs.epochs import told
@@ -17,29 +14,11 @@ from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.reckoning import COUNTS
 from reidrisk.study.release_words import words_of
 from reidrisk.study.result import Bound
+from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
 from reidrisk.study.setup import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
-
-NOT_COVERED = (
-    "Attackers who know more than is stated: names, addresses, times of visits, other releases.",
-    "What else is learned about a person who is not named: traits may leak without identity.",
-    "Harm to people who are named wrongly.",
-    "Changes of people and of the release after the data were made.",
-)
-
-
-LAST_DIGITS = (
-    "Models learn by sums of floats, which come in another order on another machine or with "
-    "another version of torch: there, the last digits of what they learned may differ."
-)
-
-
-INTERVALS = (
-    "Intervals of what a model learned hold chance in who was measured, and nothing of what it has "
-    "not learned: the truth may lie outside."
-)
 
 
 def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
@@ -107,12 +86,6 @@ def _of_tables(tables: Linked) -> list[str]:
             "attacker chooses among them too."
         )
     return sentences
-
-
-def versions(guests: Sequence[str] = ()) -> dict[str, str]:
-    """Of the package and the libraries that its figures come from; guests, if they are here."""
-    here = [name for name in guests if find_spec(name) is not None]
-    return {name: version(name) for name in ("reidrisk", "numpy", "scipy", "numba", *here)}
 
 
 def guests_of(study: "Study") -> tuple[str, ...]:

@@ -1,8 +1,7 @@
 """Searching under token weights, known rows as bits: see `kernels_search.py` for how."""
 
 import math
-from collections.abc import Iterator
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +10,10 @@ from reidrisk.engines.codes import Codes, codes_of
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels import SlotGains
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept, Weighed, scan
+from reidrisk.engines.kernels_tally import tally
 from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import few_rows_first, keep
+from reidrisk.engines.ways.tally import rated, some_kept, some_rated, target_parts
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import MISSING, Observations
 from reidrisk.passes import Blocks
@@ -28,7 +29,8 @@ FEW_RANKS = 1000
 _PASS, _COUNT_SLOT, _MANY_CODES = 5e-10, 1.3e-11, 1 << 14
 _LOOK_FURTHER = 4
 
-_TARGET_SLOTS = 1 << 17
+# Share of pairs that may be scored, in as long as a tally takes; rows by which it is judged.
+_MOST_SCORED, _ENOUGH_ROWS = 1 / 16, 256
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
@@ -56,25 +58,29 @@ def cost(observations: Observations, codes: Codes, wanted: Wanted) -> float:
 def search(
     observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
-    """Search under token weights."""
+    """Search under token weights.
+
+    How many rows a scan can pass over depends on how well the best fit, which nobody knows before.
+    Where it has to score too many, everyone is scored from then on.
+    """
     codes = codes_of(observations)
-    targets = weighed(observations, score, codes)
+    targets, everyone = weighed(observations, score, codes), rated(observations, score, codes)
 
     def look(blocks: Blocks, kept: Kept) -> None:
-        bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
+        bitmaps, in_vain = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64), set()
         for start, rows in few_rows_first(blocks):
             known, first = codes.of(rows), observations.first + start
             for part in target_parts(observations):
-                scan(known, first, some_weighed(targets, part), some_kept(kept, part), bitmaps)
+                of_part = some_kept(kept, part)
+                if part.start in in_vain:
+                    tally(known, first, some_rated(everyone, part), of_part)
+                    continue
+                scored = scan(known, first, some_weighed(targets, part), of_part, bitmaps)
+                most = _MOST_SCORED * len(rows) * len(of_part.best)
+                if len(rows) >= _ENOUGH_ROWS and scored > most:
+                    in_vain.add(part.start)
 
     return keep(observations, score, wanted, engine, look)
-
-
-def target_parts(observations: Observations) -> Iterator[slice]:
-    """Targets in parts that a block of rows is compared with in half a second, even if all tie."""
-    step = max(_TARGET_SLOTS // observations.slots, 1)
-    for start in range(0, len(observations.anonymous), step):
-        yield slice(start, start + step)
 
 
 def some_weighed(targets: Weighed, part: slice) -> Weighed:
@@ -82,12 +88,6 @@ def some_weighed(targets: Weighed, part: slice) -> Weighed:
     codes, gains, reach, lift, absent = targets
     some = SlotGains(*(gain[part] for gain in gains))
     return Weighed(codes[part], some, reach[part], lift[part], absent)
-
-
-def some_kept(kept: Kept, part: slice) -> Kept:
-    """What is kept of some of the targets: a view."""
-    arrays: dict[str, Any] = {name: getattr(kept, name)[part] for name in Kept._fields[:-1]}
-    return kept._replace(**arrays)
 
 
 def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:

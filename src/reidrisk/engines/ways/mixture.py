@@ -3,15 +3,15 @@
 Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
 another type needs many. So some 100,000 rows are put in order by how sure their type is, and which
 it is, before they are scanned some thousand at a time: one bound for all of these, by their
-likeliest types, leaves one pair in 500. The bound of each such pair leaves one in 200,000, which is
-scored by the functions that define the score.
+likeliest types, leaves some in a thousand. Bounds of each such pair leave three in 100,000, which
+are scored by the functions that define the score.
 
 Why no answer changes. Both bounds are sums over types of the chance of the type given the row,
 times a bound on the chance of what is shown. Rounding moves them by a share of 1e-4 at most, and so
 much room they are given (`chance_needed`):
 
-- the logarithm of a factor is at most 555 (chances are 0 or above 2**-400), and a sum of at most
-  21,845 of them is off by less than 21,845**2 * 555 * 2**-53 < 3e-5; where a factor is 0 its
+- the logarithm of a lift is at most 556 (chances are 0 or above 2**-400), and a sum of at most
+  21,845 of them is off by less than 21,845**2 * 556 * 2**-53 < 3e-5; where a factor is 0 its
   logarithm is called -2**20, a bound on nothing;
 - chances of types are stored with 24 bits, off by a share of 2**-24, and sums over types are made
   with 53;
@@ -24,6 +24,7 @@ much room they are given (`chance_needed`):
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,9 +103,10 @@ def _search(
     def look(blocks: Blocks, kept: Kept) -> None:
         bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
         scan = _Scan(score, codes, targets, kept, bitmaps)
-        for numbers, rows in _many(blocks, together):
-            for some, types in _by_type(score, rows):
-                scan.over(rows[some], numbers[some] + observations.first, types)
+        for numbers, tokens in _many(blocks, together):
+            rows = _different(observations.first + numbers, tokens, score.tokens + 1)
+            for some, types in _by_type(score, rows.tokens):
+                scan.over(rows, some, types)
 
     return keep(observations, score, wanted, engine, look)
 
@@ -139,6 +141,25 @@ def _joined(parts: list[tuple[Places, Tokens]]) -> tuple[Places, Tokens]:
     return np.concatenate(numbers), np.concatenate(rows)
 
 
+class _Rows(NamedTuple):
+    """Different rows; `members[starts[row] : starts[row + 1]]` are the numbers of all like one."""
+
+    tokens: Tokens
+    members: Places
+    starts: Places
+
+
+def _different(numbers: Places, tokens: Tokens, size: int) -> _Rows:
+    """The different rows where there must be few, else all: short rows are scored once for many."""
+    count, slots = tokens.shape
+    if size**slots >= count:
+        return _Rows(tokens, numbers, np.arange(count + 1))
+    place = (tokens.astype(np.int64) - MISSING) @ size ** np.arange(slots)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    return _Rows(tokens[order[starts]], numbers[order], np.append(starts, count))
+
+
 def _by_type(score: TypeMixture, rows: Tokens) -> Iterator[tuple[Places, NDArray[np.float32]]]:
     """Places of rows of like types, and the chances of their types, or a little more."""
     types = np.empty((len(rows), len(score.chances.weights)), np.float32)
@@ -162,27 +183,27 @@ class _Scan:
     kept: Kept
     bitmaps: NDArray[np.uint64]
 
-    def over(self, rows: Tokens, numbers: Places, types: NDArray[np.float32]) -> None:
-        """Offer every row that may matter to every target."""
+    def over(self, rows: _Rows, some: Places, types: NDArray[np.float32]) -> None:
+        """Offer those of some rows that may matter to every target."""
         count = len(self.targets.shown)
         enough, needed = np.empty(count), np.empty(count, np.int64)
         fewest_matches(self.kept, self.targets, types.max(axis=0), enough, needed)
-        tokens, codes = rows.astype(np.int32), self.codes.of(rows)
+        codes = self.codes.of(rows.tokens[some])
         pairs = np.empty((2, _PAIRS_AT_A_TIME), np.int64)
         target = 0
         while target < count:
             found, target = find_pairs(
                 codes, types, self.targets, enough, needed, target, pairs, self.bitmaps
             )
-            self._offer(tokens, numbers, *pairs[:, :found])
+            self._offer(rows, pairs[0, :found], some[pairs[1, :found]])
 
-    def _offer(self, tokens: Tokens, numbers: Places, targets: Places, rows: Places) -> None:
-        chances, scores = self.score.chances, np.empty(len(rows), np.int64)
-        different, places = np.unique(rows, return_inverse=True)
-        known, alone = tokens[different], np.empty(len(different))
+    def _offer(self, rows: _Rows, targets: Places, places: Places) -> None:
+        chances, scores = self.score.chances, np.empty(len(places), np.int64)
+        different, place = np.unique(places, return_inverse=True)
+        known, alone = rows.tokens[different].astype(np.int32), np.empty(len(different))
         rate_alone(chances, known, alone)
-        score_pairs(chances, self.targets.shown, known, alone, targets, places, scores)
-        offer_pairs(self.kept, targets, numbers[rows], scores)
+        score_pairs(chances, self.targets.shown, known, alone, targets, place, scores)
+        offer_pairs(self.kept, targets, places, scores, rows.members, rows.starts)
 
 
 def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> Mixed:

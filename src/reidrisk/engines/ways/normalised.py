@@ -12,6 +12,7 @@ from reidrisk.engines.kernels_normalised import Less, add_less, scan_less
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
 from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import few_rows_first, keep
+from reidrisk.engines.ways.tally import some_kept, target_parts
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.passes import Blocks, unit
@@ -89,9 +90,9 @@ def _search(
         for first, rows in few_rows_first(blocks):
             known, place = codes.of(rows), observations.first + first
             sums = score.log_sums(rows)
-            for part in bit_scan.target_parts(observations):
+            for part in target_parts(observations):
                 less, some = Less(sums, applies[part]), bit_scan.some_weighed(targets, part)
-                scan_less(known, less, place, some, bit_scan.some_kept(kept, part), bitmaps)
+                scan_less(known, less, place, some, some_kept(kept, part), bitmaps)
 
     return keep(observations, score, wanted, engine, look)
 

@@ -38,6 +38,7 @@ from reidrisk.engines.ways.likely import (
     who_counts,
 )
 from reidrisk.observations import MISSING, Observations, Tokens
+from reidrisk.parallel import listen
 from reidrisk.passes import Blocks, unit
 from reidrisk.rows import Rows, TokenRows
 from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
@@ -256,6 +257,7 @@ def _add(
     sums: Floats,
 ) -> None:
     """Add the products of rows of several steps to their sums."""
+    listen()
     add = add_products if places.shape[1] == GROUP else add_long_products
     add(places, weights, starts, ends, factors, sums)
 

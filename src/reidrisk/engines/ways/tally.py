@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,15 @@ from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_search import Kept
 from reidrisk.engines.kernels_tally import ROWS_PER_TALLY, Rated, add_up, tally
 from reidrisk.engines.memory import Room
-from reidrisk.engines.ways import bit_scan
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations, Tokens
+from reidrisk.parallel import listen
 from reidrisk.passes import Blocks, unit
 from reidrisk.scores import GRID, Gains, TokenWeights
 
 _STEP = 1 << 14
+_TARGET_SLOTS = 1 << 17
 
 # Seconds: list a row by one code; pass a pair, add one match, look up eight slots with gaps.
 _LIST, _PASS, _ADD, _LOOK_UP = 5e-9, 5e-10, 1e-9, 4e-10
@@ -60,8 +61,8 @@ def search(
         for start, rows in blocks:
             for first, some in _cut(rows):
                 known, place = codes.of(some), observations.first + start + first
-                for part in bit_scan.target_parts(observations):
-                    tally(known, place, _some(targets, part), bit_scan.some_kept(kept, part))
+                for part in target_parts(observations):
+                    tally(known, place, some_rated(targets, part), some_kept(kept, part))
 
     return keep(observations, score, wanted, engine, look)
 
@@ -77,8 +78,8 @@ def evidence(observations: Observations, score: TokenWeights, engine: Engine) ->
             best, sums = parts[start] = np.zeros_like(targets.base), np.zeros(len(targets.base))
             for _, some in _cut(rows):
                 known = codes.of(some)
-                for part in bit_scan.target_parts(observations):
-                    add_up(known, _some(targets, part), best[part], sums[part])
+                for part in target_parts(observations):
+                    add_up(known, some_rated(targets, part), best[part], sums[part])
         return parts
 
     parts = engine.reduce(
@@ -107,11 +108,26 @@ def rated(observations: Observations, score: TokenWeights, codes: Codes) -> Rate
     )
 
 
-def _some(targets: Rated, part: slice) -> Rated:
+def target_parts(observations: Observations) -> Iterator[slice]:
+    """Targets in parts that a block of rows is compared with in half a second, even if all tie."""
+    step = max(_TARGET_SLOTS // observations.slots, 1)
+    for start in range(0, len(observations.anonymous), step):
+        yield slice(start, start + step)
+
+
+def some_kept(kept: Kept, part: slice) -> Kept:
+    """What is kept of some of the targets: a view."""
+    arrays: dict[str, Any] = {name: getattr(kept, name)[part] for name in Kept._fields[:-1]}
+    return kept._replace(**arrays)
+
+
+def some_rated(targets: Rated, part: slice) -> Rated:
+    """Some of the targets."""
     codes, base, of_match, of_gap, absent, size = targets
     return Rated(codes[part], base[part], of_match[part], of_gap[part], absent, size)
 
 
 def _cut(rows: Tokens) -> Iterator[tuple[int, Tokens]]:
     for first in range(0, len(rows), ROWS_PER_TALLY):
+        listen()
         yield first, rows[first : first + ROWS_PER_TALLY]
