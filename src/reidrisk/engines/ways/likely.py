@@ -24,6 +24,7 @@ from reidrisk.observations import Tokens
 from reidrisk.passes import Blocks
 from reidrisk.rows import Rows
 from reidrisk.scores import TypeMixture
+from reidrisk.scores.score import frozen
 from reidrisk.scores.type_mixture import infer_types, rate_alone
 
 _ROWS_AT_A_TIME = 1 << 12
@@ -87,7 +88,7 @@ def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: floa
     levels = np.empty((len(counts), len(shown)), np.int16)
     known = _known_beside(score)
     for first in range(0, len(shown), _TARGETS_AT_A_TIME):
-        some = np.ascontiguousarray(shown[first : first + _TARGETS_AT_A_TIME], np.int32)
+        some = shown[first : first + _TARGETS_AT_A_TIME].astype(np.int32)
         shares = _shares(score, some, masses) * _doubts(score, known, some)
         levels[:, first : first + len(some)] = _highest_levels(shares, masses, below, budget)
     counting = np.arange(LEVELS) >= levels.min(axis=1)[:, None]
@@ -126,7 +127,7 @@ def _known_beside(score: TypeMixture) -> Floats:
         joint = chances.joint[:, :outcomes, kind]
         alone = np.outer(shown[:, kind], single[:, kind])
         of_type[:] = np.divide(joint, alone, out=np.zeros_like(alone), where=alone > 0) @ single
-    return beside
+    return frozen(beside)  # as the tables of a mixture are: kernels are compiled for these
 
 
 def chances_shown(score: TypeMixture) -> Floats:
@@ -134,7 +135,7 @@ def chances_shown(score: TypeMixture) -> Floats:
     chances, outcomes = score.chances, score.tokens + score.gaps
     shown = np.ones(chances.single.shape)
     shown[:outcomes] = chances.joint[:outcomes, :outcomes].sum(axis=1)
-    return shown
+    return frozen(shown)
 
 
 def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float) -> Integers:

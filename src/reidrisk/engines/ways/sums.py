@@ -64,21 +64,23 @@ Step: TypeAlias = tuple[Tokens, Floats]
 """Some rows, and how often each occurs."""
 
 
-def bytes_needed(observations: Observations, score: TokenTable | TypeMixture, room: Room) -> int:
-    """Memory of a sum."""
+def bytes_needed(
+    observations: Observations, score: TokenTable | TypeMixture, room: Room, per_row: float = 1.0
+) -> int:
+    """Memory of a sum; under a mixture, of rows that count for so many types on average."""
     users, targets = observations.known.users, len(observations.anonymous)
-    size, step = observations.tokens + 1, _step(observations.known.users)
+    slots, size, step = observations.slots, observations.tokens + 1, _step(users)
+    bytes_of_row = int(per_row * _bytes_of_row(slots, observations.tokens)) + 1
+    together = min(_steps_together(users, room, bytes_of_row) * step, users) * bytes_of_row
+    factors = 8 * LANES * (slots * size + 1)
     sums = 8 * targets * (-(-users // step) + 2)
-    factors = 8 * LANES * (observations.slots * size + 1)
     if isinstance(score, TokenTable):
-        return 4 * score.table.nbytes + room.threads * factors + sums
+        return 4 * score.table.nbytes + room.threads * (together + factors) + sums
     types = len(score.chances.weights)
-    together = max(
-        _BYTES_TOGETHER, step * types * _bytes_of_row(observations.slots, observations.tokens)
-    )
-    per_thread = together + step * types * 8 + factors
-    tables = min(8 * types * size**2, _BYTES_OF_TABLES) + 3 * 8 * size**2
-    return sums + room.threads * per_thread + tables + 32 * types * targets
+    per_thread = together + 8 * step * types + factors
+    precision = 4 if per_row < types else 8
+    tables = min(precision * types * size**2, _BYTES_OF_TABLES) + 8 * types**2 * size
+    return room.threads * per_thread + sums + tables + 24 * types * targets
 
 
 def table_evidence(observations: Observations, score: TokenTable, engine: Engine) -> Floats:
@@ -120,6 +122,7 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
     if not few:
         counts = count_types(observations.known, score, engine)
         bars = who_counts(score, observations.anonymous, counts, _LEFT_OUT)
+    engine.room.check_fits(bytes_needed(observations, score, engine.room, bars.per_row))
     factors = _TypeFactors.of(observations, score, precise=few)
 
     def work(steps: Sequence[Step]) -> Floats:
@@ -279,10 +282,7 @@ def _sum(
         rows, counts = _distinct(observations, engine)
         pairs = 0  # counted as done when the different rows were found
 
-    step, threads = _step(rows.users), engine.room.threads
-    steps = -(-rows.users // step)
-    fit = max(_BYTES_TOGETHER // (bytes_of_row * step), 1)
-    together = -(-steps // (-(-steps // (fit * threads)) * threads))  # as many for everyone
+    step, together = _step(rows.users), _steps_together(rows.users, engine.room, bytes_of_row)
 
     def add(blocks: Blocks) -> dict[int, Floats]:
         parts: dict[int, Floats] = {}
@@ -302,6 +302,14 @@ def _sum(
 def _step(rows: int) -> int:
     """Known rows that are summed by themselves."""
     return min(_STEP, unit(rows))
+
+
+def _steps_together(rows: int, room: Room, bytes_of_row: int) -> int:
+    """Steps that are worked on together: as many as have room, and as many for every thread."""
+    step = _step(rows)
+    steps, fit = -(-rows // step), max(_BYTES_TOGETHER // (bytes_of_row * step), 1)
+    rounds = -(-steps // (fit * room.threads))
+    return -(-steps // (rounds * room.threads))
 
 
 def _cells(observations: Observations) -> int:
