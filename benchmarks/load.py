@@ -294,9 +294,7 @@ def interrupts(names=None, moments=MOMENTS):
                     files = files or prepare(place)
                     words = (word.format(**files) for word in COMMANDS[name])
                     command = [sys.executable, "-m", "reidrisk", *words]
-                code, took, said = until_it_ends(
-                    command, moment, place, says_so=name in SEARCHES
-                )
+                code, took, said = until_it_ends(command, moment, place, says_so=name in SEARCHES)
                 found.append("ended" if took is None else f"{took:.2f}")
                 if took is None and code or took is not None and code != 130:
                     found[-1] += f" ({code}) {said}"
