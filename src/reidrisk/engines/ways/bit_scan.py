@@ -35,10 +35,10 @@ _MOST_SCORED, _ENOUGH_ROWS = 1 / 16, 256
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
     """Memory of a scan for this many targets."""
-    kept = targets * (32 + 16 * wanted.by_listing.list_best)
+    kept = targets * (64 + 16 * wanted.by_listing.list_best)
     size = min(observations.slots * (min(targets, observations.tokens) + 2), 1 << 16)
     per_thread = kept + size * ROWS_PER_SCAN // 8
-    codes = observations.slots * (2 * observations.tokens + 8 * (1 << 16) + 26 * targets)
+    codes = observations.slots * (2 * observations.tokens + 100 * targets)
     return room.threads * per_thread + codes
 
 
