@@ -10,21 +10,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.kernels import (
-    SlotGains,
-    best_patterns,
-    rank_patterns,
-    second_patterns,
-    sum_patterns,
-)
+from reidrisk.engines.kernels import Rated, SlotGains, rate_patterns, sum_patterns
 from reidrisk.engines.truth import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
 from reidrisk.observations import Observations
+from reidrisk.parallel import over_blocks
 from reidrisk.rows import Kind
 from reidrisk.scores import GRID, TokenWeights
 
 MOST_SLOTS = 12
+
+_TARGETS_AT_A_TIME = 2048
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -55,13 +52,18 @@ class PatternHistogram:
         All ranks are known here; `ranks` gives the answer of a search that counts fewer.
         """
         seen, ranks = self._prefix(score, slots), Wanted(ranks=ranks).ranks
-        best, ties = self._best(seen, score)
-        nobody = np.empty((len(best), 0), np.int64)
         true_score = true_scores(seen, score)
-        above, level = self._around(seen, score, true_score)
-        above, level = up_to_rank(above, level, ranks)
-        runner_up = self._second(seen, score, best, ties) if second else None
-        return Matches(best, ties, true_score, nobody, nobody, above, level, ranks, runner_up)
+        rated = self._rated(seen, score, true_score)
+        nobody = np.empty((len(true_score), 0), np.int64)
+        above, level = up_to_rank(
+            np.where(true_score == ABSENT, UNCOUNTED, rated.above),
+            np.where(true_score == ABSENT, UNCOUNTED, rated.level),
+            ranks,
+        )
+        runner_up = np.where(rated.ties > 1, rated.best, rated.second) if second else None
+        return Matches(
+            rated.best, rated.ties, true_score, nobody, nobody, above, level, ranks, runner_up
+        )
 
     def evidence(self, score: TokenWeights, *, slots: int | None = None) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score), for each target.
@@ -70,7 +72,7 @@ class PatternHistogram:
         probability under equal priors.
         """
         seen = self._prefix(score, slots)
-        best, _ = self._best(seen, score)
+        best = self._rated(seen, score, np.full(len(seen.anonymous), ABSENT)).best
         gains = SlotGains(*score.gains(seen.anonymous))
         sums = np.zeros(len(best))
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
@@ -82,32 +84,21 @@ class PatternHistogram:
         score.check(seen)
         return seen
 
-    def _best(
-        self, seen: Observations, score: TokenWeights
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> Rated:
+        """What all patterns come to; rows level with the truth are others than the true one."""
         gains = SlotGains(*score.gains(seen.anonymous))
-        best = np.full(len(gains.match), ABSENT)
-        ties = np.zeros(len(gains.match), np.int64)
-        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            best_patterns(counts, missing, gains, best, ties)
-        return best, ties
+        absent, none = np.full(len(true_score), ABSENT), np.zeros(len(true_score), np.int64)
+        rated = Rated(absent, none, absent.copy(), none.copy(), none - 1)
 
-    def _second(
-        self, seen: Observations, score: TokenWeights, best: Counts, ties: Counts
-    ) -> Counts:
-        gains = SlotGains(*score.gains(seen.anonymous))
-        second = np.full(len(best), ABSENT)
-        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            second_patterns(counts, missing, gains, best, ties, second)
-        return second
+        def rate(start: int, stop: int) -> None:
+            mine = slice(start, stop)
+            some = SlotGains._make(each[mine] for each in gains)
+            found = Rated._make(each[mine] for each in rated)
+            for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
+                rate_patterns(counts[mine], missing, some, true_score[mine], found)
 
-    def _around(self, seen: Observations, score: TokenWeights, true_score: Counts) -> list[Counts]:
-        """How many rows rate above the true score, and how many others level with it."""
-        gains = SlotGains(*score.gains(seen.anonymous))
-        above, level = np.zeros(len(true_score), np.int64), np.full(len(true_score), -1)
-        for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            rank_patterns(counts, missing, gains, true_score, above, level)
-        return [np.where(true_score == ABSENT, UNCOUNTED, each) for each in (above, level)]
+        over_blocks(rate, len(true_score), _TARGETS_AT_A_TIME)
+        return rated
 
 
 def check_slots(observations: Observations) -> None:

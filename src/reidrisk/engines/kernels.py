@@ -50,6 +50,19 @@ class SlotGains(NamedTuple):
     known_gap: NDArray[np.int64]
 
 
+class Rated(NamedTuple):
+    """What counted rows come to: the best score, its rows, the next score below it.
+
+    `above` rows rate above the true score, `level` as high.
+    """
+
+    best: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    second: NDArray[np.int64]
+    above: NDArray[np.int64]
+    level: NDArray[np.int64]
+
+
 @kernel
 def place_of_bit(word: np.uint64) -> Number:
     """The place of the only bit that is set in a word of 64."""
@@ -199,55 +212,37 @@ def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: 
 
 
 @kernel
-def best_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, ties: Array) -> None:
-    """Raise `best` and `ties` to the highest score of any pattern that occurs.
+def rate_patterns(
+    counts: Array, missing: int, gains: SlotGains, true_score: Array, rated: Rated
+) -> None:
+    """Rate every pattern that occurs.
 
     `missing` are the slots, as bits, that all counted rows miss.
     """
     scores = np.empty(1 << gains.match.shape[1], np.int64)
     for target in range(counts.shape[0]):
         fill_scores(gains, target, missing, scores)
-        for pattern in range(scores.shape[0]):
-            count = 0
-            for longer in range(pattern, counts.shape[1], scores.shape[0]):
-                count += counts[target, longer]
-            if count > 0 and scores[pattern] > best[target]:
-                best[target], ties[target] = scores[pattern], 0
-            if count > 0 and scores[pattern] == best[target]:
-                ties[target] += count
-
-
-@kernel
-def second_patterns(
-    counts: Array, missing: int, gains: SlotGains, best: Array, ties: Array, second: Array
-) -> None:
-    """Raise `second` to the score of the best row but one, given the best and its ties."""
-    scores = np.empty(1 << gains.match.shape[1], np.int64)
-    for target in range(counts.shape[0]):
-        if ties[target] > 1:
-            second[target] = best[target]
-            continue
-        fill_scores(gains, target, missing, scores)
+        true = true_score[target]
+        best, ties, second = rated.best[target], rated.ties[target], rated.second[target]
+        above, level = 0, 0
         for pattern in range(counts.shape[1]):
+            count = counts[target, pattern]
+            if count == 0:
+                continue
             score = scores[pattern % scores.shape[0]]
-            if counts[target, pattern] > 0 and second[target] < score < best[target]:
-                second[target] = score
-
-
-@kernel
-def rank_patterns(
-    counts: Array, missing: int, gains: SlotGains, true_score: Array, above: Array, level: Array
-) -> None:
-    """Add how many counted rows rate above a true score, and how many level with it."""
-    scores = np.empty(1 << gains.match.shape[1], np.int64)
-    for target in range(counts.shape[0]):
-        fill_scores(gains, target, missing, scores)
-        for pattern in range(counts.shape[1]):
-            score = scores[pattern % scores.shape[0]]
-            if score > true_score[target]:
-                above[target] += counts[target, pattern]
-            elif score == true_score[target]:
-                level[target] += counts[target, pattern]
+            if score > best:
+                best, ties, second = score, count, best
+            elif score == best:
+                ties += count
+            elif score > second:
+                second = score
+            if score > true:
+                above += count
+            elif score == true:
+                level += count
+        rated.best[target], rated.ties[target], rated.second[target] = best, ties, second
+        rated.above[target] += above
+        rated.level[target] += level
 
 
 @kernel
@@ -279,25 +274,40 @@ def fill_scores(gains: SlotGains, target: int, missing: int, scores: Array) -> N
 @kernel
 def subtract_larger(counts: Array) -> None:
     """Make the counts of patterns with up to two slots exact, from those of all larger patterns."""
-    patterns = counts.shape[1]
+    larger = np.empty(counts.shape[1], counts.dtype)
     for target in range(counts.shape[0]):
-        for slots in range(2, -1, -1):
-            for pattern in range(patterns):
-                if bits_set(pattern) == slots:
-                    larger = (pattern + 1) | pattern
-                    while larger < patterns:
-                        counts[target, pattern] -= counts[target, larger]
-                        larger = (larger + 1) | pattern
+        exact = counts[target]
+        sum_larger(exact, larger)
+        one = 1
+        while one < counts.shape[1]:
+            other = 1
+            while other < one:
+                exact[one | other] -= larger[one | other]
+                exact[one] -= exact[one | other]
+                exact[other] -= exact[one | other]
+                exact[0] -= exact[one | other]
+                other *= 2
+            one *= 2
+        one = 1
+        while one < counts.shape[1]:
+            exact[one] -= larger[one]
+            exact[0] -= exact[one]
+            one *= 2
+        exact[0] -= larger[0]
 
 
 @kernel
-def bits_set(number: int) -> int:
-    """How many bits of a number are 1."""
-    count = 0
-    while number:
-        number &= number - 1
-        count += 1
-    return count
+def sum_larger(exact: Array, larger: Array) -> None:
+    """For each pattern the rows that match there and in three slots or more, slot by slot."""
+    for pattern in range(exact.shape[0]):
+        rest = pattern & (pattern - 1)
+        larger[pattern] = exact[pattern] if rest & (rest - 1) else 0
+    slot = 1
+    while slot < exact.shape[0]:
+        for start in range(0, exact.shape[0], 2 * slot):
+            for pattern in range(start, start + slot):
+                larger[pattern] += larger[pattern + slot]
+        slot *= 2
 
 
 @kernel
