@@ -1,8 +1,13 @@
-"""What large work asks of who waits for it: memory, time, progress that moves, and Ctrl-C.
+"""What large work asks of who waits for it: Ctrl-C, memory, time, and progress that moves.
 
 Every kind of work runs in a program of its own. First each is interrupted at several moments: the
-seconds until it has ended. Then each runs to its end: what its memory was said to be against what
-it was, and the longest time without a report of progress.
+seconds until it has ended, and those of processors in brackets. Then searches run to their end:
+what their memory was said to be against what it was, and the longest time without a report of
+progress. Then many users in memory, part by part. One of these alone:
+
+    python -m benchmarks.load interrupts [NAME ...]
+    python -m benchmarks.load sizes [NAME ...]
+    python -m benchmarks.load users 100000000
 """
 
 import json
@@ -17,42 +22,46 @@ from pathlib import Path
 import numpy as np
 
 import reidrisk as rr
-from benchmarks.tools import figures
+from benchmarks.tools import figures, spent
 from reidrisk.data import SequenceChances, synthetic_topics
-from reidrisk.engines import LocalEngine
+from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.memory import Room
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
 from reidrisk.scores import OverlapWeights, TokenTable, TypeMixture
 
-TOPICS, MIB = 349, 1 << 20
+TOPICS, FEW, MIB = 349, 4096, 1 << 20
+TARGETS, SAMPLE, BLOCK = 10_000, 3, 1 << 20
 MOMENTS = (0.3, 2.0, 8.0)
 """Seconds after work has begun."""
 
-LONGEST = 600
+STOPPED = (128 + signal.SIGINT, -signal.SIGINT)
+"""Python may end itself by the signal if it came while it was loading a module."""
 
 
 def drawn(random, shape, tokens):
-    """Tokens, the first the most popular."""
+    """Tokens, the first the most popular; of very many, all about as popular in the long tail."""
+    if tokens > FEW:
+        return (tokens * random.random(shape, np.float32) ** 3).astype(np.int32)
     steps = np.cumsum(1 / np.arange(3, tokens + 3) ** 0.9)
-    out = np.empty(shape, np.int32 if tokens > 1 << 15 else np.int16)
-    for start in range(0, len(out), 1 << 20):
-        part = out[start : start + (1 << 20)]
-        part[:] = np.minimum(
-            np.searchsorted(steps, random.random(part.shape, np.float32) * steps[-1]), tokens - 1
-        )
-    return out
+    places = np.searchsorted(steps, (np.arange(1 << 16) + 0.5) / (1 << 16) * steps[-1])
+    places, rows = places.astype(np.int16), np.empty(shape, np.int16)
+    for start in range(0, len(rows), BLOCK):
+        part = rows[start : start + BLOCK]
+        part[:] = places[random.integers(0, 1 << 16, part.shape, np.uint16)]
+    return rows
 
 
 def people(users, targets, slots=8, tokens=TOPICS, gaps=0.0):
     """Independent people, of whom three slots in ten are shown as they are known."""
     random = np.random.default_rng(1)
     known, shown = (drawn(random, (count, slots), tokens) for count in (users, targets))
-    truth = random.choice(users, targets, replace=False)
+    truth = random.integers(0, users, targets)
     same = random.random(shown.shape) < 0.3
     shown[same] = known[truth][same]
     for rows in (known, shown):
-        rows[random.random(rows.shape, np.float32) < gaps] = -1
+        if gaps:
+            rows[random.random(rows.shape, np.float32) < gaps] = -1
     return Observations(TokenRows(known, tokens=tokens), shown, truth, tokens=tokens)
 
 
@@ -90,7 +99,7 @@ def weighted(seen):
 def bags(users, targets, items, size):
     random = np.random.default_rng(1)
     known, shown = (drawn(random, (count, size), items) for count in (users, targets))
-    truth = random.choice(users, targets, replace=False)
+    truth = random.integers(0, users, targets)
     same = random.random(shown.shape) < 0.5
     shown[same] = known[truth][same]
     known, shown = (
@@ -213,7 +222,7 @@ attacks = ["hamming", "weighted-hamming"{more}]
     }
 
 
-def search(name, *, told):
+def search(name):
     """Run a search to its end; what memory it said it needs and took, and how progress moved."""
     from reidrisk.cli.stopping import stoppable
 
@@ -235,11 +244,10 @@ def search(name, *, told):
         moments.append(time.monotonic())
         go(engine)
         moments.append(time.monotonic())
-        if told:
-            print(json.dumps({
-                "said": max(said), "took": memory("VmHWM") - before,
-                "pause": float(np.diff(moments).max()), "seconds": moments[-1] - moments[0],
-            }))  # fmt: skip
+        print(json.dumps({
+            "said": max(said), "took": memory("VmHWM") - before,
+            "pause": float(np.diff(moments).max()), "seconds": moments[-1] - moments[0],
+        }))  # fmt: skip
 
     stoppable(work)
 
@@ -253,38 +261,51 @@ def memory(name):
 
 
 def program(name):
-    return [sys.executable, "-c", f"from benchmarks import load; load.search({name!r}, told=True)"]
+    return [sys.executable, "-c", f"from benchmarks import load; load.search({name!r})"]
 
 
-def until_it_ends(command, moment, place, *, says_so, number=signal.SIGINT):
-    """Start a program, stop it when it has worked for a while; its code, and the seconds it took.
+def until_it_ends(command, moment, place, *, says_so):
+    """Start a program, and interrupt it when it has worked for a while; its code, and what it took.
 
-    None if it had ended before.
+    Seconds until it had ended, and those of processors; none if it had ended before.
     """
-    with subprocess.Popen(  # noqa: S603
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=place,
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
-        preexec_fn=lambda: signal.signal(number, signal.default_int_handler),  # noqa: PLW1509
-    ) as running:  # fmt: skip
+    with tempfile.TemporaryFile() as said:
+        running = subprocess.Popen(  # noqa: S603
+            command, stdout=subprocess.PIPE if says_so else said, stderr=said, cwd=place,
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
+            # The shell that runs us in the background may have told us to ignore it.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+        )  # fmt: skip
         if says_so:
             running.stdout.readline()
+        time.sleep(moment)
         try:
-            running.wait(moment)
-        except subprocess.TimeoutExpired:
-            pass
-        else:
-            return running.returncode, None, running.stderr.read().decode()[-300:]
-        running.send_signal(number)
+            before = processor(running.pid)
+            running.send_signal(signal.SIGINT)
+        except (OSError, IndexError):
+            before = None
         asked = time.monotonic()
-        _, said = running.communicate(timeout=LONGEST)
-        return running.returncode, time.monotonic() - asked, said.decode()[-300:]
+        _, status, used = os.wait4(running.pid, 0)
+        took = time.monotonic() - asked, used.ru_utime + used.ru_stime - (before or 0.0)
+        code = running.returncode = os.waitstatus_to_exitcode(status)
+        if code == 0:
+            return None
+        if code not in STOPPED:
+            said.seek(0)
+            raise SystemExit(f"{command}: ended with {code}: {said.read().decode()}")
+        return took
 
 
-def interrupts(names=None, moments=MOMENTS):
+def processor(number):
+    """Seconds of processors that a program took until now."""
+    fields = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def interrupts(names=(), moments=MOMENTS):
     """Rows of a table: what was stopped, and the seconds until it had ended."""
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        files = None
+        place, files = Path(folder), None
         for name in names or [*SEARCHES, *COMMANDS]:
             found = []
             for moment in moments:
@@ -294,15 +315,83 @@ def interrupts(names=None, moments=MOMENTS):
                     files = files or prepare(place)
                     words = (word.format(**files) for word in COMMANDS[name])
                     command = [sys.executable, "-m", "reidrisk", *words]
-                code, took, said = until_it_ends(command, moment, place, says_so=name in SEARCHES)
-                found.append("ended" if took is None else f"{took:.2f}")
-                if took is None and code or took is not None and code != 130:
-                    found[-1] += f" ({code}) {said}"
+                took = until_it_ends(command, moment, place, says_so=name in SEARCHES)
+                found.append("ended" if took is None else "{:.2f} ({:.2f})".format(*took))
                 if took is None:
                     break
-            print(name, *found, flush=True)
-            yield name, *found
+            yield name, *found, *[""] * (len(moments) - len(found))
+
+
+def sizes(names=()):
+    """Rows of a table: memory that a search said it needs and took, seconds, and pauses."""
+    for name in names or SEARCHES:
+        took = spent(*program(name)[1:])
+        found = json.loads(took.said.splitlines()[-1])
+        said, needed = found["said"], found["took"]
+        yield (
+            name, said // MIB, needed // MIB, f"{said / needed:.2f}", f"{found['seconds']:.1f}",
+            f"{took.processor:.1f}", f"{found['pause']:.2f}",
+        )  # fmt: skip
+
+
+def many(users):
+    """Search very many users in memory, and compare a few targets with the definition."""
+    engine, clock, seen = LocalEngine(), Clock(), people(users, TARGETS)
+    yield clock.row("people made")
+    scores = [fitted(rr.Hamming(), seen), weighted(seen)]
+    yield clock.row("weights learned")
+    found = engine.curves(seen, scores, [seen.slots])
+    yield clock.row(f"two attacks, {TARGETS:,} targets")
+    few = seen.only(np.arange(SAMPLE))
+    for score, ours in zip(scores, found, strict=True):
+        best = np.full(SAMPLE, np.iinfo(np.int64).min)
+        ties = np.zeros(SAMPLE, np.int64)
+        for start in range(0, users, BLOCK):
+            slow = ReferenceEngine().search(few.shard(start, min(start + BLOCK, users)), score)
+            ties = np.where(slow.best > best, 0, ties) + np.where(slow.best >= best, slow.ties, 0)
+            best = np.maximum(best, slow.best)
+        np.testing.assert_array_equal(best, ours[seen.slots].best[:SAMPLE])
+        np.testing.assert_array_equal(ties, ours[seen.slots].ties[:SAMPLE])
+    yield clock.row(f"the definition, {SAMPLE} targets")
+
+
+class Clock:
+    """Seconds and memory of one part after the other."""
+
+    def __init__(self):
+        self.now = time.perf_counter(), time.process_time()
+
+    def row(self, what):
+        """What the part took that has just ended."""
+        before, self.now = self.now, (time.perf_counter(), time.process_time())
+        took = (f"{now - then:.1f}" for now, then in zip(self.now, before, strict=True))
+        return what, *took, memory("VmRSS") // MIB, memory("VmHWM") // MIB
+
+
+def say_interrupts(names=()):
+    headings = ("stopped after", *(f"{moment:g} s" for moment in MOMENTS))
+    figures("Ctrl-C: seconds until the end (of processors)", headings, interrupts(names))
+
+
+def say_sizes(names=()):
+    headings = ("what", "said, MiB", "took, MiB", "ratio", "s", "processor s", "longest pause, s")
+    figures("memory, time, progress", headings, sizes(names))
+
+
+def say_users(users):
+    headings = ("part", "s", "processor s", "MiB", "MiB at most")
+    figures(f"{users:,} users in memory", headings, many(users))
+
+
+def main():
+    say_interrupts()
+    say_sizes()
+    say_users(10_000_000)
 
 
 if __name__ == "__main__":
-    list(interrupts(sys.argv[2:] or None, tuple(map(float, sys.argv[1].split(",")))))
+    asked, *words = sys.argv[1:]
+    if asked == "users":
+        say_users(int(words[0]))
+    else:
+        {"interrupts": say_interrupts, "sizes": say_sizes}[asked](words)
