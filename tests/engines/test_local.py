@@ -196,6 +196,22 @@ def test_renaming_tokens_changes_nothing():
     assert_same(LocalEngine().search(renamed, TokenWeights(gains[np.argsort(new)])), expected)
 
 
+@pytest.mark.parametrize("slots", [1, 8, 9, 13, 100])
+def test_levels_of_a_token_table_bound_every_gain(slots):
+    """Rows of any length, more slots than have levels, more targets than one chunk.
+
+    Behind the second slot all known tokens gain the most: a bound has nothing to spare there.
+    """
+    random = np.random.default_rng(slots)
+    table = random.gamma(1, 2, (20, 20)) * random.choice([-1, 1], (20, 20)) + 4 * np.eye(20)
+    known, shown = random.integers(0, 20, (300, slots)), random.integers(0, 20, (600, slots))
+    known[:, 2:], shown[:, 2:] = table[0].argmax(), 0
+    seen = Observations(known, shown, random.integers(0, 300, 600), tokens=20)
+    for asked in ({"ranks": None}, {"list_best": 2}):
+        fast = LocalEngine(threads=2, rows=70).search(seen, TokenTable(table), **asked)
+        assert_same(fast, ReferenceEngine().search(seen, TokenTable(table), **asked))
+
+
 def test_when_all_rows_are_equal_everybody_ties():
     rows = np.full((70_000, 8), 3)
     seen = Observations(rows, rows[:5], np.arange(5), tokens=300)
