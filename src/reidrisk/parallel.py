@@ -35,16 +35,22 @@ def kernel(function: Function) -> Function:
     return cast("Function", Kernel(function))
 
 
+def inlined(function: Function) -> Function:
+    """Part of a kernel's loop, which would not become vectors if it were left as a call."""
+    return cast("Function", Kernel(function, inline="always"))
+
+
 class Kernel:
     """A function that numba compiles: numba is loaded on the first call, since it takes long.
 
     Args:
         function: What it does; kernels that it calls are compiled with it.
+        options: How numba compiles it for other kernels.
     """
 
-    def __init__(self, function: Callable[..., object]) -> None:
+    def __init__(self, function: Callable[..., object], **options: str) -> None:
         update_wrapper(self, function)
-        self.py_func = function
+        self.py_func, self._options = function, options
 
     @cached_property
     def compiled(self) -> Any:
@@ -54,7 +60,8 @@ class Kernel:
     @cached_property
     def inside(self) -> Any:
         """The same for other kernels alone: without what Python needs to call it."""
-        made = _compiled(self.py_func, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+        bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+        made = _compiled(self.py_func, **bare, **self._options)
         return self.__dict__.setdefault("inside", made)
 
     def __call__(self, *arguments: Any) -> Any:
