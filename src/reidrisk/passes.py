@@ -167,9 +167,10 @@ class _Pace:
 
     def __init__(self, most: int, users: int, threads: int) -> None:
         self.threads = threads
-        self.most = max(min(most, -(-users // threads)), 1)
+        few = min(_FEW, most)  # which are not shared between threads
+        self.most = max(min(most, -(-users // threads)), few, 1)
         self.fewest = min(_FEWEST, self.most)
-        self.rows = max(self.most // _FIRST, min(_FEW, self.most))
+        self.rows = max(self.most // _FIRST, few, 1)
         self.last: int | None = None
         self.long = self.most, math.inf
 

@@ -138,7 +138,7 @@ def test_claims_and_optimum_describe_one_model():
     model = Uneven().fit(seen).normalised()
     chances = np.exp([model.of(known, row) / 2**40 for row in outcomes]).T
     np.testing.assert_allclose(chances.sum(axis=1), 1, rtol=1e-9)
-    claimed, _ = beliefs(seen, model, LocalEngine())
+    claimed, _, _ = beliefs(seen, model, LocalEngine())
     everyone = Observations(known, known, np.arange(4), tokens=5)
     best = optimum(everyone, Uneven()).value
     assert chances.mean(axis=0) @ claimed == pytest.approx(best, rel=1e-9)

@@ -57,7 +57,7 @@ def test_the_posterior_of_the_best_guess_averages_to_the_optimum(known):
     """Outcomes weighted by their chances: the estimate has no bias."""
     rows = np.array(rows_given(known)).astype(float)
     seen = all_outcomes(known)
-    claimed, _ = beliefs(seen, normalised(MODEL.fit(seen)), LocalEngine())
+    claimed, _, _ = beliefs(seen, normalised(MODEL.fit(seen)), LocalEngine())
     expected = rows.mean(axis=0) @ claimed
     assert expected == pytest.approx(optimum(world(known), MODEL).value, rel=1e-9)
 

@@ -194,11 +194,21 @@ def _is_kept(one: Any) -> bool:
             and (at.size == 0 or int(at.max()) < math.prod(shape))
         )
     if isinstance(one, dict):
-        return all(
-            type(start) is int and isinstance(sums, np.ndarray) and sums.dtype == np.float64
-            for start, sums in one.items()
-        )
+        return all(type(start) is int and _is_sum(sums) for start, sums in one.items())
     return isinstance(one, Matches)
+
+
+def _is_sum(one: Any) -> bool:
+    """Whether these are sums of floats, perhaps with the whole numbers they are relative to."""
+    match one:
+        case (best, sums):
+            return _is_array(best, np.int64) and _is_array(sums, np.float64)
+        case _:
+            return _is_array(one, np.float64)
+
+
+def _is_array(one: Any, kind: type) -> bool:
+    return isinstance(one, np.ndarray) and one.dtype == kind
 
 
 def read_all(paths: Sequence[Path]) -> Parts:
