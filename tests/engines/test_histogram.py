@@ -8,6 +8,8 @@ from scipy.special import logsumexp
 from tests.engines.strategies import observations, weights
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.engines.codes import codes_of
+from reidrisk.engines.kernels import encode_sets, encode_tokens
 from reidrisk.engines.plan import Way
 from reidrisk.errors import TooLarge
 from reidrisk.observations import Observations
@@ -65,6 +67,28 @@ def test_rows_of_twelve_slots_still_have_a_histogram():
     seen = Observations(rows, rows[:3], np.arange(3), tokens=5)
     histogram = LocalEngine().histogram(seen)
     np.testing.assert_array_equal(histogram.counts, ReferenceEngine().histogram(seen).counts)
+
+
+@pytest.mark.parametrize("shape", [(300, 5), (300, 5, 2)])
+def test_more_targets_than_a_word_share_a_token(shape, monkeypatch):
+    monkeypatch.setattr("reidrisk.engines.plan.cheapest_count", lambda *_: Way.LANES)
+    random = np.random.default_rng(2)
+    known, anonymous = random.integers(0, 2, shape), random.integers(0, 2, (400, 5))
+    seen = Observations(known, anonymous, random.integers(0, 300, 400), tokens=2)
+    slow = ReferenceEngine().histogram(seen)
+    np.testing.assert_array_equal(LocalEngine().histogram(seen).counts, slow.counts)
+
+
+@pytest.mark.parametrize(("encode", "shape"), [(encode_tokens, (9, 3)), (encode_sets, (9, 3, 2))])
+def test_rows_are_encoded_by_one_compiled_kernel(encode, shape):
+    """Rows that may be written, as a group of others is, and rows that may not."""
+    rows = np.random.default_rng(3).integers(0, 5, shape, np.int16)
+    codes = codes_of(Observations(rows, rows.reshape(9, 3, -1)[:, :, 0], np.arange(9), tokens=5))
+    fixed = rows.copy()
+    fixed.flags.writeable = False
+    np.testing.assert_array_equal(codes.of(rows), codes.of(fixed))
+    assert not any(types[0].mutable for types in encode.compiled.signatures)
+    assert rows.flags.writeable
 
 
 @pytest.mark.parametrize("engine", [LocalEngine(), ReferenceEngine()])

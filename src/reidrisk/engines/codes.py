@@ -38,6 +38,7 @@ class Codes:
     def of(self, rows: Tokens) -> NDArray[np.uint16]:
         """The codes of known rows, with slots x set size columns."""
         sets = rows.reshape(len(rows), len(self.lookup), -1)
+        sets.flags.writeable = False  # a view: kernels are compiled for one type of rows
         codes = np.empty((len(rows), sets.shape[1] * sets.shape[2]), np.uint16)
         if sets.shape[2] == 1:
             encode_tokens(sets.reshape(codes.shape), self.lookup, codes)

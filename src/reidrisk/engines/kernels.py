@@ -8,7 +8,8 @@ slot; the targets with this code in this slot become the bits of machine words, 
 every code which of them show it elsewhere. Passing over the later slots of a row, three logic
 operations per slot and 64 targets find the targets with at least two more matches. These are rare
 (about two per row at 10,000 targets) and are looked at one by one. All other patterns follow by
-subtraction: rows that match in one slot, or in a pair of slots, are counted on the way.
+subtraction: rows that match in one slot, or in a pair of slots, are counted on the way. One word of
+targets at a time goes over a group of rows, since its table fits into the first-level cache.
 """
 
 import math
@@ -24,7 +25,6 @@ Array: TypeAlias = NDArray[Any]
 Number: TypeAlias = Any  # a whole number, as wide as the compiler finds
 
 _WORD = 64
-_MOST_LANES = 8 * _WORD  # the table of later matches stays in the second-level cache
 
 # 2**i modulo 67 differs for all i below 64: the shortest way from a single bit to its place.
 _PLACE_OF_BIT = np.zeros(67, np.int64)
@@ -107,30 +107,51 @@ def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -
     size = index.starts.shape[1] - 1
     set_size = rows.shape[1] // slots
     grouped = np.empty((rows.shape[0] * set_size, rows.shape[1]), rows.dtype)
-    ends = np.empty(size + 1, np.int64)
-    table = np.zeros(size * (_MOST_LANES // _WORD), np.uint64)
-    also = np.zeros(size, np.int32)
-    for slot in range(slots):
-        group_rows(rows, slot * set_size, (slot + 1) * set_size, grouped, ends)
+    ends = np.empty(size, np.int64)
+    lanes = np.zeros(size, np.uint64)
+    also = np.empty(size, np.int32)
+    shown = np.zeros(size, np.int32)
+    count_codes(rows, 0, shown)
+    for target in range(counts.shape[0]):
+        for slot in range(slots):
+            counts[target, 1 << slot] += shown[index.codes[target, slot]]
+    for slot in range(slots - 1):
+        group_rows(rows, slot * set_size, (slot + 1) * set_size, shown, grouped, ends)
         for code in range(1, size):
-            group = grouped[ends[code - 1] : ends[code]]
-            first, last = index.starts[slot, code], index.starts[slot, code + 1]
-            if group.shape[0] == 0:
+            targets = index.order[slot, index.starts[slot, code] : index.starts[slot, code + 1]]
+            if shown[code] == 0 or targets.shape[0] == 0:
                 continue
-            for start in range(first, last, _MOST_LANES):
-                targets = index.order[slot, start : min(start + _MOST_LANES, last)]
-                count_group(group, slot, targets, index.codes, table, also, counts)
+            group = grouped[ends[code] - shown[code] : ends[code]]
+            mine = index.codes[targets]
+            count_pairs(group, slot, targets, mine, also, counts)
+            if slot + 2 < slots:
+                for start in range(0, targets.shape[0], _WORD):
+                    some = targets[start : start + _WORD]
+                    count_larger(group, slot, some, mine[start : start + _WORD], lanes, counts)
 
 
 @kernel
-def group_rows(rows: Array, first: int, last: int, grouped: Array, ends: Array) -> None:
-    """Copy rows into `grouped`, by their codes in some columns; groups end at `ends`."""
-    ends[:] = 0
+def count_codes(rows: Array, first: int, shown: Array) -> None:
+    """Count each code in these columns and those after."""
     for row in range(rows.shape[0]):
-        for column in range(first, last):
-            ends[np.int64(rows[row, column]) + 1] += 1
-    for code in range(1, ends.shape[0]):
-        ends[code] += ends[code - 1]
+        for column in range(first, rows.shape[1]):
+            shown[rows[row, column]] += 1
+
+
+@kernel
+def group_rows(
+    rows: Array, first: int, last: int, shown: Array, grouped: Array, ends: Array
+) -> None:
+    """Copy rows into `grouped`, by their codes in the columns of a slot; groups end at `ends`.
+
+    A code is `shown` so often. Those of a slot fill `grouped`, so those of the next begin at 0.
+    """
+    end = 0
+    for code in range(shown.shape[0]):
+        if end == grouped.shape[0]:
+            end = 0
+        ends[code] = end
+        end += shown[code]
     for row in range(rows.shape[0]):
         for column in range(first, last):
             code = rows[row, column]
@@ -141,62 +162,46 @@ def group_rows(rows: Array, first: int, last: int, grouped: Array, ends: Array) 
 
 
 @kernel
-def count_group(
-    group: Array,
-    slot: int,
-    targets: Array,
-    target_codes: Array,
-    table: Array,
-    also: Array,
-    counts: Array,
+def count_pairs(
+    group: Array, slot: int, targets: Array, mine: Array, also: Array, counts: Array
 ) -> None:
-    """Count the patterns of rows and targets that share a code in this slot."""
-    slots = target_codes.shape[1]
-    words = (targets.shape[0] + _WORD - 1) // _WORD
-    lanes = table[: also.shape[0] * words].reshape(also.shape[0], words)
-    mine = target_codes[targets]
+    """Count the rows that match in this slot, in which all do, and in each later one."""
+    slots = mine.shape[1]
     for lane in range(targets.shape[0]):
         for other in range(slot + 1, slots):
-            code = mine[lane, other]
-            also[code] = 0
-            if code > 0:
-                lanes[code, lane // _WORD] |= np.uint64(1) << np.uint64(lane % _WORD)
-    count_larger(group, slot, targets, mine, lanes, also, counts)
+            also[mine[lane, other]] = 0
+    count_codes(group, (slot + 1) * (group.shape[1] // slots), also)
     for lane in range(targets.shape[0]):
-        counts[targets[lane], 1 << slot] += group.shape[0]
         for other in range(slot + 1, slots):
-            code = mine[lane, other]
-            if code > 0:
-                counts[targets[lane], 1 << slot | 1 << other] += also[code]
-                for word in range(words):
-                    lanes[code, word] = np.uint64(0)
+            counts[targets[lane], 1 << slot | 1 << other] += also[mine[lane, other]]
 
 
 @kernel
 def count_larger(
-    group: Array, slot: int, targets: Array, mine: Array, lanes: Array, also: Array, counts: Array
+    group: Array, slot: int, targets: Array, mine: Array, lanes: Array, counts: Array
 ) -> None:
-    """Count patterns with this and two or more later slots; count codes there in `also`."""
+    """Count patterns with this and two or more later slots, for up to 64 targets."""
     slots = mine.shape[1]
     set_size = group.shape[1] // slots
-    begin, end = (slot + 1) * set_size, slots * set_size
-    words = lanes.shape[1] if slot + 2 < slots else 0
+    for lane in range(targets.shape[0]):
+        for other in range(slot + 1, slots):
+            lanes[mine[lane, other]] |= np.uint64(1) << np.uint64(lane)
     for row in range(group.shape[0]):
-        for column in range(begin, end):
-            also[group[row, column]] += 1
-        for word in range(words):
-            one, two = np.uint64(0), np.uint64(0)
-            for column in range(begin, end):
-                x = lanes[group[row, column], word]
-                two |= one & x
-                one |= x
-            while two:
-                rest = two & (two - np.uint64(1))
-                lane = word * _WORD + place_of_bit(two ^ rest)
-                two = rest
-                pattern = match_pattern(group, row, set_size, mine, lane)
-                if pattern & ((1 << slot) - 1) == 0:  # else counted at its first slot
-                    counts[targets[lane], pattern] += 1
+        one, two = np.uint64(0), np.uint64(0)
+        for column in range((slot + 1) * set_size, group.shape[1]):
+            x = lanes[group[row, column]]
+            two |= one & x
+            one |= x
+        while two:
+            rest = two & (two - np.uint64(1))
+            lane = place_of_bit(two ^ rest)
+            two = rest
+            pattern = match_pattern(group, row, set_size, mine, lane)
+            if pattern & ((1 << slot) - 1) == 0:  # else counted at its first slot
+                counts[targets[lane], pattern] += 1
+    for lane in range(targets.shape[0]):
+        for other in range(slot + 1, slots):
+            lanes[mine[lane, other]] = np.uint64(0)
 
 
 @kernel
