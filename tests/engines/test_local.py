@@ -399,7 +399,7 @@ def test_a_search_by_types_equals_the_reference(slots, top):
     slow = ReferenceEngine().search(seen, score, list_best=top)
     assert_same(LocalEngine(threads=1).search(seen, score, list_best=top), slow)
     assert_same(LocalEngine(threads=3, rows=500).search(seen, score, list_best=top), slow)
-    frugal = LocalEngine(threads=1, max_memory={1: 3_030_000, 8: 3_860_000}[slots])
+    frugal = LocalEngine(threads=1, max_memory={1: 2_900_000, 8: 3_450_000}[slots])
     assert_same(frugal.search(seen, score, list_best=top), slow)  # thirty targets at a time
 
 
