@@ -16,10 +16,10 @@ from reidrisk.engines import LocalEngine, ReferenceEngine, plan
 from reidrisk.engines.codes import codes_of
 from reidrisk.engines.kernels_search import matches_needed
 from reidrisk.engines.plan import Way
-from reidrisk.engines.ways import bit_scan, tally
+from reidrisk.engines.ways import bit_scan, sift, tally
 from reidrisk.matches import Wanted
 from reidrisk.observations import MISSING, Observations
-from reidrisk.scores import TokenWeights
+from reidrisk.scores import TokenTable, TokenWeights
 
 ONE_BY_ONE = [Way.BIT_SCAN, Way.TALLY]
 
@@ -213,4 +213,22 @@ def test_memory_is_foreseen(by, slots, targets, top):
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     foreseen = by.bytes_needed(seen, engine.room, wanted, targets)
+    assert foreseen / 1.5 < peak < 1.5 * foreseen
+
+
+@pytest.mark.parametrize(
+    ("slots", "users", "targets", "top"),
+    [(8, 200_000, 4000, 0), (64, 100_000, 100, 0), (40, 20_000, 4000, 0), (8, 50_000, 4000, 50)],
+)
+def test_memory_of_a_sift_is_foreseen(slots, users, targets, top):
+    seen, wanted = long_rows(slots, users, targets, gaps=0), Wanted(top)
+    score = TokenTable(np.random.default_rng(1).normal(3 * np.eye(30), 1))
+    engine = LocalEngine(threads=1)
+    with engine.begin(1) as crew:
+        sift.search(seen.only(slice(9)), score, wanted, crew)
+        tracemalloc.start()
+        sift.search(seen, score, wanted, crew)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    foreseen = sift.bytes_needed(seen, engine.room, wanted, targets)
     assert foreseen / 1.5 < peak < 1.5 * foreseen

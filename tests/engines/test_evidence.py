@@ -2,6 +2,7 @@
 
 import _thread
 import threading
+import tracemalloc
 from functools import reduce
 from itertools import pairwise
 
@@ -13,6 +14,8 @@ from scipy.special import logsumexp
 from tests.engines.strategies import mixtures, observations, searches, tables, typed_people
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
+from reidrisk.engines.ways import sums
+from reidrisk.engines.ways.likely import who_counts
 from reidrisk.errors import TooLarge
 from reidrisk.observations import Observations
 from reidrisk.scores import (
@@ -126,6 +129,31 @@ def test_too_little_memory_is_said_before_it_is_taken():
     for rated in (score, TokenTable(np.eye(60))):
         with pytest.raises(TooLarge, match="raise max_memory"):
             LocalEngine(max_memory=1000).evidence(seen, rated)
+
+
+@pytest.mark.parametrize(("users", "targets", "slots"), [(20_000, 3000, 8), (300_000, 100, 8)])
+@pytest.mark.parametrize("by", ["types", "table"])
+def test_memory_is_foreseen(by, users, targets, slots):
+    seen, score = typed_people(users, targets, slots=slots)
+    if by == "table":
+        score = TokenTable(np.eye(60))
+    engine, rows_count = LocalEngine(threads=1), [1.0]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sums, "_FEW", 0)
+        patch.setattr(sums, "who_counts", lambda *asked: noted(rows_count, who_counts(*asked)))
+        engine.evidence(seen.only(np.arange(9)), score)  # compiled, read, and known
+        tracemalloc.start()
+        engine.evidence(seen, score)
+        _, taken = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    foreseen = sums.bytes_needed(seen, score, engine.room, rows_count[-1])
+    assert foreseen / 1.5 < taken < 1.5 * foreseen
+
+
+def noted(rows_count, bars):
+    """The same, for how many types a row counts noted."""
+    rows_count.append(bars.per_row)
+    return bars
 
 
 def test_a_score_of_somebody_else_has_evidence():

@@ -159,9 +159,10 @@ def test_few_rows_are_scored():
     assert scored < 1e-3 * len(seen.known) * len(seen.anonymous)
 
 
+@pytest.mark.parametrize("types", [16, 64])
 @pytest.mark.parametrize(("users", "targets", "slots"), [(300_000, 100, 8), (30_000, 2000, 40)])
-def test_memory_is_foreseen(users, targets, slots):
-    seen, score = typed_people(users, targets, types=64, slots=slots)
+def test_memory_is_foreseen(users, targets, slots, types):
+    seen, score = typed_people(users, targets, types=types, slots=slots)
     engine = LocalEngine(threads=1)
     engine.search(seen.only(np.arange(5)), score)  # compiled, read, and known
     foreseen = mixture.bytes_needed(seen, score, engine.room, Wanted(), targets)

@@ -36,7 +36,8 @@ def rate(values: Array, starts: Array, first_row: int, targets: Counted, kept: K
     sums = np.empty(count, np.int64)
     needed = np.array([threshold(kept, target) for target in range(count)])
     for row in range(starts.shape[0] - 1):
-        sums[:] = targets.alone
+        for target in range(count):
+            sums[target] = targets.alone[target]
         alone = add_up(values[starts[row] : starts[row + 1]], targets, times, sums)
         for target in range(count):
             if sums[target] + alone >= needed[target]:

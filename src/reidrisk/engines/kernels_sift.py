@@ -224,12 +224,3 @@ def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
         table = min(slot, targets.gain.shape[0] - 1)
         score += targets.gain[table, targets.shown[lane, slot], token]
     return score
-
-
-@kernel
-def place_of_levels(rows: Array, row: int, slot: int, tokens: int) -> Number:
-    """Where the levels of a known token are; behind the last slot, the zeros at the end."""
-    slots = rows.shape[1]
-    if slot < slots:
-        return slot * (tokens + 1) + np.int64(rows[row, slot]) + 1
-    return slots * (tokens + 1)

@@ -27,7 +27,8 @@ def add_expectations(
     belief = np.empty(types)
     total = 0.0
     for user in range(rows.shape[0]):
-        belief[:] = weights
+        for one in range(types):
+            belief[one] = weights[one]
         for slot in range(rows.shape[1]):
             token = rows[user, slot]
             if token < 0:

@@ -62,7 +62,8 @@ def pad(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answe
     for user in range(users):
         for epoch in range(epochs):
             chosen = answer[user, epoch]
-            chosen[:size] = sets[user, epoch]
+            for place in range(size):
+                chosen[place] = sets[user, epoch, place]
             for place in range(size, chosen.size):
                 left = ranks.size - place
                 token = min(int(draws[user, epoch, place - size] * left), left - 1)

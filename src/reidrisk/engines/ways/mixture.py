@@ -65,16 +65,17 @@ def bytes_needed(
     """Memory of a search for this many targets."""
     types, slots, tokens = len(score.chances.weights), observations.slots, observations.tokens + 1
     of_target = types + (FEW + 3) * (slots + 2)
-    in_hand = types * (6 * tokens + 5 * (slots + 1) * min(_TARGETS_AT_A_TIME, targets))
-    shared = 8 * (targets * of_target + in_hand) + 2 * slots * tokens
+    shared = 8 * targets * of_target + 2 * slots * tokens
+    to_bound = 8 * types * (6 * tokens + 5 * (slots + 1) * min(_TARGETS_AT_A_TIME, targets))
     # A piece of work begins with few rows, so that half of its rows are never together.
     rows = observations.known.users // (2 * room.threads)
     rows = min(_rows_together(observations, score, room, targets), max(rows, _ROWS_AT_A_TIME))
     at_a_time = _ROWS_AT_A_TIME * (16 * types + 8 * slots) + 64 * _PAIRS_AT_A_TIME
     codes = min(slots * (min(targets, tokens) + 2), 1 << 16)
     kept = targets * (88 + 32 * wanted.by_listing.list_best)
-    per_thread = rows * _bytes_per_row(observations, score) + at_a_time
-    return shared + room.threads * (per_thread + kept + codes * ROWS_PER_SCAN // 8)
+    scan = rows * _bytes_per_row(observations, score) + at_a_time + codes * ROWS_PER_SCAN // 8
+    # Targets are bounded before rows are scanned.
+    return shared + room.threads * kept + max(to_bound, room.threads * scan)
 
 
 def search(

@@ -1,5 +1,6 @@
 """Searching under token tables, gains as levels of three bits: see `kernels_sift.py` for how."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,10 +24,11 @@ from reidrisk.engines.memory import Room
 from reidrisk.engines.ways.keeping import keep
 from reidrisk.matches import Matches, Wanted, join_targets
 from reidrisk.observations import Observations, Tokens
-from reidrisk.parallel import over_blocks
+from reidrisk.parallel import listen, over_blocks
 from reidrisk.passes import Blocks
 from reidrisk.scores import TokenTable
 
+_ROWS_AT_A_TIME = 1 << 16  # with fewer, limits are set too often: a quarter takes a fifth longer
 _BYTES_OF_BITS = 1 << 27  # at a time, unless those of 512 targets take more
 _MOST_SLOTS = MOST_LEVELS // HIGHEST_LEVEL  # the others are bounded by their largest gain
 
@@ -40,8 +42,13 @@ _LONGEST_STEP = 2**58  # so that no difference leaves 64 bits
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
     """Memory of a sift of this many targets at a time."""
-    per_target = room.threads * (64 + 16 * wanted.by_listing.list_best)
-    return targets * per_target + -(-targets // TARGETS_PER_SIFT) * _bytes_of_bits(observations)
+    per_target = 8 * observations.slots
+    per_target += room.threads * (64 + 16 * wanted.by_listing.list_best)
+    rows = min(_ROWS_AT_A_TIME, observations.known.users)
+    places = room.threads * 4 * rows * _width(observations.slots)
+    true_gains = 16 * observations.slots * targets  # before there are places
+    bits = -(-targets // TARGETS_PER_SIFT) * _bytes_of_bits(observations)
+    return targets * per_target + max(places, true_gains) + bits
 
 
 def search(
@@ -61,13 +68,22 @@ def search(
         tabled = _tabled(some, score, rounding)
 
         def look(blocks: Blocks, kept: Kept, tabled: list[Tabled] = tabled) -> None:
-            for first, rows in blocks:
+            for first, rows in _cut(blocks):
                 places = _places(rows, observations.tokens)
                 for chunk, targets in enumerate(tabled):
                     sift(places, observations.first + first, targets, _of_chunk(kept, chunk))
+                del places  # before the next are made
 
         parts.append(keep(some, score, wanted, engine, look))
     return join_targets(parts)
+
+
+def _cut(blocks: Blocks) -> Iterator[tuple[int, Tokens]]:
+    """Some rows of a block at a time: the places of all would take more memory than all else."""
+    for start, rows in blocks:
+        for first in range(0, len(rows), _ROWS_AT_A_TIME):
+            listen()
+            yield start + first, rows[first : first + _ROWS_AT_A_TIME]
 
 
 def _of_chunk(kept: Kept, chunk: int) -> Kept:
@@ -79,10 +95,14 @@ def _of_chunk(kept: Kept, chunk: int) -> Kept:
 def _places(rows: Tokens, tokens: int) -> NDArray[np.int32]:
     """Where the levels of known tokens are; a few more, at which there is nothing, fill the row."""
     slots = rows.shape[1]
-    width = max(-(-slots // 4) * 4, PLACES_AT_ONCE)
-    places = np.full((len(rows), width), slots * (tokens + 1), np.int32)
+    places = np.full((len(rows), _width(slots)), slots * (tokens + 1), np.int32)
     np.add(rows, np.arange(slots) * (tokens + 1) + 1, out=places[:, :slots], casting="unsafe")
     return places
+
+
+def _width(slots: int) -> int:
+    """Places of a row."""
+    return max(-(-slots // 4) * 4, PLACES_AT_ONCE)
 
 
 def _bytes_of_bits(observations: Observations) -> int:

@@ -133,7 +133,8 @@ def crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, siz
             having = holders[first[point] : first[point] + support[point]]
             if place == 0:
                 size = having.size
-                crowd[:size] = having
+                for one in range(size):
+                    crowd[one] = having[one]
             elif having.size < size:
                 size = intersect(having, crowd[:size], crowd)
             else:
