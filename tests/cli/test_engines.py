@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+import warnings
 from dataclasses import dataclass, field
 from types import ModuleType, SimpleNamespace
 
@@ -43,6 +44,7 @@ class Cluster:
 
     def stop(self):
         self.left += 1
+        warnings.warn("as Spark says it where Java was interrupted", RuntimeWarning, stacklevel=2)
 
     def engine(self, spark, *, progress):
         assert spark is self

@@ -7,6 +7,7 @@ and the result is the same: only whoever makes the engine asks here.
 import logging
 import os
 import threading
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import copy_context
@@ -131,7 +132,10 @@ def _on_spark(
                 told(f"Spark {spark.version}, {spark.sparkContext.applicationId}")
             yield SparkEngine(spark, progress=progress.pairs)
         finally:
-            spark.stop()
+            with warnings.catch_warnings():
+                # An interrupt may come in the midst of a talk with Java, which then ends with us.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                spark.stop()
 
 
 @contextmanager
