@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -84,13 +85,25 @@ def in_group(
         except BaseException as wrong:  # noqa: BLE001  raised again where it was asked
             outcomes.append((None, wrong))
 
+    # This thread, which hears an interrupt, says nothing to Java while it waits: a talk that is
+    # broken off spoils what it says next.
+    shares = [0.0]
+
+    def ask() -> None:
+        while thread.is_alive():
+            with contextlib.suppress(Exception):  # what is wrong is told by who acts
+                shares.append(_share_done(context, group))
+            thread.join(_LISTEN)
+
     thread = guest("pyspark", "spark").InheritableThread(target=act)
     thread.start()
+    if report is not None:
+        threading.Thread(target=ask, daemon=True).start()
     try:
         while thread.is_alive():
             thread.join(_LISTEN)
             if report is not None:
-                report(_share_done(context, group))
+                report(shares[-1])
     except BaseException:
         context.cancelJobGroup(group)
         thread.join()
