@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.kernels import encode_sets, encode_tokens
+from reidrisk.engines.memory import MOST_TARGETS
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING, Observations, Tokens
 
 NO_CODE = 0  # of a target's missing slot: no known token ever has it
 _RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
 _MOST_CODES = 1 << 16
-_MOST_TARGETS = 1 << 15
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -78,6 +78,6 @@ def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
             f"rows of {slots} slots are too long; at most {(_MOST_CODES - 1) // 3} slots can be "
             "searched: cut the rows with prefix"
         )
-    together = min(most, _MOST_TARGETS, targets if observations.tokens <= room else room)
+    together = min(most, MOST_TARGETS, targets if observations.tokens <= room else room)
     for start in range(0, targets, together):
         yield slice(start, min(start + together, targets))
