@@ -5,6 +5,7 @@ import threading
 import time
 
 import pytest
+from tests.threads import all_ending
 
 from reidrisk import parallel
 from reidrisk.speech import setting, speaking
@@ -114,8 +115,8 @@ def listen_for_ever(*_):
     ids=["one item", "blocks within", "a queue within", "items ahead"],
 )
 def test_an_interrupt_ends_work_that_listens(work):
-    interrupted(work)
-    assert threading.active_count() == 1
+    with all_ending():
+        interrupted(work)
 
 
 def test_an_interrupt_does_not_wait_for_work_that_does_not_listen(monkeypatch):

@@ -5,8 +5,6 @@ import dataclasses
 import os
 import subprocess
 import sys
-import threading
-import time
 from itertools import pairwise
 
 import numpy as np
@@ -22,6 +20,7 @@ from tests.engines.strategies import (
     typed_people,
     weights,
 )
+from tests.threads import all_ending
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.memory import Room
@@ -277,18 +276,19 @@ def test_progress_ends_with_everything_done():
 
 
 def test_an_interrupt_is_heard_and_leaves_nothing_running():
-    def interrupt_once(done, _pairs, raised=[]):  # noqa: B006
-        if not raised and done:
-            raised.append(True)
+    heard = []
+
+    def interrupt_once(done, pairs):
+        if not heard:
             _thread.interrupt_main()
+        heard.append((done, pairs))
 
     seen = population(users=400_000, targets=3000, tokens=50)
     engine = LocalEngine(threads=2, rows=1000, progress=interrupt_once)
-    start = time.perf_counter()
-    with pytest.raises(KeyboardInterrupt):
+    with all_ending(), pytest.raises(KeyboardInterrupt):
         engine.search(seen, HAMMING, list_best=1)
-    assert time.perf_counter() - start < 10
-    assert threading.active_count() == 1
+    done, pairs = heard[-1]
+    assert done < pairs
 
 
 def test_an_error_in_the_progress_callback_is_not_swallowed():
