@@ -1,0 +1,1 @@
+"""What others have published, and what comes out here: row by row, with why they differ."""

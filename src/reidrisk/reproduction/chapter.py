@@ -1,0 +1,86 @@
+"""What a chapter of a reproduction is: steps that give rows, ours beside the published.
+
+A chapter is a module in `chapters` with `TITLE`, `SOURCE` and `steps`; `chapters/__init__.py` lists
+them in order. Steps are kept as soon as they are done, so a run goes on where it stopped.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+from reidrisk.estimates import Estimate
+
+Mark = Literal["reproduced", "on the calibrated population", "differs", "not reproducible"]
+"""How a row stands to what was published.
+
+`reproduced` is equal where it is exact, and within the interval where it is measured; `on the
+calibrated population` says the same of people who are not those of the source, and proves no more
+than that such people may give such figures; `differs` says by how much and why we think so;
+`not reproducible` names the data that are not public.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One published figure or statement, and ours.
+
+    Attributes:
+        where: In the source: section, lemma, table or figure.
+        what: The statement, in words that say what is counted.
+        published: As it was published, with its unit; a number, or a claim in words.
+        ours: What comes out here; None where nothing can.
+        unit: Of ours: "%" of cases, "bits", "" for plain numbers.
+        mark: How they stand to each other.
+        why: Why it is marked so: what was computed, on whom, with how many; never empty.
+        slip: What is wrong in the source, where that matters for this row.
+    """
+
+    where: str
+    what: str
+    published: str
+    ours: Estimate | None
+    unit: str
+    mark: Mark
+    why: str
+    slip: str = ""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a reproduction is, and what it may use.
+
+    Attributes:
+        name: "laptop" or "full".
+        users: Of the large experiment.
+        targets: How many of them are attacked.
+        seconds: Time budget of everything that is learned, in all; 0 learns nothing.
+        files: Data that cannot be shipped, by name ("plays", ...), where the user has them.
+        seed: Of everything that is drawn.
+    """
+
+    name: Literal["laptop", "full"]
+    users: int
+    targets: int
+    seconds: float
+    files: Mapping[str, Path] = field(default_factory=dict)
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """A piece of work whose rows are kept before the next begins."""
+
+    name: str
+    run: Callable[[], tuple[Row, ...]]
+
+
+class Chapter(Protocol):
+    """One source, or one section of it."""
+
+    TITLE: str
+    SOURCE: str
+
+    def steps(self, scale: Scale) -> Iterator[Step]:
+        """The work, in the order of the source."""
+        ...
