@@ -11,6 +11,7 @@ import click
 import pytest
 from tests.packaging.pages import ROOT, check_command, fences
 
+import reidrisk
 from reidrisk.cli.app import cli
 
 REFERENCE = ROOT / "docs/reference"
@@ -20,16 +21,12 @@ MODULES = ["reidrisk", *(f"reidrisk.{room}" for room in ROOMS)]
 
 
 def found(path):
-    """What a dotted name leads to: modules first, then their names."""
-    module, names = path, []
-    while True:
-        try:
-            thing = importlib.import_module(module)
-            break
-        except ModuleNotFoundError:
-            module, _, last = module.rpartition(".")
-            names.insert(0, last)
-    for name in names:
+    """What a dotted name leads to; modules that nobody has loaded yet are loaded."""
+    thing, so_far = reidrisk, "reidrisk"
+    for name in path.split(".")[1:]:
+        so_far += f".{name}"
+        if not hasattr(thing, name):
+            importlib.import_module(so_far)
         thing = getattr(thing, name)
     return thing
 
