@@ -8,7 +8,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for our own extension, and wha
 project = "reidrisk"
 author = "The reidrisk authors"
 extensions = [
-    "myst_parser",
+    "myst_nb",
     "picturing",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
@@ -18,6 +18,7 @@ extensions = [
 exclude_patterns = ["_build"]
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
+nb_execution_mode = "off"  # tests run notebooks; pages show what they hold
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
