@@ -38,6 +38,7 @@ CLUSTER = {ROOT / "docs/how-to/cluster.md"}
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # as for a program in the folder one works in
     run_blocks(page, capsys)
 
 
