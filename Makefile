@@ -2,9 +2,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+PYTHONS := 3.11 3.12 3.13
+# Where an environment is made anew: what it installs, or the version that it says it has.
+INSTALLED := pyproject.toml src/reidrisk/__init__.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz faults torch spark audit browser axe oldest lint types format bench docs clean
+.PHONY: help demo test slow fuzz faults torch spark audit browser axe oldest pythons package lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -44,10 +48,23 @@ axe: $(VENV)/axe/node_modules/axe-core/axe.min.js  ## what the accessibility che
 $(VENV)/axe/node_modules/axe-core/axe.min.js: | $(VENV)/bin/python
 	npm install --silent --no-save --prefix $(VENV)/axe axe-core
 
-oldest: tests/packaging/oldest.txt  ## the tests with the oldest libraries we promise to work with
+oldest: tests/packaging/oldest.txt  ## tests where libraries meet us, with the oldest we promise to work with
 	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --constraint $< --editable '.[dev]'
-	NUMBA_CACHE_DIR=$(VENV)-oldest/cache $(VENV)-oldest/bin/python -m pytest -n auto
+	$(VENV)-oldest/bin/python $(PIP) --constraint $< --editable '.[dev]'
+	NUMBA_CACHE_DIR=$(VENV)-oldest/cache $(VENV)-oldest/bin/python -m pytest -n auto $(OLDEST)
+
+pythons:  ## the tests on each Python from 3.11 to 3.13 that is here
+	@ran=; absent=; for version in $(PYTHONS); do \
+	  if python$$version -c '' 2>/dev/null; then \
+	    $(MAKE) test PYTHON=python$$version VENV=$(VENV)-$$version || exit; ran="$$ran $$version"; \
+	  else absent="$$absent $$version"; fi; \
+	done; echo "pythons: passed on$${ran:- none}; not here:$${absent:- none}"
+
+package: $(VENV)/dev.stamp  ## the wheel and the archive of sources, into dist, checked
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m pytest -m slow tests/packaging/test_distributions.py
 
 lint: $(VENV)/dev.stamp  ## style and the direction of imports
 	$(BIN)/ruff check .
@@ -69,29 +86,29 @@ docs: $(VENV)/dev.stamp  ## the pages, into docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch $(VENV)-spark docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch $(VENV)-spark $(PYTHONS:%=$(VENV)-%) dist docs/_build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 	  || { echo "reidrisk needs Python 3.11 or newer; name one: make PYTHON=python3.12"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/core.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[plots]'
+$(VENV)/core.stamp: $(INSTALLED) | $(VENV)/bin/python
+	$(BIN)/python $(PIP) --editable '.[plots]'
 	@touch $@
 
-$(VENV)/dev.stamp: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps 'lifetimes>=0.11.3' \
+$(VENV)/dev.stamp: $(INSTALLED) | $(VENV)/bin/python
+	$(BIN)/python $(PIP) --editable '.[dev]'
+	$(BIN)/python $(PIP) --no-deps 'lifetimes>=0.11.3' \
 	  || echo "no real purchases; the page that needs them is skipped"
 	@touch $@ $(VENV)/core.stamp
 
-$(VENV)-torch/torch.stamp: pyproject.toml
+$(VENV)-torch/torch.stamp: $(INSTALLED)
 	$(PYTHON) -m venv $(VENV)-torch
-	$(VENV)-torch/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,torch]'
+	$(VENV)-torch/bin/python $(PIP) --editable '.[dev,torch]'
 	@touch $@
 
-$(VENV)-spark/spark.stamp: pyproject.toml
+$(VENV)-spark/spark.stamp: $(INSTALLED)
 	$(PYTHON) -m venv $(VENV)-spark
-	$(VENV)-spark/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,spark]'
+	$(VENV)-spark/bin/python $(PIP) --editable '.[dev,spark]'
 	@touch $@
