@@ -59,7 +59,8 @@ class CommandLine(Directive):
         records = [
             record
             for parameter in context.command.get_params(context)
-            if (record := parameter.get_help_record(context)) and "--help" not in record[0]
+            if (record := parameter.get_help_record(context)) and record[1]
+            if "--help" not in record[0]
         ]
         content: list[nodes.Node] = [_literal(usage), *_help(context.command.help or "")]
         if records:
@@ -87,8 +88,10 @@ def _help(text: str) -> Iterator[nodes.Node]:
 
 
 def _quoted(words: str) -> Iterator[nodes.Node]:
-    for number, piece in enumerate(re.split(r"`([^`]+)`", words)):
-        yield nodes.literal(piece, piece) if number % 2 else nodes.Text(piece)
+    """Words, with options and what stands in backticks as code: else `--` becomes a dash."""
+    for number, piece in enumerate(re.split(r"(`[^`]+`|(?<![\w-])--?[a-z][a-z-]*)", words)):
+        code = piece.strip("`")
+        yield nodes.literal(code, code) if number % 2 else nodes.Text(piece)
 
 
 def _options(records: list[tuple[str, str]]) -> nodes.definition_list:
