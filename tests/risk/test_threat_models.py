@@ -7,6 +7,7 @@ from types import ModuleType
 import numpy as np
 import pytest
 from tests.releases.worlds import Fixed
+from tests.threat_models import PAGE, page
 
 from reidrisk import Cohorts, Hamming, InvalidInput, TopicsApi, TypeAware, WeightedHamming, data
 from reidrisk.attacks import ATTACKS
@@ -164,3 +165,9 @@ def test_of_an_attack_of_someone_else_a_card_says_what_the_result_records():
 def test_results_that_do_not_record_attacks_in_words_have_our_cards():
     found = [Bound("hamming", "lower", Estimate.computed(0.5), "Old words.")]
     assert cards_of([], found) == cards("hamming")
+
+
+def test_the_page_of_the_documentation_shows_the_cards():
+    """`python -m tests.threat_models` writes it."""
+    assert PAGE.read_text(encoding="utf-8") == page()
+    assert all(page().count(f"### {card.name}, {card.kind}\n") == 1 for card in cards())

@@ -173,7 +173,8 @@ def recorded_card(name: str, knows: str, assumes: str, *, likelihood: bool) -> C
 def first_sentence(part: Any) -> str:
     """The first line of what a class or function says of itself, and not what Python makes up."""
     said = str(getattr(part, "__doc__", None) or "").strip().partition("\n")[0]
-    return NOT_STATED if said.startswith(f"{part.__name__}(") else said or NOT_STATED
+    made_up = said.startswith(f"{getattr(part, '__name__', '')}(")
+    return NOT_STATED if made_up else said or NOT_STATED
 
 
 def _stated(attack: Attack, what: str) -> str:

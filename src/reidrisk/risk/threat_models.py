@@ -107,7 +107,7 @@ def card_of_bound(name: str, bound: BoundOf) -> Card:
     """The threat model of a bound: what its module's `ABOUT` says, if it is called `bound`."""
     about = getattr(sys.modules.get(bound.__module__), "ABOUT", None)
     says = first_sentence(bound)
-    if bound.__name__ == "bound" and isinstance(about, About):
+    if getattr(bound, "__name__", "") == "bound" and isinstance(about, About):
         return _card(name, says, about)
     return _stated(name, None, says, NOT_STATED)
 

@@ -42,7 +42,8 @@ def bound_named(name: str) -> BoundOf:
         found = part_at(name, "a bound")
         if not callable(found):
             raise InvalidInput(
-                f"{name!r} should be a bound, a function of a setting; it is {found!r}"
+                f"{name!r} should be a bound, a function of a setting; it is of type "
+                f"{type(found).__name__}"
             )
         return cast("BoundOf", found)  # what it returns is checked when it is called
     if name not in (known := _all_bounds()):

@@ -13,7 +13,7 @@ ABOUT = About(
     bounds="How often one random user is named rightly.",
     holds_for="anybody: what is shown is not looked at",
     limits="It counts every known user: whoever can rule some out guesses better.",
-    cost="None: one in as many as there are users.",
+    cost="Nothing: one in as many as there are users.",
     source="Arithmetic; the baseline of every study.",
 )
 

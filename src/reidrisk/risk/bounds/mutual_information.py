@@ -22,7 +22,7 @@ ABOUT = About(
         "among few users it allows nearly everything, whatever the bits. Bits that were sampled "
         "enter with both ends of their interval."
     ),
-    cost="None, once the bits are known.",
+    cost="Nothing, once the bits are known.",
     source=f"{PAPER}, section 6.4, lemma 9: Fano's inequality.",
 )
 

@@ -26,7 +26,7 @@ ABOUT = About(
         "withheld, and nothing is where sites depend on each other. If the people are not at hand "
         "and not every user is a target equally often, it is an estimate and no upper bound."
     ),
-    cost="None: a formula.",
+    cost="Nothing: a formula.",
     source=f"{PAPER}, section 6.1, lemma 6 (local privacy); section 6.2, lemma 7 (k-anonymity).",
 )
 
