@@ -14,19 +14,49 @@ Every message says what is wrong, where, why, and what to do about it.
 
 
 class ReidriskError(Exception):
-    """Anything this package raises on purpose."""
+    """Anything this package raises on purpose.
+
+    Example:
+        >>> try:
+        ...     rr.TopicsApi(noise=5)
+        ... except rr.ReidriskError as problem:
+        ...     print(problem)
+        noise is a probability between 0 and 1, got 5; did you mean 0.05?
+    """
 
 
 class InvalidInput(ReidriskError, ValueError):
-    """An argument, a row or a file is not what it must be."""
+    """An argument, a row or a file is not what it must be.
+
+    Example:
+        >>> rr.ItemSamples(samples=0)
+        Traceback (most recent call last):
+            ...
+        reidrisk.errors.InvalidInput: samples is a whole number of at least 1, got 0
+    """
 
 
 class TooLarge(InvalidInput):
-    """The input is well formed, but the exact answer would take too long or too much memory."""
+    """The input is well formed, but the exact answer would take too long or too much memory.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=8, seed=1)
+        >>> try:
+        ...     rr.TopicsApi(topics=40).rows(people)
+        ... except rr.TooLarge as problem:
+        ...     print(str(problem).split(";")[0])
+        40 tokens in 8 slots make 8e+12 sequences for each of 1000 users
+    """
 
 
 class MissingExtra(ReidriskError, ImportError):
-    """An optional library is needed for this; the message names the extra to install."""
+    """An optional library is needed for this; the message names the extra to install.
+
+    Example:
+        >>> problem = rr.MissingExtra("torch is needed: pip install 'reidrisk[torch]'")
+        >>> isinstance(problem, ImportError)
+        True
+    """
 
 
 class Unverified(UserWarning):

@@ -77,6 +77,13 @@ class Matches:
             only one row; None if it was not wanted.
 
     Searches of several shards merge in any order and grouping.
+
+    Example:
+        >>> known = [[3, 1], [0, 1], [2, 2]]
+        >>> seen = rr.Observations(known, [[0, 1], [3, 2]], truth=[1, 2], tokens=4)
+        >>> found = rr.LocalEngine().search(seen, rr.TokenWeights(np.ones(4)))
+        >>> found.ties.tolist(), found.credit.tolist()
+        ([1, 2], [1.0, 0.5])
     """
 
     best: NDArray[np.int64]

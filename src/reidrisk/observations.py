@@ -51,6 +51,15 @@ class Observations:
             there are none; one of each. They are no targets: nothing that is said of targets
             depends on them.
             `of_strangers` makes them so.
+
+    Example:
+        >>> known = [[3, 1], [0, 1], [2, 2]]
+        >>> seen = rr.Observations(known, anonymous=[[0, 1], [2, 0]], truth=[1, 2], tokens=4)
+        >>> seen.users, seen.slots, seen.truth.tolist()
+        (3, 2, [1, 2])
+        >>> print(rr.measure(seen, rr.Hamming()))
+        hamming, 3 users (guessing 0.33)
+          after  2 slots: 100.0000% [11.1803%, 100.0000%] (95%, n=2)
     """
 
     known: Rows

@@ -48,6 +48,15 @@ def uniforms(*, seed: int, purpose: str, users: Users, count: int) -> Draws:
 
     Returns:
         One row per user, one column per draw.
+
+    Example:
+        >>> coins = rr.uniforms(seed=7, purpose="site A/noise", users=["ann", "bob"], count=2)
+        >>> coins.round(3)
+        array([[0.943, 0.12 ],
+               [0.623, 0.511]])
+        >>> again = rr.uniforms(seed=7, purpose="site A/noise", users=["bob"], count=2)
+        >>> bool((again[0] == coins[1]).all())
+        True
     """
     key, identities = _key(seed, purpose), _identities(users)
     draws = np.empty((identities.size, whole_number("count", count, least=0)))

@@ -251,6 +251,13 @@ class TokenRows(_ArrayRows):
         values: Users x slots, in memory or a memory map.
         tokens: Size of the alphabet.
         name: What messages call it.
+
+    Example:
+        >>> rows = rr.TokenRows([[3, 1], [0, -1], [2, 2]], tokens=4)
+        >>> rows, rows.complete
+        (<TokenRows 3 x 2>, False)
+        >>> rows.block(0, 2).tolist()
+        [[3, 1], [0, -1]]
     """
 
     kind, set_size, dimensions = Kind.TOKENS, 1, 2
@@ -264,6 +271,11 @@ class SetRows(_ArrayRows):
             if all its places are free.
         tokens: Size of the alphabet.
         name: What messages call it.
+
+    Example:
+        >>> rows = rr.SetRows([[[3, 1], [0, -1]], [[2, 0], [2, 3]]], tokens=4)
+        >>> rows.users, rows.slots, rows.set_size
+        (2, 2, 2)
     """
 
     kind, dimensions = Kind.SETS, 3
@@ -284,6 +296,13 @@ class BagRows:
         bags: A sequence of tokens for each user.
         tokens: Size of the alphabet.
         name: What messages call it.
+
+    Example:
+        >>> bags = rr.BagRows([[3, 1, 1], [0]], tokens=4)
+        >>> bags
+        <BagRows 2 bags of up to 3 tokens>
+        >>> bags[0].tolist()
+        [3, 1, 1]
     """
 
     values: Tokens

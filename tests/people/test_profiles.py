@@ -1,6 +1,5 @@
 """Top sets: the compiled loops against the definition, and what must not change them."""
 
-import doctest
 from itertools import pairwise
 
 import numpy as np
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from reidrisk import InvalidInput
 from reidrisk.data import make_profiles
-from reidrisk.inputs import assembly
 from reidrisk.people.profiles import BLOCK
 
 ROWS = st.lists(
@@ -231,9 +229,3 @@ def test_impossible_questions_are_refused(change, message):
     asked = {"start": 0, "stop": 2, "top": 1, "seed": 1, **change}
     with pytest.raises(InvalidInput, match=message):
         people.top_sets(asked.pop("start"), asked.pop("stop"), **asked)
-
-
-def test_the_examples_of_docstrings_run():
-    failed, tried = doctest.testmod(assembly)
-    assert tried
-    assert not failed

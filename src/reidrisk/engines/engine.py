@@ -17,7 +17,15 @@ TOKEN_PAIRS = 1 << 36
 
 
 class Engine(Protocol):
-    """A backend: `LocalEngine` and its like."""
+    """A backend: `LocalEngine` and its like.
+
+    Example:
+        >>> rows = rr.TokenRows([[3, 1], [0, 1], [2, 2]], tokens=4)
+        >>> def largest(blocks):
+        ...     return max((int(block.max()) for _, block in blocks), default=0)
+        >>> rr.LocalEngine().reduce(rows, largest, max)
+        3
+    """
 
     @property
     def room(self) -> Room:

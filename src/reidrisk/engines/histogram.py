@@ -33,6 +33,14 @@ class PatternHistogram:
         missing: For each group of known rows the slots they all miss, as bits. One group, 0, if
             nothing is missing.
         observations: What was counted.
+
+    Example:
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> counted = rr.LocalEngine().histogram(seen)
+        >>> counted.counts[0, 0].tolist()
+        [1, 0, 1, 1]
+        >>> counted.search(rr.TokenWeights(np.ones(4))).credit.tolist()
+        [1.0]
     """
 
     counts: NDArray[np.int64]

@@ -89,6 +89,11 @@ def ranks_are_free(observations: Observations, score: Score) -> bool:
     So it is where match patterns are counted: under token weights, and under scores that are
     searched as such, unless there are too many slots, or gaps that have gains of their own. Whether
     normalised weights are token weights is judged by some of the rows.
+
+    Example:
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.engines.ranks_are_free(seen, rr.TokenWeights(np.ones(4)))
+        True
     """
     if type(score) is NormalisedWeights and observations.known.kind is not Kind.TOKENS:
         return normalised.are_alike(observations, score) and ranks_are_free(

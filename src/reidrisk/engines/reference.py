@@ -27,7 +27,16 @@ from reidrisk.scores.shortlisted import settled
 
 
 class ReferenceEngine:
-    """An engine that asks nothing of the reader but numpy; every other one must equal it."""
+    """An engine that asks nothing of the reader but numpy; every other one must equal it.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> score = rr.TokenWeights(np.ones(40))
+        >>> slow = rr.ReferenceEngine().search(seen, score)
+        >>> bool((slow.ties == rr.LocalEngine().search(seen, score).ties).all())
+        True
+    """
 
     @property
     def room(self) -> Room:

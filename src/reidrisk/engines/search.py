@@ -93,6 +93,15 @@ class Searches:
 
     Derive from it and write `room`, and `reduce`; or `begin`, if one question takes several
     passes that know of each other.
+
+    Example:
+        >>> class InOneBlock(rr.engines.Searches):
+        ...     room = rr.LocalEngine().room
+        ...     def reduce(self, rows, work, merge, **how):
+        ...         return work(iter([(0, rows.block(0, rows.users))]))
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> InOneBlock().search(seen, rr.TokenWeights(np.ones(4))).credit.tolist()
+        [1.0]
     """
 
     __slots__ = ()

@@ -42,6 +42,10 @@ def mean_of_numbers(
         low: Least possible value.
         high: Largest possible value.
         level: Chance with which such intervals hold the mean.
+
+    Example:
+        >>> print(rr.estimates.mean_of_numbers(np.tile([0.24, 0.26], 200)))
+        25.0000% [24.6401%, 25.9319%] (95%, n=400)
     """
     low, high = real_number("low", low), real_number("high", high)
     if not -math.inf < low < high < math.inf:
@@ -64,6 +68,13 @@ def anytime_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
         values: Numbers between 0 and 1 in the order in which they came, independent and with the
             same mean. Earlier values must not change.
         level: Chance with which all intervals together hold the mean.
+
+    Example:
+        >>> credits = np.tile([0.0, 0.0, 0.0, 1.0], 100)
+        >>> print(rr.estimates.anytime_interval(credits[:100]))
+        25.0000% [10.7583%, 40.2816%] (95%, n=100)
+        >>> print(rr.estimates.anytime_interval(credits))
+        25.0000% [15.6869%, 33.8609%] (95%, n=400)
     """
     array, level = numbers("values", values), confidence(level)
     times = np.arange(1.0, len(array) + 1)

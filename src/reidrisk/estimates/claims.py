@@ -19,6 +19,12 @@ class ClaimsBin:
     Attributes:
         claimed: Mean of what the attacker claimed.
         right: Mean credit, which would equal it if the attacker's model held.
+
+    Example:
+        >>> sure, right = np.repeat([0.1, 0.9], 50), np.repeat([0.0, 1.0, 0.0], [46, 50, 4])
+        >>> checked = rr.estimates.claims(sure, right, bins=2)
+        >>> print(f"claimed {checked.bins[1].claimed:.0%}, right {checked.bins[1].right}")
+        claimed 90%, right 92.0000% [79.0353%, 98.2011%] (95%, n=50)
     """
 
     claimed: float
@@ -39,6 +45,12 @@ class Claims:
         claimed: Mean claim over all targets.
         right: Mean credit over all targets.
         gap: Mean of claim minus credit; above 0 the attacker is too sure of itself.
+
+    Example:
+        >>> sure, right = np.repeat([0.1, 0.9], 50), np.repeat([0.0, 1.0, 0.0], [46, 50, 4])
+        >>> checked = rr.estimates.claims(sure, right, bins=2)
+        >>> checked.fits, [one.targets for one in checked.bins]
+        (True, [50, 50])
     """
 
     bins: tuple[ClaimsBin, ...]
@@ -80,6 +92,14 @@ def claims(
         credits: Per target the credit. Targets are independent and in random order.
         bins: At most how many bins.
         level: Chance with which each interval holds its mean.
+
+    Example:
+        >>> sure, right = np.repeat([0.1, 0.9], 50), np.repeat([0.0, 1.0, 0.0], [46, 50, 4])
+        >>> checked = rr.estimates.claims(sure, right, bins=2)
+        >>> for one in checked.bins:
+        ...     print(f"claimed {one.claimed:.0%}, right {one.right}")
+        claimed 10%, right 8.0000% [1.7989%, 20.9647%] (95%, n=50)
+        claimed 90%, right 92.0000% [79.0353%, 98.2011%] (95%, n=50)
     """
     said, right = claims_and_credits(claimed, credits)
     places = _places(said, whole_number("bins", bins, least=1))

@@ -32,6 +32,10 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
         credits: One per target. Targets must be independent of each other: repeats of one user, or
             users of one household, count as one target (average them first).
         level: Chance with which such intervals hold the mean.
+
+    Example:
+        >>> print(rr.estimates.mean_of_credits(np.repeat([1.0, 0.5, 0.0], [3, 4, 993])))
+        0.5000% [0.1355%, 1.2716%] (95%, n=1,000)
     """
     values = numbers("credits", credits)
     level = confidence(level)

@@ -37,6 +37,12 @@ def credit_in_crowds(above: ArrayLike, level: ArrayLike, users: int, crowd: Arra
         level: Other users who rate level with it.
         users: All of them.
         crowd: Size of the crowd, from 1 to `users`.
+
+    Example:
+        >>> crowds = [100, 1_000]
+        >>> earned = rr.estimates.credit_in_crowds(above=9, level=0, users=1_000, crowd=crowds)
+        >>> earned.round(3).tolist()
+        [0.389, 0.0]
     """
     a, e, m = (np.asarray(each, np.float64) for each in (above, level, crowd))
     nobody_above = np.exp(_log_none(users - 1 - a, a, m - 1))

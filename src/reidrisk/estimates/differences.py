@@ -23,6 +23,11 @@ def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.9
         before: One credit per target.
         after: One credit per target, in the same order.
         level: Chance with which such intervals hold the mean.
+
+    Example:
+        >>> before, after = np.repeat([1.0, 0.0], [60, 940]), np.repeat([1.0, 0.0], [20, 980])
+        >>> print(rr.estimates.paired_difference(before, after))
+        -4.0000% [-5.4294%, -2.7324%] (95%, n=1,000)
     """
     first, second = numbers("before", before), numbers("after", after)
     if len(first) != len(second):
@@ -49,6 +54,12 @@ def unpaired_difference(before: Estimate, after: Estimate, *, level: float = 0.9
         before: A mean credit.
         after: Another.
         level: Chance with which such intervals hold the difference.
+
+    Example:
+        >>> before = rr.estimates.mean_of_credits(np.repeat([1.0, 0.0], [60, 940]))
+        >>> after = rr.estimates.mean_of_credits(np.repeat([1.0, 0.0], [20, 980]))
+        >>> print(rr.estimates.unpaired_difference(before, after))
+        -4.0000% [-7.0700%, -0.8831%] (95%, n=1,000)
     """
     each = 1 - (1 - confidence(level)) / 2
     first, second = _widened(before, each), _widened(after, each)

@@ -17,6 +17,13 @@ class Estimate:
         level: Chance with which such intervals hold the truth.
         trials: Number of independent measurements behind the value.
         method: Name of the interval.
+
+    Example:
+        >>> risk = rr.estimates.mean_of_credits([1.0, 0.5, 0.0, 0.0])
+        >>> print(risk)
+        37.5000% [0.3125%, 95.2879%] (95%, n=4)
+        >>> risk.value, risk.trials, risk.method
+        (0.375, 4, 'binomial, doubled tails')
     """
 
     value: float
@@ -49,6 +56,11 @@ class Bound:
         estimate: The figure; a computed one is its own interval, with level 1.
         assumes: What it rests on: one sentence.
         fits: Whether what was observed agrees with the model behind it; None if there is none.
+
+    Example:
+        >>> guessing = rr.Estimate.computed(1 / 1_000)
+        >>> rr.estimates.Bound("guessing", "lower", guessing, "Naming anyone.").label
+        'guessing'
     """
 
     name: str

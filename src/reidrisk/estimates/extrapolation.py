@@ -48,6 +48,14 @@ class Extrapolation:
         predicted: Risk at the sizes asked for.
         held_out: For the largest measured sizes, what the smaller ones predict, and what was
             measured.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=2_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> curve = rr.measure_sizes(seen, rr.Hamming(), users=rr.estimates.sizes_to_fit(2_000))
+        >>> further = rr.estimates.extrapolate(curve, [10_000])
+        >>> further.law, list(further.predicted)
+        ('power law', [10000])
     """
 
     law: str
@@ -58,7 +66,12 @@ class Extrapolation:
 
 
 def sizes_to_fit(users: int) -> tuple[int, ...]:
-    """Sizes of crowds to extrapolate from: all users, and parts of them down to a hundredth."""
+    """Sizes of crowds to extrapolate from: all users, and parts of them down to a hundredth.
+
+    Example:
+        >>> rr.estimates.sizes_to_fit(10_000)
+        (100, 200, 500, 1000, 2000, 5000, 10000)
+    """
     sizes = {-(-users // part) for part in PARTS}
     return tuple(sorted(size for size in sizes if size > 1))
 
@@ -84,6 +97,14 @@ def extrapolate(
         level: Chance with which the interval would hold the risk if no law went further astray.
         correlation: How the risks at two sizes err together, by ascending size, as a `SizeCurve`
             knows it; as if they were of different targets, if not given.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=2_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> curve = rr.measure_sizes(seen, rr.Hamming(), users=rr.estimates.sizes_to_fit(2_000))
+        >>> further = rr.estimates.extrapolate(curve, [10_000])
+        >>> print(further.predicted[10_000])
+        0.7271% [0.2154%, 2.4692%] (95%, n=2,000)
     """
     level = confidence(level)
     curve = _curve(measured, level, correlation)

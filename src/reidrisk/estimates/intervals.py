@@ -21,6 +21,10 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
     Args:
         shares: At least two independent numbers between 0 and 1.
         level: Chance with which such intervals hold the mean.
+
+    Example:
+        >>> print(rr.estimates.mean_of_shares([0.31, 0.29, 0.3, 0.33]))
+        30.7500% [28.0325%, 33.4675%] (95%, n=4)
     """
     values, level = numbers("shares", shares, least=2), confidence(level)
     trials, mean, tail = len(values), float(values.mean()), (1 - level) / 2
@@ -35,7 +39,16 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def confidence(level: float) -> float:
-    """Return the level of an interval if it is one."""
+    """Return the level of an interval if it is one.
+
+    Example:
+        >>> rr.estimates.confidence(0.95)
+        0.95
+        >>> rr.estimates.confidence(1)
+        Traceback (most recent call last):
+            ...
+        reidrisk.errors.InvalidInput: level is above 0 and below 1, such as 0.95; got 1
+    """
     level = probability("level", level)
     if not 0 < level < 1:
         raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
@@ -43,5 +56,10 @@ def confidence(level: float) -> float:
 
 
 def standard_errors(level: float) -> float:
-    """How many standard errors a normal interval reaches to each side."""
+    """How many standard errors a normal interval reaches to each side.
+
+    Example:
+        >>> round(rr.estimates.standard_errors(0.95), 3)
+        1.96
+    """
     return float(scipy.special.ndtri((1 + level) / 2))

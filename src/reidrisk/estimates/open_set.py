@@ -37,6 +37,16 @@ class Decision:
         wrong: Share of those present for whom someone else is named.
         accused: Share of strangers for whom somebody is named.
         false: Share of what is said that is false; None if nothing was said.
+
+    Example:
+        >>> sure, strangers = np.linspace(0.0, 1.0, 200), np.linspace(0.0, 0.5, 200)
+        >>> right = np.where(sure > 0.4, 1.0, 0.0)
+        >>> found = rr.estimates.open_set(sure, right, strangers, present=0.5, wanted=[0.05])
+        >>> (careful,) = [one for one in found if one.wanted == 0.05]
+        >>> print(careful.right)
+        52.0000% [43.8576%, 60.0664%] (95%, n=200)
+        >>> print(careful.accused)
+        5.0000% [1.3719%, 12.2766%] (95%, n=100)
     """
 
     threshold: float
@@ -61,6 +71,15 @@ class OpenSet:
         not_assessed: Targets and strangers of whom nothing was seen.
         present: Share of visitors who are known: for `false` and for the posterior.
         decisions: Along the whole trade-off, the most cautious first; the last names everybody.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, strangers=0.3, seed=7)
+        >>> found, *_ = rr.measure_strangers(seen, rr.Hamming(), present=0.5)
+        >>> found.attack, found.targets, found.strangers
+        ('hamming', 725, 275)
+        >>> print(found.decisions[-1].accused)
+        100.0000% [96.8521%, 100.0000%] (95%, n=137)
     """
 
     attack: str
@@ -131,6 +150,14 @@ def open_set(
         level: Chance with which each interval holds what it estimates.
         assessed: For each target whether it counts among those named rightly and wrongly; all, if
             not given. Claims about the others are claims all the same: they count among the false.
+
+    Example:
+        >>> sure, strangers = np.linspace(0.0, 1.0, 200), np.linspace(0.0, 0.5, 200)
+        >>> right = np.where(sure > 0.4, 1.0, 0.0)
+        >>> found = rr.estimates.open_set(sure, right, strangers, present=0.5, wanted=[0.05])
+        >>> (careful,) = [one for one in found if one.wanted == 0.05]
+        >>> round(careful.threshold, 2), careful.right.value, careful.accused.value
+        (0.48, 0.52, 0.05)
     """
     everything = -np.inf, np.inf
     named = numbers("sure", sure, low=everything[0], high=everything[1])

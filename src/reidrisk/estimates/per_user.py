@@ -42,6 +42,14 @@ class PerUserRisk:
     each other. All speak of the population from which the users were drawn. The *low end* of the
     worst decile is a limit of something smaller, "at least": the risk of the tenth that few repeats
     can pick out.
+
+    Example:
+        >>> credits = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], (50, 1))
+        >>> spread = rr.estimates.per_user_risk(credits)
+        >>> spread.repeats, spread.risks[:2].round(2).tolist()
+        (3, [0.67, 0.0])
+        >>> round(spread.worst_decile.value, 2)
+        0.64
     """
 
     risks: Numbers
@@ -63,6 +71,12 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:
             random order; repeats of a user are independent.
         level: Chance with which each interval holds what it estimates: proved for the mean,
             simulated for the others.
+
+    Example:
+        >>> credits = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], (50, 1))
+        >>> spread = rr.estimates.per_user_risk(credits)
+        >>> print(spread.mean)
+        33.3333% [24.5625%, 42.0928%] (95%, n=100)
     """
     values, level = table("credits", credits, columns=2), confidence(level)
     risks = values.mean(axis=1)

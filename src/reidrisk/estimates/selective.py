@@ -28,6 +28,13 @@ class Selective:
         right: Share right among those named, on targets that had no part in choosing whom to name;
             None if nobody is named.
         expected_right: Expected number of targets named rightly.
+
+    Example:
+        >>> sure = np.tile([0.2, 0.2, 0.99, 0.99], 250)
+        >>> right = np.where(sure > 0.5, 1.0, 0.0)
+        >>> (one,) = rr.estimates.selective(sure, right, precisions=[0.9])
+        >>> one.named.value, one.right.value, one.expected_right
+        (0.5, 1.0, 500.0)
     """
 
     precision: float
@@ -65,6 +72,13 @@ def selective(
         level: Chance with which each interval holds what it estimates, and with which those named
             are right as often as asked: as a mean over the population, for each precision on its
             own. The share that came true varies about this mean.
+
+    Example:
+        >>> sure = np.tile([0.2, 0.2, 0.99, 0.99], 250)
+        >>> right = np.where(sure > 0.5, 1.0, 0.0)
+        >>> (one,) = rr.estimates.selective(sure, right, precisions=[0.9])
+        >>> print(one.named)
+        50.0000% [46.4115%, 53.5885%] (95%, n=1,000)
     """
     claims, right = claims_and_credits(claimed, credits, least=2)
     asked = [probability("a precision", precision) for precision in precisions]
@@ -146,6 +160,10 @@ def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:
 
     Returns:
         At most 200 rows of coverage and precision, by rising coverage, densest where it is small.
+
+    Example:
+        >>> rr.estimates.risk_coverage([0.9, 0.5, 0.1], [1.0, 1.0, 0.0]).round(3).tolist()
+        [[0.333, 1.0], [0.667, 1.0], [1.0, 0.667]]
     """
     claims, right = claims_and_credits(claimed, credits)
     _, which, counts = np.unique(-claims, return_inverse=True, return_counts=True)

@@ -20,7 +20,12 @@ CLOSE = 1e-4
 
 @dataclass(frozen=True, slots=True)
 class SequenceTarget:
-    """Bits per epoch of a sequence that a fit should come close to.  Paper: table 1 for eight."""
+    """Bits per epoch of a sequence that a fit should come close to.  Paper: table 1 for eight.
+
+    Example:
+        >>> rr.data.SequenceTarget(epochs=4, entropy=6.4, mutual_information=1.0)
+        SequenceTarget(epochs=4, entropy=6.4, mutual_information=1.0)
+    """
 
     epochs: int = 8
     entropy: float = 6.54
@@ -45,6 +50,12 @@ class PopulationFit:
         sequence: Its bits per epoch over several epochs, if a target was given for them.
         sequence_miss: Largest distance to that target, in bits; it is by Monte Carlo.
         others: The best fits with other numbers of types, and their largest distances.
+
+    Example:
+        >>> small = rr.data.Interests(topics=40, size=3)
+        >>> found = rr.data.fit_population(4.5, 0.8, types=8, like=small)
+        >>> found.fits, found.interests.types, round(found.information.entropy, 2)
+        (True, 8, 4.5)
     """
 
     interests: Interests
@@ -100,8 +111,8 @@ def fit_population(
         samples: Sequences for each Monte Carlo estimate.
 
     Example:
-        >>> small = Interests(topics=40, size=3)
-        >>> found = fit_population(4.5, 0.8, types=8, like=small)
+        >>> small = rr.data.Interests(topics=40, size=3)
+        >>> found = rr.data.fit_population(4.5, 0.8, types=8, like=small)
         >>> found.fits
         True
     """

@@ -22,7 +22,14 @@ BLOCK = 2048
 
 @dataclass(frozen=True, slots=True)
 class SequenceInformation:
-    """Bits per epoch of a sequence: of a site, given another site's, and shared by the two."""
+    """Bits per epoch of a sequence: of a site, given another site's, and shared by the two.
+
+    Example:
+        >>> interests = rr.data.Interests(topics=40, types=4)
+        >>> bits = rr.data.sequence_information(interests, epochs=2, samples=1_000)
+        >>> bits.epochs, round(bits.mutual_information.value, 2)
+        (2, 0.58)
+    """
 
     epochs: int
     samples: int
@@ -40,6 +47,11 @@ class SequenceChances:
         noise: The release's.
         single: Topics x types, that a site shows a topic.
         joint: Topics x topics x types, that two sites show two topics in the same epoch.
+
+    Example:
+        >>> chances = rr.data.SequenceChances.of(rr.data.Interests(topics=40, types=4), noise=0.05)
+        >>> chances.single.shape, chances.joint.shape
+        ((40, 4), (40, 40, 4))
     """
 
     interests: Interests
@@ -95,7 +107,8 @@ def sequence_information(
     """Bits per epoch of sequences of `epochs` epochs, by Monte Carlo.  Paper: section 8.4.
 
     Example:
-        >>> bits = sequence_information(Interests(topics=40, types=4), epochs=2, samples=1000)
+        >>> interests = rr.data.Interests(topics=40, types=4)
+        >>> bits = rr.data.sequence_information(interests, epochs=2, samples=1_000)
         >>> bits.entropy.value > bits.conditional_entropy.value
         True
     """

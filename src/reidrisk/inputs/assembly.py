@@ -38,6 +38,13 @@ class Choices:
             nothing is seen of them there. "pad": they get random sets. "drop": leave them out.
         duplicates: Whether several rows of one user, epoch and token are refused, the default, or
             their weights are added.
+
+    Example:
+        >>> choices = rr.data.Choices(taxonomy=[5, 7, 9], absent="drop")
+        >>> choices.duplicates
+        'refuse'
+        >>> rr.data.make_profiles([1, 2], [1, 1], [5, 7], taxonomy=[5, 7, 9]).tokens
+        3
     """
 
     taxonomy: Labels = None
@@ -72,9 +79,11 @@ def make_profiles(
 ) -> Profiles:
     """Profiles from columns of equal length; `choices` are those of `Choices`.
 
-    >>> people = make_profiles(["ann", "ann", "bob"], [1, 1, 1], [5, 7, 5], [2.0, 1.0, 4.0])
-    >>> people.users, people.epochs, people.labels.tolist()
-    (2, 1, [5, 7])
+    Example:
+        >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
+        >>> people = rr.data.make_profiles(users, [1, 1, 1], [5, 7, 5], weights)
+        >>> people.users, people.epochs, people.labels.tolist()
+        (2, 1, [5, 7])
     """
     columns = {"user": user, "epoch": epoch, "token": token, "weight": weight}
     given = {name: values for name, values in columns.items() if values is not None}

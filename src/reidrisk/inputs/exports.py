@@ -73,6 +73,12 @@ def write_observations(
             and the seed. If it is given, shards of the same origin that are done are not made
             again: who was stopped goes on.
         progress: Of shards: told how many users of how many are written.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.data.write_observations(rr.TopicsApi(topics=40).observe(people, seed=7), "seen")
+        >>> rr.data.read_linked("seen/known.parquet", "seen/anonymous.parquet").known
+        <TokenRows 1000 x 2>
     """
     words, shown = _labels(seen, labels), _observations(seen)
     known, users, anonymous = shown.known, _users_of(seen, ids), shown.anonymous
@@ -124,6 +130,13 @@ def write_tfrecord_observations(
         labels: The whole number that names each token; by default that of `Linked`, else its number
             from 0 on.
         top_sets: Users x slots x top, as `people.top_sets` gives them.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> rr.data.write_tfrecord_observations(seen, "seen.tfrecord", ids=people.ids)
+        >>> rr.data.read_tfrecord_observations("seen.tfrecord").truth[:3].tolist()
+        [0, 1, 2]
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
     if words.dtype.kind not in "iu":
@@ -162,6 +175,12 @@ def write_profiles(people: Profiles, path: AnyPath) -> None:
     """Write `user, epoch, token, weight` as `.parquet` or `.csv`.
 
     An epoch in which a user was present without any interest is one row of weight zero.
+
+    Example:
+        >>> people = rr.data.make_profiles(["ann", "bob"], [1, 1], [5, 7])
+        >>> rr.data.write_profiles(people, "people.csv")
+        >>> rr.data.read_profiles("people.csv").ids.tolist()
+        ['ann', 'bob']
     """
     _write_long(path, (_long(people, start) for start in range(0, people.users, CHUNK)))
 
@@ -174,7 +193,14 @@ def write_top_sets(
     seed: int,
     labels: Any = None,
 ) -> None:
-    """Write the top tokens of any people as `user, epoch, token, weight`, each of weight 1."""
+    """Write the top tokens of any people as `user, epoch, token, weight`, each of weight 1.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
+        >>> rr.data.write_top_sets(people, "tops.parquet", top=5, seed=0)
+        >>> rr.data.read_profiles("tops.parquet").counts.rows
+        1000
+    """
     words = np.arange(people.tokens) if labels is None else np.asarray(labels)
     _write_long(path, (
         _long_sets(people, start, min(start + CHUNK, people.users), top, seed, words)
@@ -186,6 +212,12 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
     """Write `user_id`, `epoch_{t}_topics`, `epoch_{t}_weights`, which the authors' simulator reads.
 
     Weights are rounded to single precision, and epochs are numbered from 0 on.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2], [0, 0, 0], [5, 7, 5], [2.0, 1.0, 4.0])
+        >>> rr.data.write_tfrecord_profiles(people, "people.tfrecord")
+        >>> rr.data.read_tfrecord_profiles("people.tfrecord").users
+        2
     """
     if people.labels.dtype.kind not in "iu":
         raise InvalidInput("tokens must be whole numbers in a TFRecord file; number them")

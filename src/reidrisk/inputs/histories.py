@@ -51,6 +51,12 @@ class Epochs:
         count: How many there are; by default as many as begin until the last visit.
         every: How long after an epoch the next one begins, if not at once: the paper used eight
             overlapping weeks, each three days after the one before.
+
+    Example:
+        >>> from datetime import timedelta
+        >>> weeks = rr.data.Epochs(every=timedelta(days=3), count=8)
+        >>> weeks.length.days
+        7
     """
 
     length: timedelta = WEEK
@@ -127,6 +133,16 @@ def read_histories(
             only visits domains without tokens is present, and gets random tokens.
 
     Visits outside the epochs and visits without tokens are counted in `counts`.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> days = ["2026-11-02", "2026-11-03", "2026-11-10"]
+        >>> domains = ["a.example", "b.example", "b.example"]
+        >>> visits = table({"user": ["ann", "bob", "ann"], "timestamp": days, "domain": domains})
+        >>> parquet.write_table(visits, "visits.parquet")
+        >>> people = rr.data.read_histories("visits.parquet", {"a.example": [5], "b.example": [7]})
+        >>> people.users, people.epochs, people.labels.tolist()
+        (2, 2, [5, 7])
     """
     choices = Choices(taxonomy=taxonomy, absent=absent, duplicates="add")
     table = domain_table(domains)

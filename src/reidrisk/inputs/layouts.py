@@ -21,6 +21,11 @@ class Layout:
         columns: Columns that become slots, in this order: age, postcode, genre.
         header: Whether the first line names the columns; if not given, the file is looked at.
         separator: What stands between two columns, one sign or `::`; if not given, as above.
+
+    Example:
+        >>> layout = rr.data.Layout(user="household_id", item="cat_id", count="items")
+        >>> layout.user, layout.header
+        ('household_id', None)
     """
 
     user: str | None = None

@@ -47,6 +47,14 @@ class ParquetRows:
     groups that it touches, so row groups of 50,000 to 500,000 rows serve best. Several threads may
     read at a time. It travels as names of files: whoever gets it reads for himself, and refuses a
     file that changed in between.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> import pyarrow.parquet as pq
+        >>> pq.write_table(pa.table({"age": [3, 0, 2], "town": [1, None, 2]}), "known.parquet")
+        >>> rows = rr.ParquetRows("known.parquet", tokens=4, columns=["age", "town"])
+        >>> rows.users, rows.slots, rows.block(0, 2).tolist()
+        (3, 2, [[3, 1], [0, -1]])
     """
 
     kind: ClassVar[Kind] = Kind.TOKENS

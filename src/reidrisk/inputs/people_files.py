@@ -119,6 +119,17 @@ class PeopleFiles:
         text: Whether ids are text; else they are whole numbers.
         every_epoch: Epochs of all files, sorted; those that were not asked for too.
         tables: How files are read.
+
+    Example:
+        >>> from pathlib import Path
+        >>> Path("lake").mkdir()
+        >>> for first in (0, 100):
+        ...     users = np.arange(first, first + 100)
+        ...     people = rr.data.make_profiles(users, np.ones(100, int), users % 7)
+        ...     rr.data.write_profiles(people, f"lake/part-{first:03}.parquet")
+        >>> people = rr.data.open_profiles("lake")
+        >>> people.users, people.starts.tolist(), [file.name for file in people.files]
+        (200, [0, 100, 200], ['part-000.parquet', 'part-100.parquet'])
     """
 
     files: tuple[Path, ...]
@@ -314,6 +325,12 @@ def open_profiles(
         columns: The names in the files of the columns that are called otherwise there.
         layout: The same in other words, and how the files are cut.
         choices: `taxonomy`, `epochs`, `absent` and `duplicates`, as explained at `Choices`.
+
+    Example:
+        >>> people = rr.data.make_profiles(["ann", "ann", "bob"], [1, 1, 1], [5, 7, 5])
+        >>> rr.data.write_profiles(people, "people.parquet")
+        >>> rr.data.open_profiles("people.parquet").users
+        2
     """
     said, files = layout or Layout(), tuple(files_of(path, TYPES))
     chosen = Choices(**choices)

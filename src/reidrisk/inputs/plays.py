@@ -70,6 +70,14 @@ def read_plays(
         progress: Called with the bytes that have been read and all bytes there are.
 
     Without a column of counts every row counts once; without one of epochs there is one epoch.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> rows = table({"user": [1, 1, 2], "track": ["x", "y", "x"], "plays": [3, 1, 2]})
+        >>> parquet.write_table(rows, "plays.parquet")
+        >>> people = rr.data.read_plays("plays.parquet")
+        >>> people.users, people.labels.tolist()
+        (2, ['x', 'y'])
     """
     choices = Choices(taxonomy=taxonomy, duplicates=duplicates)
     files = files_of(path, TYPES)
@@ -113,6 +121,14 @@ def plays_layout(path: AnyPath, layout: Layout = LAYOUT, *, counts: bool = True)
         path: The file, or a folder of files of which the first is looked at.
         layout: What is known.
         counts: Whether counts are looked for.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> rows = table({"listener": ["ann", "bob"], "track": ["x", "y"], "plays": [3, 2]})
+        >>> parquet.write_table(rows, "plays.parquet")
+        >>> layout = rr.data.plays_layout("plays.parquet")
+        >>> layout.user, layout.item, layout.count
+        ('listener', 'track', 'plays')
     """
     file = files_of(path, TYPES)[0]
     opened = open_table(file, layout)

@@ -82,6 +82,14 @@ def read_profiles(
 
     Without a column of weights every row weighs 1; a column that seems to hold weights is refused
     unless it is named. Other columns are not read.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> rows = table({"user": [1, 1, 2], "epoch": [1, 2, 1], "token": ["x", "y", "x"]})
+        >>> parquet.write_table(rows, "people.parquet")
+        >>> people = rr.data.read_profiles("people.parquet")
+        >>> people.users, people.epochs, people.complete
+        (2, 2, False)
     """
     chosen = Choices(**choices)
     named = people_columns(layout, columns)
@@ -99,7 +107,14 @@ def people_columns(layout: Layout, columns: Mapping[str, str] | None) -> dict[st
 
 @offering("column")
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
-    """Labels of all tokens from a column of a table with a header, by default its first."""
+    """Labels of all tokens from a column of a table with a header, by default its first.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> parquet.write_table(table({"topic": ["jazz", "rock"]}), "topics.parquet")
+        >>> rr.data.read_taxonomy("topics.parquet").tolist()
+        ['jazz', 'rock']
+    """
     layout = Layout(header=True)
     name = column or column_names(files_of(path, TYPES)[0], layout)[0]
     table, source = read_table(path, {"token": TEXT}, {"token": name}, layout=layout)

@@ -23,6 +23,11 @@ class TopicTree:
         parents: The token above each one, -1 for a root: `parents` of `TopicsApi`.
         buckets: Utility of each one, that of its root: `buckets` of `TopicsApi`. Empty if the
             buckets were not given.
+
+    Example:
+        >>> tree = rr.data.TopicTree(ids=(1, 7), names=("/Arts", "/Arts/Music"), parents=(-1, 0))
+        >>> rr.TopicsApi(topics=2, top=1, parents=tree.parents).topics
+        2
     """
 
     ids: tuple[int, ...]
@@ -41,6 +46,14 @@ def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
     Args:
         path: A table of two columns, whatever they are called: id, path of the topic.
         buckets: A table of two columns: root, High or Standard.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> topics = table({"id": [7, 1], "topic": ["/Arts/Music", "/Arts"]})
+        >>> parquet.write_table(topics, "tree.parquet")
+        >>> tree = rr.data.read_topic_tree("tree.parquet")
+        >>> tree.names, tree.parents
+        (('/Arts', '/Arts/Music'), (-1, 0))
     """
     topics: dict[int, str] = {}
     for place, number, name in _pairs(path):

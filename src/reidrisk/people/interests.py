@@ -29,7 +29,13 @@ MOST_TYPE_PAIRS = 250_000_000
 
 @dataclass(frozen=True)
 class Information:
-    """Bits that one epoch shows: of a site, of a site given another, and shared by the two."""
+    """Bits that one epoch shows: of a site, of a site given another, and shared by the two.
+
+    Example:
+        >>> bits = rr.data.Interests(topics=40, types=6).information(noise=0.05)
+        >>> round(bits.entropy, 2), round(bits.mutual_information, 2)
+        (4.92, 0.47)
+    """
 
     entropy: float
     conditional_entropy: float
@@ -54,6 +60,11 @@ class Interests:
             drawn anew from all types.
         moods: In each epoch a user is also in one of this many moods of its type, drawn anew.
         mood_sigma: How much the moods of a type differ.
+
+    Example:
+        >>> interests = rr.data.Interests(topics=40, types=6)
+        >>> round(interests.information(noise=0.05).mutual_information, 2)
+        0.47
     """
 
     topics: int = 349

@@ -15,6 +15,13 @@ class Cells:
         starts: Where each cell begins in `members`, and behind the last one its end.
         members: Tokens, ascending in each cell.
         weights: How much each counts, above zero.
+
+    Example:
+        >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
+        >>> people = rr.data.make_profiles(users, [1, 1, 1], [5, 7, 5], weights)
+        >>> cells = people.cells(0, 1)
+        >>> cells.starts.tolist(), cells.members.tolist(), cells.weights.tolist()
+        ([0, 2], [0, 1], [2.0, 1.0])
     """
 
     starts: NDArray[np.int64]
@@ -27,6 +34,13 @@ class People(Protocol):
 
     Randomness belongs to users: what is returned for a user depends on the seed and that user
     alone, never on the others, the chunk or the order.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> people.users, people.epochs, people.tokens, people.complete
+        (1000, 2, 40, True)
+        >>> people.top_sets(7, 8, top=3, seed=0).tolist()
+        [[[15, 35, 7], [32, 15, 7]]]
     """
 
     @property

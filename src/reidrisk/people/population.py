@@ -30,6 +30,12 @@ class SyntheticTopics:
         epochs: How many; the first four of eight are the four you get with `epochs=4`.
         seed: Another seed, other users of the same kind.
         interests: How topics are spread over users.
+
+    Example:
+        >>> interests = rr.data.Interests(topics=40)
+        >>> people = rr.data.SyntheticTopics(users=1_000, epochs=2, seed=1, interests=interests)
+        >>> people.users, people.tokens
+        (1000, 40)
     """
 
     users: int
@@ -170,7 +176,7 @@ def synthetic_topics(
     The arguments after `seed` are those of `Interests`; independent Zipf sets have `sigma=0`.
 
     Example:
-        >>> people = synthetic_topics(users=1_000_000, seed=1)
+        >>> people = rr.data.synthetic_topics(users=1_000_000, seed=1)
         >>> people.top_sets(7, 8, top=5, seed=0).shape
         (1, 8, 5)
         >>> round(people.mutual_information(noise=0.05), 4)

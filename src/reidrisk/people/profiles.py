@@ -36,6 +36,11 @@ class Counts:
         dropped_rows: Their rows.
         absent: Pairs of a user and an epoch without any row, among the users who were kept.
         visits_without_tokens: Visits to domains that have no token.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2], [1, 2, 1], [5, 7, 5], absent="drop")
+        >>> people.counts.rows, people.counts.dropped_users, people.counts.dropped_rows
+        (3, 1, 1)
     """
 
     rows: int
@@ -70,6 +75,14 @@ class Profiles:
         absent: What a user gets for an epoch without any row: "missing", nothing is seen; "pad", a
             random set; with "drop" such users have been left out.
         counts: What was read and what was left out.
+
+    Example:
+        >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
+        >>> people = rr.data.make_profiles(users, [1, 1, 1], [5, 7, 5], weights)
+        >>> people.ids.tolist(), people.labels.tolist()
+        (['ann', 'bob'], [5, 7])
+        >>> people.top_sets(0, 2, top=1, seed=0).tolist()
+        [[[0]], [[0]]]
     """
 
     ids: NDArray[Any]

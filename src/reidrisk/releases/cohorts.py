@@ -35,6 +35,13 @@ class Cohorts:
     Args:
         users: How many users each cohort has at least. With n users there are n // k cohorts, whose
             sizes differ by at most one.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.releases.observe(rr.Cohorts(users=50), people, seed=7)
+        >>> print(rr.measure(seen, rr.Hamming()))
+        hamming, 1,000 users (guessing 0.001)
+          after  1 slots: 2.0000% [1.1382%, 3.2376%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "cohorts"

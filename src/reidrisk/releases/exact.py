@@ -25,6 +25,12 @@ class ExactRows:
     Attributes:
         chances: Users x outcomes, sparse; rows sum to 1. `reidrisk.RepresentationMatrix` takes it.
         outcomes: Outcomes x slots, what each column stands for; -1 where nothing is shown.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 2], [1, 1], [5, 7])
+        >>> exact = rr.TopicsApi(topics=2, top=1, noise=0.2).rows(people)
+        >>> exact.outcomes.tolist(), exact.chances.toarray().round(3).tolist()
+        ([[0], [1]], [[0.9, 0.1], [0.1, 0.9]])
     """
 
     chances: "scipy.sparse.csr_array"

@@ -22,6 +22,11 @@ class GapChances:
         known: That the known site's slot is empty.
         shown: That the other site's is.
         both: That both are; at most either.
+
+    Example:
+        >>> chances = rr.releases.GapChances.of(np.array([0.2]), one=0.1, other=0.1)
+        >>> chances.given_gap.round(3).tolist(), chances.given_token.round(3).tolist()
+        ([0.556], [0.111])
     """
 
     known: Floats

@@ -42,8 +42,10 @@ class Generalised:
         of: What shows the tokens.
 
     Example:
-        >>> Generalised(users=20, of=ItemSamples(samples=4)).name
-        'generalised'
+        >>> people = rr.data.make_profiles([1, 2, 3, 4], [1] * 4, ["oat", "rye", "tea", "tea"])
+        >>> release = rr.Generalised(users=2, of=rr.ItemSamples(samples=1))
+        >>> rr.releases.prepared(release, people).show(people, 0, 4, site=1, seed=7).tolist()
+        [[0], [0], [1], [1]]
     """
 
     name: ClassVar[str] = "generalised"

@@ -31,6 +31,12 @@ class ItemSamples:
         samples: Items that a site is shown.
         by_count: Whether an item is drawn in proportion to its weight; else all are alike.
         replacement: Whether an item may be drawn again.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2, 2], [1, 1, 1, 1], ["tea", "rye", "tea", "oil"])
+        >>> release = rr.ItemSamples(samples=2, replacement=False)
+        >>> np.sort(release.show(people, 0, 2, site=1, seed=7)).tolist()
+        [[1, 2], [0, 2]]
     """
 
     name: ClassVar[str] = "item-samples"

@@ -26,6 +26,13 @@ class MinimumUsers:
     Args:
         users: How many users must hold a token, in whatever epoch.
         of: What shows the tokens.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2, 2], [1, 1, 1, 1], ["tea", "rye", "tea", "oil"])
+        >>> release = rr.MinimumUsers(2, of=rr.ItemSamples(samples=2, replacement=False))
+        >>> shows = rr.releases.prepared(release, people)
+        >>> np.sort(shows.show(people, 0, 2, site=1, seed=7)).tolist()
+        [[-1, 0], [-1, 0]]
     """
 
     name: ClassVar[str] = "minimum-users"

@@ -60,6 +60,12 @@ def observe(
         seed: Same seed, same draws, whatever the chunks, the order and the threads.
         hold: Brings known rows to where they are worked on, such as `hold` of an engine; into
             memory if None.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.releases.observe(rr.TopicsApi(topics=40), people, targets=100, seed=7)
+        >>> seen.known, len(seen.anonymous)
+        (<TokenRows 1000 x 2>, 100)
     """
     known_sites = (*KNOWN_SITES, *range(3, whole_number("sites", sites, least=2) + 1))
     shows = prepared(release, people)
@@ -78,6 +84,11 @@ def reveal(
     """What a full-information attacker has: everyone's secrets, and what site 2 was shown.
 
     The targets, the strangers and what is shown of them are those of `observe` with the same seed.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.releases.reveal(rr.TopicsApi(topics=40), people, targets=100, seed=7).known
+        <SetRows 1000 x 2 x 5>
     """
     shows = prepared(release, people)
     asked(shows, Reveals, "full information")
@@ -98,6 +109,12 @@ def repeat(
         rows: Of the users to repeat, counted as in `known`.
         repeats: How often.
         seed: That of `observe`.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> release = rr.TopicsApi(topics=40)
+        >>> rr.releases.repeat(release, people, np.array([3]), repeats=4, seed=7).tolist()
+        [[[39, 29], [39, 22], [6, 36], [25, 36]]]
     """
     count = whole_number("repeats", repeats, least=1)
     rows = np.asarray(rows, np.int64)
@@ -114,7 +131,12 @@ def repeat(
 
 
 def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
-    """Who is a stranger: by a hash of the id, and with a larger share they still are."""
+    """Who is a stranger: by a hash of the id, and with a larger share they still are.
+
+    Example:
+        >>> rr.releases.are_strangers(np.arange(6), share=0.3, seed=2).tolist()
+        [False, False, False, False, False, True]
+    """
     return strangers_of(share, seed).of(ids)
 
 

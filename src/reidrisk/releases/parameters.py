@@ -37,6 +37,11 @@ class Parameter:
         needed: Whether it has no default.
         default: What it is if nothing is said.
         of_people: Whether it is the size of people's alphabet, and theirs unless told.
+
+    Example:
+        >>> noise = rr.releases.parameters_of(rr.TopicsApi)["noise"]
+        >>> noise.range, noise.default, noise.safer_as_it_grows
+        ('a share from 0 to 1', 0.05, True)
     """
 
     name: str
@@ -83,13 +88,30 @@ class Parameter:
 
 
 def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
-    """A field of a release with what is to be known about it; `facts` are those of `Parameter`."""
+    """A field of a release with what is to be known about it; `facts` are those of `Parameter`.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> @dataclass(frozen=True)
+        ... class Rounded:
+        ...     digits: int = rr.releases.parameter(2, help="Digits that stay", least=0)
+        >>> rr.releases.parameters_of(Rounded)["digits"].range
+        'a whole number of at least 0'
+    """
     keyword = facts.pop("kw_only", dataclasses.MISSING)
     return field(default=default, kw_only=keyword, metadata={_KEY: {"help": help, **facts}})
 
 
 def parameters_of(release: Any) -> dict[str, Parameter]:
-    """Parameters of a release, or of a class of them, by name."""
+    """Parameters of a release, or of a class of them, by name.
+
+    Example:
+        >>> for one in rr.releases.parameters_of(rr.ItemSamples).values():
+        ...     print(f"{one.name}: {one.range}")
+        samples: a whole number of at least 1
+        by_count: true or false
+        replacement: true or false
+    """
     kind = release if isinstance(release, type) else type(release)
     if not dataclasses.is_dataclass(kind):
         raise InvalidInput(

@@ -32,7 +32,7 @@ class RandomisedResponse:
         epsilon: Local differential privacy of one slot, in nats; infinite shows the truth.
 
     Example:
-        >>> RandomisedResponse(epsilon=math.log(3)).one_of_top(2).q_in
+        >>> round(rr.RandomisedResponse(epsilon=1.0986).one_of_top(2).q_in, 3)
         0.75
     """
 

@@ -43,7 +43,14 @@ class Crowd(Protocol):
 
 @runtime_checkable
 class Release(Protocol):
-    """A mechanism that turns people into what a site sees."""
+    """A mechanism that turns people into what a site sees.
+
+    Example:
+        >>> isinstance(rr.TopicsApi(), rr.releases.Release)
+        True
+        >>> isinstance(rr.Cohorts(users=50), rr.releases.Release)
+        False
+    """
 
     @property
     def name(self) -> str:
@@ -85,6 +92,10 @@ class Surveys(Protocol):
 
     It shows nothing itself: `surveyed` gives the release that does, with what was learned of the
     people held fixed. Whoever shows people goes through `prepared`.
+
+    Example:
+        >>> isinstance(rr.Cohorts(users=50), rr.releases.Surveys)
+        True
     """
 
     @property
@@ -116,6 +127,13 @@ def prepared(release: AnyRelease, people: People) -> Release:
 
     A survey takes a pass over all people, so keep what this gives: preparing it again, for the same
     people or for some of them, changes nothing.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> release = rr.Cohorts(users=50)
+        >>> shows = rr.releases.prepared(release, people)
+        >>> hasattr(release, "show"), hasattr(shows, "show")
+        (False, True)
     """
     return release.surveyed(people) if isinstance(release, Surveys) else release
 
@@ -158,7 +176,14 @@ class AlwaysShows(Protocol):
 
 @runtime_checkable
 class Recodes(Protocol):
-    """A release that shows something else in place of tokens that people have."""
+    """A release that shows something else in place of tokens that people have.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 2, 3], [1, 1, 1], ["rye", "tea", "tea"])
+        >>> release = rr.MinimumUsers(2, of=rr.ItemSamples(samples=1))
+        >>> rr.releases.prepared(release, people).recoded.tolist()
+        [-1, 0]
+    """
 
     @property
     def recoded(self) -> Tokens | None:
@@ -168,7 +193,13 @@ class Recodes(Protocol):
 
 @runtime_checkable
 class KnowsWhoIsThere(Protocol):
-    """A release that knows in which slots a user has something to show."""
+    """A release that knows in which slots a user has something to show.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2], [1, 2, 1], [5, 7, 5])
+        >>> rr.TopicsApi(topics=2, top=1).there(people, 0, 2).tolist()
+        [[True, True], [True, False]]
+    """
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether users `start` to `stop` have something to show: users x slots."""
@@ -187,7 +218,12 @@ class Unordered(Protocol):
 
 @runtime_checkable
 class SaysGaps(Protocol):
-    """A release that says where gaps come from, so that an attacker can weigh them."""
+    """A release that says where gaps come from, so that an attacker can weigh them.
+
+    Example:
+        >>> rr.TopicsApi(topics=40).gaps(np.array([0.1])).given_gap.tolist()
+        [1.0]
+    """
 
     def gaps(self, known: Floats) -> GapChances:
         """Chances of gaps at two sites, given the share of gaps in each slot of the known one."""
@@ -203,6 +239,10 @@ class OneOfTop:
         top: Size of a top set, k.
         q_in: Chance that a token of the top set is shown, given that one is shown at all.
         q_out: Chance that another token is shown.
+
+    Example:
+        >>> rr.TopicsApi(topics=40, top=5, noise=0.05).one_of_top(40)
+        OneOfTop(topics=40, top=5, q_in=0.19125, q_out=0.00125)
     """
 
     topics: int
@@ -213,7 +253,14 @@ class OneOfTop:
 
 @runtime_checkable
 class ShowsOneOfTop(Protocol):
-    """A release that shows tokens of a top set more often than others."""
+    """A release that shows tokens of a top set more often than others.
+
+    Example:
+        >>> isinstance(rr.TopicsApi(), rr.releases.ShowsOneOfTop)
+        True
+        >>> isinstance(rr.ItemSamples(samples=8), rr.releases.ShowsOneOfTop)
+        False
+    """
 
     def one_of_top(self, tokens: int) -> OneOfTop:
         """How, in an alphabet of this size."""
@@ -222,7 +269,13 @@ class ShowsOneOfTop(Protocol):
 
 @runtime_checkable
 class Reveals(Protocol):
-    """A release whose chances follow from what can be held of each user."""
+    """A release whose chances follow from what can be held of each user.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.TopicsApi(topics=40).secrets(people, 0, 1, seed=7).tolist()
+        [[[4, 2, 12, 15, 3], [4, 2, 12, 15, 7]]]
+    """
 
     @property
     def independent_sites(self) -> bool:
@@ -244,7 +297,14 @@ class Reveals(Protocol):
 
 @runtime_checkable
 class Exact(Protocol):
-    """A release whose chances can be written down where worlds are small."""
+    """A release whose chances can be written down where worlds are small.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 2], [1, 1], [5, 7])
+        >>> exact = rr.TopicsApi(topics=2, top=1, noise=0.2).rows(people)
+        >>> rr.theory.random_user_optimum(exact.chances)
+        0.9
+    """
 
     @property
     def independent_sites(self) -> bool:
@@ -265,7 +325,16 @@ class Exact(Protocol):
 
 @runtime_checkable
 class Informs(Protocol):
-    """A release that can tell how many bits two sites share about a user."""
+    """A release that can tell how many bits two sites share about a user.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> for one in rr.TopicsApi(topics=40).information(people, 1, seed=7):
+        ...     print(f"{one.name}: {one.value:.2f} bits")
+        entropy: 5.10 bits
+        conditional entropy: 4.77 bits
+        mutual information: 0.33 bits
+    """
 
     def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
         """Entropies and mutual information for these parameters and people; () if unknown."""

@@ -52,6 +52,12 @@ class Utility:
             to 1; None likewise.
         withheld: Share of slots with nothing although the user had something to show; None if
             nobody had.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> found = rr.releases.utility(rr.TopicsApi(topics=40, noise=0.2), people, seed=7)
+        >>> round(found.real.value, 2), found.withheld.value
+        (0.83, 0.0)
     """
 
     real: Estimate | None
@@ -71,6 +77,11 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
         people: All of them are shown, to site 1.
         seed: As in `observe`, which shows the same.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> print(rr.releases.utility(rr.TopicsApi(topics=40, noise=0.2), people, seed=7).real)
+        83.1000% [80.9085%, 85.1806%] (95%, n=1,000)
     """
     shows, level = prepared(release, people), confidence(level)
     own = own_tokens(shows, people)

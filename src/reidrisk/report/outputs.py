@@ -42,6 +42,12 @@ def html(
 
     Raises:
         InvalidInput: There is no such edition, or it has no place for what is given.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)
+        >>> rr.report.html(result, "report.html").name
+        'report.html'
     """
     if edition not in EDITIONS:
         raise InvalidInput(f"there is no edition {edition!r}; there are {listed(EDITIONS)}")
@@ -60,6 +66,12 @@ def files(
     """Write every chart as SVG, PNG and the CSV of its data, and every other table as CSV.
 
     The folder is made if it is not there. `sections` are more sections, as in `html`.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)
+        >>> sorted(path.name for path in rr.report.files(result, "charts"))[:3]
+        ['information.csv', 'information.png', 'information.svg']
     """
     place = made_folder(Path(folder))
     made: dict[Path, bytes] = {}

@@ -36,6 +36,11 @@ class Column:
         key: Of the number behind it.
         number: Whether there is one.
         breaks: Whether an interval may stand below its value where the page is narrow.
+
+    Example:
+        >>> risk = rr.report.Column("risk", lambda row: f"{row['risk']:.1%}", "risk")
+        >>> risk.show({"risk": 0.023})
+        '2.3%'
     """
 
     heading: str
@@ -77,6 +82,12 @@ class Exhibit:
         open: Whether the table is always shown.
         folded: Whether all but the title is folded away, until somebody asks.
         printed: Places of the rows that are enough on paper; all, if not given.
+
+    Example:
+        >>> risk = rr.report.Column("risk", lambda row: f"{row['risk']:.1%}", "risk")
+        >>> exhibit = rr.report.Exhibit("risk", "Risk", "It is small.", ({"risk": 0.023},), (risk,))
+        >>> exhibit.columns[0].show(exhibit.rows[0])
+        '2.3%'
     """
 
     name: str
@@ -110,6 +121,15 @@ class Section:
         sentences: Paragraphs under the heading.
         exhibits: Tables and charts.
         panels: Whether exhibits stand side by side.
+
+    Example:
+        >>> def section(result):
+        ...     says = f"{result.users:,} users."
+        ...     return rr.report.Section("size", "How many are there?", (says,))
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)
+        >>> rr.report.html(result, "report.html", sections=[section]).name
+        'report.html'
     """
 
     name: str

@@ -58,7 +58,12 @@ def sections(result: Result, more: Sequence[SectionOf] = ()) -> tuple[Section, .
 
 
 def section_at(path: str) -> SectionOf:
-    """A section of someone else, by `package.module:function`."""
+    """A section of someone else, by `package.module:function`.
+
+    Example:
+        >>> rr.report.section_at("reidrisk.report.people:section").__name__
+        'section'
+    """
     return _callable(part_at(path, _WANTED), path)
 
 

@@ -23,6 +23,12 @@ class CosineWeights:
     (c), of the known row (a) and of the anonymous one (b), the score is `c / (sqrt(a) sqrt(b))` in
     double precision, rounded to a whole multiple of 2**-40. All sums are exact and each other step
     is rounded once, so the score is the same everywhere. Where nothing is in common, it is 0.
+
+    Example:
+        >>> cosine = rr.scores.CosineWeights(np.ones(5))
+        >>> scores = cosine.of(np.array([[3, 1], [0, 2]]), np.array([1, 3]))
+        >>> (scores / rr.scores.GRID).tolist()
+        [1.0, 0.0]
     """
 
     square: Gains

@@ -19,6 +19,12 @@ class OverlapWeights:
 
     Known sets and bags count with all their tokens. `OverlapWeights(np.ones(349))` is the size of
     the overlap of two token sets.
+
+    Example:
+        >>> common = rr.OverlapWeights(np.ones(5))
+        >>> scores = common.of(np.array([[3, 1, 4], [0, 1, 2]]), np.array([1, 3, 3]))
+        >>> (scores / rr.scores.GRID).tolist()
+        [2.0, 1.0]
     """
 
     match: Gains
@@ -53,7 +59,12 @@ def common(known: Tokens, shown: Tokens) -> Tokens:
 
 
 def first_shown(rows: Tokens) -> Tokens:
-    """Rows in which a token that was shown before is missing."""
+    """Rows in which a token that was shown before is missing.
+
+    Example:
+        >>> rr.scores.first_shown(np.array([[2, 5, 2, 2]])).tolist()
+        [[2, 5, -1, -1]]
+    """
     order = np.argsort(rows, axis=1, kind="stable")
     ranked = np.take_along_axis(rows, order, axis=1)
     again = ranked[:, 1:] == ranked[:, :-1]

@@ -34,6 +34,12 @@ class RepeatedTokens:
         own: Chance by token.
         often: Chance that a user's own token comes in a place.
         seldom: Chance that any other one does, below `often`.
+
+    Example:
+        >>> score = rr.scores.RepeatedTokens([0.1, 0.1, 0.1], often=0.5, seldom=0.01)
+        >>> scores = score.of(np.array([[0, 0], [0, 1], [1, 2]]), np.array([0, 0]))
+        >>> np.argsort(-scores).tolist()
+        [0, 1, 2]
     """
 
     own: Floats

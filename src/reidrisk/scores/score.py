@@ -29,7 +29,18 @@ Floats: TypeAlias = NDArray[np.float64]
 
 
 class Score(Protocol):
-    """What every engine needs of a score."""
+    """What every engine needs of a score.
+
+    Example:
+        >>> class Same:
+        ...     def check(self, observations):
+        ...         pass
+        ...     def of(self, known, shown):
+        ...         return (known == shown).all(axis=-1).astype(np.int64)
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.LocalEngine().search(seen, Same()).credit.tolist()
+        [1.0]
+    """
 
     def check(self, observations: Observations) -> None:
         """Refuse observations that this score cannot rate."""
@@ -40,7 +51,14 @@ class Score(Protocol):
 
 @runtime_checkable
 class Distribution(Score, Protocol):
-    """A score that stands for a distribution of what is shown, given what is known."""
+    """A score that stands for a distribution of what is shown, given what is known.
+
+    Example:
+        >>> isinstance(rr.TokenWeights(np.ones(4)), rr.scores.Distribution)
+        True
+        >>> isinstance(rr.OverlapWeights(np.ones(4)), rr.scores.Distribution)
+        False
+    """
 
     @property
     def gaps(self) -> bool:
@@ -59,7 +77,14 @@ class Distribution(Score, Protocol):
 
 @runtime_checkable
 class OfAnyone(Distribution, Protocol):
-    """A distribution that also says how likely rows are of which nobody knows whose they are."""
+    """A distribution that also says how likely rows are of which nobody knows whose they are.
+
+    Example:
+        >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> joint = single[:, :, None] * single[:, None, :]
+        >>> isinstance(rr.TypeMixture([0.5, 0.5], single, joint), rr.scores.OfAnyone)
+        True
+    """
 
     def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
         """Logarithm of the chance that a member of the population shows each of these rows.
@@ -71,7 +96,13 @@ class OfAnyone(Distribution, Protocol):
 
 
 def normalised(score: Score) -> Score:
-    """The model that a score stands for; the score itself if it does not say."""
+    """The model that a score stands for; the score itself if it does not say.
+
+    Example:
+        >>> model = rr.scores.normalised(rr.TokenWeights(np.log([3.0, 3.0])))
+        >>> np.exp(model.of(np.array([[0]]), np.array([0])) / rr.scores.GRID).round(3).tolist()
+        [0.75]
+    """
     return score.normalised() if isinstance(score, Distribution) else score
 
 
@@ -101,12 +132,28 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
-    """The gains of each slot, whether they were given for each or once for all."""
+    """The gains of each slot, whether they were given for each or once for all.
+
+    Example:
+        >>> rr.scores.by_slot(np.array([[1.0, 2.0]]), 3).tolist()
+        [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]
+    """
     return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
 
 
 def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
-    """Refuse rows of another kind than a score takes."""
+    """Refuse rows of another kind than a score takes.
+
+    Example:
+        >>> from reidrisk.rows import Kind
+        >>> seen = rr.Observations([[3, 1], [0, 1]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.scores.check_kind("my score", seen, Kind.TOKENS)
+        >>> try:
+        ...     rr.scores.check_kind("my score", seen, Kind.BAGS)
+        ... except rr.InvalidInput as problem:
+        ...     print(str(problem).split(":")[0])
+        known holds one token for each slot; my score rates a bag of tokens, without slots
+    """
     if observations.known.kind not in kinds:
         takes = " or ".join(kind.value for kind in kinds)
         raise InvalidInput(

@@ -46,6 +46,13 @@ class Shortlisted:
     `of` is that of `score` for any two rows: whether one is listed is known where everyone is. The
     evidence of a target sums `score` over everyone, listed or not, so that nobody is surer of a
     guess for having looked at few.
+
+    Example:
+        >>> quick, slow = rr.TokenWeights(np.ones(4)), rr.OverlapWeights(np.ones(4))
+        >>> score = rr.scores.Shortlisted(slow, first=quick, keep_best=2)
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.LocalEngine().search(seen, score).credit.tolist()
+        [1.0]
     """
 
     score: Score
@@ -85,7 +92,16 @@ class Shortlisted:
 
 @dataclass(frozen=True, eq=False)
 class ShortlistedChances(Shortlisted):
-    """The same, if the score of listed rows is a distribution: then it stands for that."""
+    """The same, if the score of listed rows is a distribution: then it stands for that.
+
+    Example:
+        >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> slow = rr.TypeMixture([0.5, 0.5], single, single[:, :, None] * single[:, None, :])
+        >>> quick = rr.TokenWeights(np.ones(2))
+        >>> score = rr.scores.ShortlistedChances(slow, first=quick, keep_best=2)
+        >>> isinstance(score, rr.scores.Distribution)
+        True
+    """
 
     score: OfAnyone
 

@@ -35,6 +35,12 @@ class TokenTable:
         gaps: Whether the last row and column are gains of gaps: `gain[..., -1, known]` where
             nothing is shown, `gain[..., shown, -1]` where nothing is known. Without them a gap on
             either side adds nothing.
+
+    Example:
+        >>> close = rr.TokenTable([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+        >>> scores = close.of(np.array([[0, 2], [1, 2]]), np.array([0, 1]))
+        >>> (scores / rr.scores.GRID).tolist()
+        [3.0, 2.0]
     """
 
     table: Gains

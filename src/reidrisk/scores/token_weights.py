@@ -53,6 +53,12 @@ class TokenWeights:
     and is empty if all its places are free.
 
     `TokenWeights(np.ones(349))` counts the slots that agree.
+
+    Example:
+        >>> agree = rr.TokenWeights(np.ones(4))
+        >>> scores = agree.of(np.array([[3, 1], [0, 1]]), np.array([0, 1]))
+        >>> (scores / rr.scores.GRID).tolist()
+        [1.0, 2.0]
     """
 
     table: Gains
@@ -170,6 +176,13 @@ class NormalisedWeights:
     Args:
         weights: The weights; exp of their gains, over all that may be shown beside what is known
             of a slot, sums to something that is divided by.
+
+    Example:
+        >>> weights = rr.TokenWeights(np.log([3.0, 3.0]))
+        >>> model = rr.scores.NormalisedWeights(weights)
+        >>> scores = model.of(np.array([[0], [0]]), np.array([[0], [1]]))
+        >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
+        [0.75, 0.25]
     """
 
     weights: TokenWeights

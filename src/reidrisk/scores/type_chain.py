@@ -70,6 +70,15 @@ class TypeChain:
     sum over all ways through the classes of the chance of both rows, less that of the known one. It
     is rounded once to whole multiples of 2**-40. A row of chance 0 scores `IMPOSSIBLE`; chances
     below 2**-200 count as 0.
+
+    Example:
+        >>> weights, keep = [0.5, 0.5], [0.9, 0.9]
+        >>> known = [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]]
+        >>> copy = np.full((2, 3), 0.5)
+        >>> score = rr.scores.TypeChain(weights, keep, known, copy, known)
+        >>> scores = score.of(np.array([[0, 0], [1, 1]]), np.array([0, 0]))
+        >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
+        [0.25, 0.065]
     """
 
     chances: ChainChances

@@ -59,6 +59,14 @@ class TypeMixture:
     Without chances of gaps a slot that one side does not see is left to the other: `joint` is
     `single` of the token that is seen, and 1 if neither is. The score is rounded once to whole
     multiples of 2**-40. A row of chance 0 scores `IMPOSSIBLE`; chances below 2**-400 count as 0.
+
+    Example:
+        >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> joint = single[:, :, None] * single[:, None, :]
+        >>> score = rr.TypeMixture([0.5, 0.5], single, joint)
+        >>> scores = score.of(np.array([[0], [1]]), np.array([0]))
+        >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
+        [0.773, 0.278]
     """
 
     chances: Chances

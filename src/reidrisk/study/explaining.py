@@ -65,6 +65,11 @@ class Explanation:
         all: What all slots together allow.
         tokens: Different values of a slot, if that was said.
         limit: The share that `epsilon` was chosen to keep, if it was.
+
+    Example:
+        >>> allowed = rr.explain(epsilon=2.0, users=1_000)
+        >>> round(allowed.one.named, 5), round(allowed.one.odds, 2)
+        (0.00734, 7.39)
     """
 
     epsilon: float
@@ -102,6 +107,13 @@ def explain(
 
     Raises:
         NothingSuffices: No epsilon keeps `max_risk`.
+
+    Example:
+        >>> allowed = rr.explain(max_risk=0.01, users=1_000, slots=2)
+        >>> allowed.epsilon, round(allowed.all.named, 5)
+        (1.155, 0.00998)
+        >>> print(str(allowed).split(". ")[0])
+        To keep the limit of 1 % among 1,000 people, epsilon = 1.155 in each of 2 slots is enough
     """
     if (epsilon is None) == (max_risk is None):
         raise InvalidInput("give either epsilon, to hear what it allows, or max_risk, to find one")

@@ -75,6 +75,13 @@ def run_in(
         InvalidInput: The folder holds a run of another study, of other people, or of another
             version; or what is not of a run at all; or another process runs there. Or it was
             removed or renamed meanwhile.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40))
+        >>> result = rr.study.run_in("weeks", study, people)
+        >>> rr.study.run_in("weeks", study, people) == result
+        True
     """
     engine = LocalEngine() if engine is None else engine
     # First, since it refuses what cannot be run: then the folder stays as it is.

@@ -426,6 +426,15 @@ class Result:
         signoff: What the person who signs adds.
         inputs: Names and hashes of files read.
         versions: Of the package and its libraries.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40))
+        >>> result = study.run(people)
+        >>> [(one.attack, one.slots, round(one.value, 4)) for one in result.risks]
+        [('hamming', 2, 0.0234)]
+        >>> rr.Result.load(result.save("run")) == result
+        True
     """
 
     __pydantic_config__: ClassVar[Any] = STRICT

@@ -34,7 +34,15 @@ _NUMBERS = ("slots", "sizes", "beyond", "guesses")
 
 @dataclass(frozen=True)
 class Repeats:
-    """Whose release is repeated to see the risk of single users, and how often."""
+    """Whose release is repeated to see the risk of single users, and how often.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api, repeats = rr.TopicsApi(topics=40), rr.study.Repeats(users=20, repeats=10)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=api, per_user=repeats)
+        >>> study.run(people).per_user[0].repeats
+        10
+    """
 
     users: int = 200
     repeats: int = 50
@@ -74,6 +82,13 @@ class Study:
         beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40))
+        >>> result = study.run(people)
+        >>> print(result.risks[0].estimate)
+        2.3403% [1.3669%, 3.7266%] (95%, n=1,000)
     """
 
     attacks: tuple[Attack, ...]

@@ -65,6 +65,9 @@ def check_attack(
 
     Raises:
         AssertionError: A promise is broken; the message says which.
+
+    Example:
+        >>> rr.testing.check_attack(rr.Hamming())
     """
     world = _small_world() if seen is None else World(seen, release, panel, population)
     _check_words(attack)

@@ -64,6 +64,17 @@ def check_engine(engine: Any) -> None:
 
     Raises:
         AssertionError: A promise is broken; the message says which.
+
+    Example:
+        >>> class Forgetful(rr.engines.Searches):
+        ...     room = rr.LocalEngine().room
+        ...     def reduce(self, rows, work, merge, **how):
+        ...         return work(iter([]))
+        >>> try:
+        ...     rr.testing.check_engine(Forgetful())
+        ... except AssertionError as broken:
+        ...     print(str(broken).split(";")[0])
+        an engine promises to let every row be seen once, in its place
     """
     _check_reduce(engine)
     for seen, score in _questions():

@@ -83,6 +83,9 @@ def check_release(release: AnyRelease, people: People | None = None, *, seed: in
 
     Raises:
         AssertionError: A promise is broken; the message says which.
+
+    Example:
+        >>> rr.testing.check_release(rr.TopicsApi(topics=6, top=2))
     """
     _keeps(is_frozen(release) and dataclasses.is_dataclass(release), "to be a frozen dataclass")
     name = getattr(release, "name", None)

@@ -34,6 +34,9 @@ def check_score(score: Score, seen: Observations | None = None) -> None:
 
     Raises:
         AssertionError: A promise is broken; the message says which.
+
+    Example:
+        >>> rr.testing.check_score(rr.TokenWeights(np.ones(4)))
     """
     seen = _small_world() if seen is None else seen
     score.check(seen)

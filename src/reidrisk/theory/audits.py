@@ -43,6 +43,10 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
 
     Raises:
         TooLarge: Where all pairs would take more than `MOST_STEPS` comparisons.
+
+    Example:
+        >>> round(rr.theory.local_dp_epsilon([[0.75, 0.25], [0.25, 0.75]]), 4)
+        1.0986
     """
     matrix = RepresentationMatrix.of(matrix)
     delta = probability("delta", delta)
@@ -68,6 +72,12 @@ def anonymity(matrix: MatrixLike) -> int:
     """Largest k for which P is k-anonymous, or 0 where a row is not one-hot.
 
     Every user always shows the same, and at least k - 1 others show it too.  Paper: section 6.2.
+
+    Example:
+        >>> rr.theory.anonymity([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+        2
+        >>> rr.theory.anonymity(rr.theory.listeners())
+        0
     """
     entries = RepresentationMatrix.of(matrix).entries
     if isinstance(entries, scipy.sparse.csc_array):

@@ -12,6 +12,11 @@ def matching_beats_random_user(users: int) -> RepresentationMatrix:
     """Pairs of users who show a symbol of their own or one they share, half and half.
 
     The best random-user accuracy is 3/4, the best matching accuracy 7/8.  Paper: lemma 5.
+
+    Example:
+        >>> pairs = rr.theory.matching_beats_random_user(4)
+        >>> rr.theory.random_user_optimum(pairs), round(rr.theory.upper_matching(pairs), 4)
+        (0.75, 0.875)
     """
     users = whole_number("users", users, least=2)
     if users % 2:
@@ -27,6 +32,11 @@ def safe_without_promise(users: int) -> RepresentationMatrix:
 
     The best accuracy is 2/n, although P is (epsilon, delta)-locally private only with delta = 1
     and not k-anonymous (but for n = 2, where k = 1): neither is necessary.  Paper: lemma 8.
+
+    Example:
+        >>> shown = rr.theory.safe_without_promise(10)
+        >>> rr.theory.random_user_optimum(shown), rr.theory.local_dp_epsilon(shown)
+        (0.2, inf)
     """
     users = whole_number("users", users, least=2)
     second = np.linspace(0.0, 1.0, users)
@@ -44,6 +54,13 @@ def listeners(noise: float = 0.0) -> RepresentationMatrix:
 
     Args:
         noise: Chance that the genre shown is drawn from all six.
+
+    Example:
+        >>> listeners = rr.theory.listeners()
+        >>> listeners.users, listeners.representation_labels[:3].tolist()
+        (8, ['classical', 'folk', 'jazz'])
+        >>> rr.theory.random_user_optimum(listeners)
+        0.375
     """
     noise = probability("noise", noise)
     likes = np.zeros((len(FAVOURITES), len(GENRES)))

@@ -42,6 +42,12 @@ def sharp_upper_from_local_dp(
         users: n.
         slots: t, how many are seen of a user.
         representations: m, how many different ones all slots together have; where unknown, n.
+
+    Example:
+        >>> rough = rr.theory.upper_from_local_dp(epsilon=2.0, users=10)
+        >>> sharp = rr.theory.sharp_upper_from_local_dp(epsilon=2.0, users=10)
+        >>> round(rough, 4), round(sharp, 4)
+        (0.7389, 0.4509)
     """
     epsilon = real_number("epsilon", epsilon, least=0)
     failing = Fraction(probability("delta", delta))
@@ -66,6 +72,10 @@ def largest_epsilon(
 
     It leans to the safe side: for the number returned the bound certainly is at most the limit.
     Infinite if every epsilon will do, None if none will: guessing, or delta, allows more.
+
+    Example:
+        >>> round(rr.theory.largest_epsilon(0.01, users=1_000), 3)
+        2.312
     """
     limit = probability("limit", limit)
 
@@ -96,6 +106,10 @@ def randomised_response_optimum(
     users, who then differ in one slot, `(n p + (N - n) q) / n`.
 
     No bound that follows from local privacy alone can be below it.
+
+    Example:
+        >>> round(rr.theory.randomised_response_optimum(epsilon=2.0, tokens=40, users=1_000), 4)
+        0.0064
     """
     factor = upper_factor(real_number("epsilon", epsilon, least=0))
     tokens = whole_number("tokens", tokens, least=1)
@@ -107,6 +121,10 @@ def telling_tokens(*, epsilon: float, users: int, slots: int = 1) -> int:
     """Number of tokens with which `randomised_response_optimum` is highest.
 
     As many as users for one slot; then the bound of local privacy is reached.
+
+    Example:
+        >>> rr.theory.telling_tokens(epsilon=2.0, users=1_000)
+        1000
     """
     factor = upper_factor(real_number("epsilon", epsilon, least=0))
     users, slots = whole_number("users", users, least=1), _some_slots(slots)

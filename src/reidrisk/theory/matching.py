@@ -37,8 +37,7 @@ def upper_matching(matrix: MatrixLike) -> UpperBound:
     at most one can be named rightly for sure.  Paper: lemma 3.
 
     Example:
-        >>> upper = upper_matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
-        >>> round(upper, 6)
+        >>> round(rr.theory.upper_matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]), 6)
         0.875
     """
     matrix = RepresentationMatrix.of(matrix)
@@ -53,6 +52,10 @@ def matching_optimum(matrix: MatrixLike) -> float:
 
     Raises:
         TooLarge: Where a group needs more than `MOST_STEPS` steps.
+
+    Example:
+        >>> rr.theory.matching_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
+        0.875
     """
     matrix = RepresentationMatrix.of(matrix)
     groups = list(_independent_groups(matrix))
@@ -76,6 +79,11 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
 
     Raises:
         TooLarge: Where more than `MOST_OUTCOMES` lists of representations are possible.
+
+    Example:
+        >>> shown = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
+        >>> rr.theory.matching_accuracy(shown, rr.theory.optimal_matching(shown))
+        0.875
     """
     matrix = RepresentationMatrix.of(matrix)
     if not callable(rule):
@@ -101,6 +109,12 @@ def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
     """Use a rule for one random user for matching: each position is answered on its own.
 
     The accuracy is the same.  Paper: lemma 4.
+
+    Example:
+        >>> shown = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
+        >>> rule = rr.theory.one_by_one(shown, rr.theory.optimal_rule(shown))
+        >>> rr.theory.matching_accuracy(shown, rule)
+        0.75
     """
     matrix = RepresentationMatrix.of(matrix)
     checked = as_rule(rule, matrix)
@@ -117,6 +131,11 @@ def optimal_matching(matrix: MatrixLike) -> MatchingRule:
     """The accuracy-optimal rule: at each position the user of the largest posterior chance.
 
     It looks at one position at a time and may name a user twice. For a dozen users at most.
+
+    Example:
+        >>> name = rr.theory.optimal_matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
+        >>> name(np.array([2, 0])).tolist()
+        [1, 0]
     """
     matrix = RepresentationMatrix.of(matrix)
     _check_size(matrix.users, outcomes=0)
@@ -132,6 +151,11 @@ def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
     """The permutation under which all that is seen, together, is most likely.
 
     What most attackers would do; not the most accurate rule, but feasible for thousands of users.
+
+    Example:
+        >>> assign = rr.theory.likeliest_assignment(rr.theory.listeners())
+        >>> assign(np.array([0, 0, 2, 1, 3, 4, 5, 5])).tolist()
+        [0, 1, 2, 3, 4, 5, 6, 7]
     """
     matrix = RepresentationMatrix.of(matrix)
 

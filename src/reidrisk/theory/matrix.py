@@ -56,7 +56,7 @@ class RepresentationMatrix:
         InvalidInput: Naming the first bad row, its sum and its worst entry.
 
     Example:
-        >>> P = RepresentationMatrix([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
+        >>> P = rr.RepresentationMatrix([[0.5, 0.5, 0.0], [0.0, 0.5, 0.5]])
         >>> P.users, P.representations
         (2, 3)
     """
@@ -185,6 +185,11 @@ def read_matrix(
 
     Raises:
         InvalidInput: Naming the file and what is wrong in it.
+
+    Example:
+        >>> np.save("shown.npy", [[0.75, 0.25], [0.25, 0.75]])
+        >>> rr.theory.random_user_optimum(rr.theory.read_matrix("shown.npy"))
+        0.75
     """
     from reidrisk.inputs.matrices import LongMatrix, read_matrix_parts
 

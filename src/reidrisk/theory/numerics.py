@@ -18,6 +18,11 @@ class UpperBound(float):
     """A probability that is certainly not exceeded; `raw` is the bound before it is cut at 1.
 
     It is an ordinary number otherwise: compare it, print it, multiply it.
+
+    Example:
+        >>> bound = rr.theory.upper_from_local_dp(epsilon=3.0, users=10)
+        >>> bound, round(bound.raw, 3)
+        (1.0, 2.009)
     """
 
     __slots__ = ("raw",)

@@ -29,6 +29,10 @@ def rule_accuracy(matrix: MatrixLike, rule: Any) -> float:
         matrix: Who shows what.
         rule: The user that is named for each representation, m whole numbers; or the chance of
             naming each user, a dense or sparse n x m array whose columns sum to 1.
+
+    Example:
+        >>> rr.theory.rule_accuracy([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]], rule=[0, 1, 1])
+        0.75
     """
     matrix = RepresentationMatrix.of(matrix)
     entries = matrix.entries
@@ -46,6 +50,10 @@ def optimal_rule(matrix: MatrixLike) -> NDArray[np.int64]:
     """For each representation the user most likely to show it, the first where several are.
 
     No rule does better.  Paper: corollary 1.
+
+    Example:
+        >>> rr.theory.optimal_rule([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]).tolist()
+        [0, 1, 0]
     """
     return best_of_columns(RepresentationMatrix.of(matrix).entries)[1]
 
@@ -56,7 +64,7 @@ def random_user_optimum(matrix: MatrixLike) -> float:
     The nearest float to the exact value.
 
     Example:
-        >>> random_user_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
+        >>> rr.theory.random_user_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
         0.75
     """
     matrix = RepresentationMatrix.of(matrix)
@@ -73,6 +81,12 @@ def expected_matrix(
         worlds: The matrices that P may be, all of one shape.
         shown: W, the representation that each user has shown: n column numbers.
         weights: Chance of each world before anything is shown; equal unless given.
+
+    Example:
+        >>> worlds = [[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]]
+        >>> rr.theory.expected_matrix(worlds, shown=[0, 1]).entries.round(3)
+        array([[0.89, 0.11],
+               [0.11, 0.89]])
     """
     if not isinstance(worlds, Iterable):
         raise InvalidInput("worlds is a list of the matrices that P may be")
@@ -111,6 +125,12 @@ def partial_information_optimum(expected: MatrixLike) -> float:
     Args:
         expected: `E[P | W]`, for example from `expected_matrix`. (The paper's proof drops the
             factor 1/n in its last line; the statement has it.)
+
+    Example:
+        >>> worlds = [[[0.9, 0.1], [0.1, 0.9]], [[0.1, 0.9], [0.9, 0.1]]]
+        >>> expected = rr.theory.expected_matrix(worlds, shown=[0, 1])
+        >>> round(rr.theory.partial_information_optimum(expected), 3)
+        0.89
     """
     return random_user_optimum(expected)
 

@@ -45,6 +45,12 @@ def bayes_vulnerability(
         matrix: Who shows what.
         prior: Chance of each user to be the one seen; equal unless given.
         tries: How many different users may be named.
+
+    Example:
+        >>> rr.theory.bayes_vulnerability(rr.theory.listeners())
+        0.375
+        >>> rr.theory.bayes_vulnerability(rr.theory.listeners(), tries=2)
+        0.75
     """
     matrix = RepresentationMatrix.of(matrix)
     tries = whole_number("tries", tries, least=1)
@@ -73,6 +79,12 @@ def g_vulnerability(
             shapes (g, 1) and (1, n), that gives the table of shape (g, n).
         prior: Chance of each user to be the one seen; equal unless given.
         guesses: Number of guesses of a gain function; one per user unless given.
+
+    Example:
+        >>> near = [[1.0, 0.5, 0.0], [0.5, 1.0, 0.5], [0.0, 0.5, 1.0]]
+        >>> shown = [[0.8, 0.2], [0.5, 0.5], [0.2, 0.8]]
+        >>> round(rr.theory.g_vulnerability(shown, near), 4)
+        0.7
     """
     matrix = RepresentationMatrix.of(matrix)
     weights = as_prior(prior, matrix.users)
@@ -100,6 +112,10 @@ def prior_vulnerability(
     """Chance to name the user, or expected gain of the best guess, before anything is seen.
 
     The gain, tries and guesses are those of `g_vulnerability` and `bayes_vulnerability`.
+
+    Example:
+        >>> rr.theory.prior_vulnerability(rr.theory.listeners())
+        0.125
     """
     matrix = RepresentationMatrix.of(matrix)
     tries = whole_number("tries", tries, least=1)
@@ -124,6 +140,10 @@ def multiplicative_leakage(
 
     Without prior and gain it is the sum of column maxima, which no other prior or non-negative
     gain exceeds: the capacity of P.
+
+    Example:
+        >>> rr.theory.multiplicative_leakage(rr.theory.listeners())
+        3.0
     """
     before, after = _before_and_after(matrix, prior, gain, guesses)
     if before <= 0:
@@ -141,13 +161,23 @@ def additive_leakage(
     gain: Gain | None = None,
     guesses: int | None = None,
 ) -> float:
-    """Amount by which seeing the representation raises the attacker's gain."""
+    """Amount by which seeing the representation raises the attacker's gain.
+
+    Example:
+        >>> rr.theory.additive_leakage(rr.theory.listeners())
+        0.25
+    """
     before, after = _before_and_after(matrix, prior, gain, guesses)
     return after - before
 
 
 def min_entropy_leakage(matrix: MatrixLike, prior: ArrayLike | None = None) -> float:
-    """Bits of min-entropy that the representation takes away: log2 of the leakage factor."""
+    """Bits of min-entropy that the representation takes away: log2 of the leakage factor.
+
+    Example:
+        >>> round(rr.theory.min_entropy_leakage(rr.theory.listeners()), 3)
+        1.585
+    """
     return math.log2(multiplicative_leakage(matrix, prior))
 
 

@@ -27,6 +27,10 @@ def upper_from_local_dp(
         delta: Chance with which epsilon may fail.
         users: n.
         representations: m; where unknown, n is used.
+
+    Example:
+        >>> round(rr.theory.upper_from_local_dp(epsilon=2.0, users=1_000), 6)
+        0.007389
     """
     epsilon = real_number("epsilon", epsilon, least=0)
     delta = probability("delta", delta)
@@ -41,7 +45,12 @@ def upper_from_local_dp(
 
 
 def upper_from_k_anonymity(k: int) -> UpperBound:
-    """Accuracy that k-anonymity allows at most, `1 / k`.  Paper: lemma 7."""
+    """Accuracy that k-anonymity allows at most, `1 / k`.  Paper: lemma 7.
+
+    Example:
+        >>> rr.theory.upper_from_k_anonymity(20)
+        0.05
+    """
     return UpperBound(Fraction(1, whole_number("k", k, least=1)))
 
 
@@ -49,6 +58,10 @@ def upper_from_mutual_information(*, bits: float, users: int) -> UpperBound:
     """Accuracy that the mutual information of user and representation allows at most.
 
     Fano's inequality, `(1 + I) / log2 n`.  Paper: lemma 9. For a single user it allows 1.
+
+    Example:
+        >>> round(rr.theory.upper_from_mutual_information(bits=2.5, users=1_000_000), 4)
+        0.1756
     """
     bits = real_number("bits", bits, least=0)
     users = whole_number("users", users, least=1)
@@ -66,6 +79,10 @@ def mutual_information(matrix: MatrixLike, prior: ArrayLike | None = None) -> fl
     Args:
         matrix: Who shows what.
         prior: Chance of each user to be the one seen; equal unless given.
+
+    Example:
+        >>> round(rr.theory.mutual_information(rr.theory.listeners()), 3)
+        1.531
     """
     matrix = RepresentationMatrix.of(matrix)
     weights = as_prior(prior, matrix.users)

@@ -24,6 +24,11 @@ class Statement:
         side: Whether the accuracy of attackers is at least, exactly, or at most this.
         value: An accuracy, between 0 and 1.
         meaning: One sentence, with the assumption.
+
+    Example:
+        >>> one = rr.theory.bounds(rr.theory.listeners())[1]
+        >>> one.name, one.side, one.value
+        ('random user, optimum', 'exact', 0.375)
     """
 
     name: str
@@ -33,7 +38,17 @@ class Statement:
 
 
 def bounds(matrix: MatrixLike) -> tuple[Statement, ...]:
-    """What attackers can and cannot do, from guessing to the bounds that other notions give."""
+    """What attackers can and cannot do, from guessing to the bounds that other notions give.
+
+    Example:
+        >>> for one in rr.theory.bounds(rr.theory.listeners(noise=0.2)):
+        ...     print(f"{one.value:6.1%} {one.side:5} {one.name}")
+         12.5% lower guessing
+         32.5% exact random user, optimum
+         60.2% upper matching, bound
+        100.0% upper local privacy, bound
+         61.7% upper mutual information, bound
+    """
     matrix = RepresentationMatrix.of(matrix)
     users, representations = matrix.users, matrix.representations
     epsilon, k, bits = local_dp_epsilon(matrix), anonymity(matrix), mutual_information(matrix)

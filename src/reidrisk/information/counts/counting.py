@@ -33,7 +33,6 @@ def count_information(seen: Observations, *, level: float = 0.95) -> CountedInfo
         level: Chance with which intervals hold.
 
     Example:
-        >>> import reidrisk as rr
         >>> people = rr.data.synthetic_topics(users=2_000, topics=40, types=6, epochs=2, seed=1)
         >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
         >>> bits = rr.information.count_information(seen).pooled.mutual_information

@@ -41,6 +41,12 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:
         path: A TFRecord file or a folder of shards; packed ones end in `.gz`.
         choices: `taxonomy`, `epochs`, `absent` and `duplicates`, as explained at `Choices`. Epochs
             are the numbers t; a user without topics in an epoch is absent there.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2], [0, 0, 0], [5, 7, 5], [2.0, 1.0, 4.0])
+        >>> rr.data.write_tfrecord_profiles(people, "people.tfrecord")
+        >>> rr.data.read_tfrecord_profiles("people.tfrecord").labels.tolist()
+        [5, 7]
     """
     chosen = Choices(**choices)
     users: list[pa.Array] = []
@@ -85,6 +91,13 @@ def read_tfrecord_observations(
     This is the output of the authors' simulator. Users without `client_2_tokens` are no targets,
     and `epoch_{t}_tokens`, the top tokens of an epoch, become `top_sets`. Negative tokens stand for
     slots in which nothing was seen.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> rr.data.write_tfrecord_observations(seen, "seen.tfrecord")
+        >>> rr.data.read_tfrecord_observations("seen.tfrecord").known.users
+        100
     """
     shards = list(read_shards(path))
     source = Source(tuple(str(shard.file) for shard in shards), tuple(map(len, shards)), "record")

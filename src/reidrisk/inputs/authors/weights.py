@@ -25,7 +25,13 @@ BITS = 64
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TokenDistances:
-    """Distances per token: `match[i]` and `mismatch[i]` belong to the token called `labels[i]`."""
+    """Distances per token: `match[i]` and `mismatch[i]` belong to the token called `labels[i]`.
+
+    Example:
+        >>> rr.data.write_token_weights("weights.json", [5, 7], [1.9, 8.5], [8.2, 8.1])
+        >>> rr.data.read_token_weights("weights.json").inverted.tolist()
+        [7]
+    """
 
     labels: NDArray[np.int64]
     match: NDArray[np.float64]
@@ -38,7 +44,14 @@ class TokenDistances:
 
 
 def read_token_weights(path: AnyPath) -> TokenDistances:
-    """Read a weight file, sorted by token."""
+    """Read a weight file, sorted by token.
+
+    Example:
+        >>> rr.data.write_token_weights("weights.json", [7, 5], [1.9, 2.5], [8.2, 8.1])
+        >>> found = rr.data.read_token_weights("weights.json")
+        >>> found.labels.tolist(), found.match.tolist()
+        ([5, 7], [2.5, 1.9])
+    """
     file = existing_file(path)
     lines = file.read_bytes().splitlines()
     rows = [
@@ -59,7 +72,13 @@ def read_token_weights(path: AnyPath) -> TokenDistances:
 def write_token_weights(
     path: AnyPath, labels: ArrayLike, match: ArrayLike, mismatch: ArrayLike
 ) -> None:
-    """Write a weight file that their attack can read."""
+    """Write a weight file that their attack can read.
+
+    Example:
+        >>> rr.data.write_token_weights("weights.json", labels=[5], match=[1.9], mismatch=[8.2])
+        >>> rr.data.read_token_weights("weights.json").mismatch.tolist()
+        [8.2]
+    """
     columns = [np.asarray(column).tolist() for column in (labels, match, mismatch)]
     rows = [dict(zip(FIELDS, row, strict=True)) for row in zip(*columns, strict=True)]
     with written_whole(path) as (part,):

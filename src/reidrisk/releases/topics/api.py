@@ -66,7 +66,7 @@ class TopicsApi:
         absence: Chance that a user does not visit a site in a week.
 
     Example:
-        >>> api = TopicsApi(topics=349, top=5, noise=0.05)
+        >>> api = rr.TopicsApi(topics=349, top=5, noise=0.05)
         >>> round(api.q_in, 6), round(api.epsilon, 4)
         (0.190143, 7.1908)
     """

@@ -58,6 +58,13 @@ class Popularity:
         above_one: Topics whose estimate is above 1.
         inverted: Topics for which, by the estimate, a match would speak less for a user than a
             mismatch, or have no logarithm.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> found = rr.popularity(api.observe(people, seed=7).known, api)
+        >>> found.raw.shape, found.unseen.tolist()
+        ((2, 40), [0, 0])
     """
 
     raw: Floats
@@ -114,9 +121,8 @@ def popularity(
         delta: Chance that the band of a row is too narrow.
 
     Example:
-        >>> from reidrisk.releases import TopicsApi
-        >>> api = TopicsApi(topics=3, top=1, noise=0.3)
-        >>> popularity(np.array([[0], [0], [0], [2]]), api).raw.round(3)
+        >>> api = rr.TopicsApi(topics=3, top=1, noise=0.3)
+        >>> rr.popularity(np.array([[0], [0], [0], [2]]), api).raw.round(3)
         array([[ 0.929, -0.143,  0.214]])
     """
     if not 0 < probability("delta", delta) < 1:

@@ -68,7 +68,14 @@ def _targets(result: Result, number: int) -> str:
 
 
 def text(result: Result) -> str:
-    """The verdict in plain words, for a terminal."""
+    """The verdict in plain words, for a terminal.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)
+        >>> print(rr.report.text(result).splitlines()[-1])
+        1,000 people were attacked, and all could be assessed. Ranges are 95 % intervals.
+    """
     known = cleaned(result)
     return "\n\n".join(
         [known.title, *(statement.text for statement in verdict(known)), basis(known)]
