@@ -9,6 +9,7 @@ from reidrisk.first_use import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk.attacks.attack import Attack, View, check_needs
+    from reidrisk.attacks.card import Card, card_of
     from reidrisk.attacks.denoised_overlap import DenoisedOverlap
     from reidrisk.attacks.full_information import FullInformation
     from reidrisk.attacks.gaps import Gaps
@@ -30,6 +31,7 @@ else:
         {
             ".learning.latent_types": ("LatentTypes", "fit_types"),
             "attack": ("Attack", "View", "check_needs"),
+            "card": ("Card", "card_of"),
             "denoised_overlap": ("DenoisedOverlap",),
             "full_information": ("FullInformation",),
             "gaps": ("Gaps",),
@@ -50,6 +52,7 @@ else:
 __all__ = [
     "ATTACKS",
     "Attack",
+    "Card",
     "Coarsened",
     "DenoisedOverlap",
     "Equal",
@@ -69,6 +72,7 @@ __all__ = [
     "WeightedHamming",
     "Within",
     "attack_named",
+    "card_of",
     "check_needs",
     "fit_types",
 ]

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.overlap import Overlap
 from reidrisk.releases import popularity
 from reidrisk.releases.release import Release, ShowsOneOfTop
@@ -25,6 +26,17 @@ class DenoisedOverlap:
     name: ClassVar[str] = "denoised-overlap"
     knows: ClassVar[str] = "how the release works, and counts how popular each token is"
     assumes: ClassVar[str] = Overlap.assumes
+    limits: ClassVar[str] = (
+        "Ignores slots, gaps and how often a token came. Real tokens that are rare are dropped "
+        "with the noise. Works only with a release that shows one token of a top set."
+    )
+    cost: ClassVar[str] = (
+        "One pass over the known rows counts tokens. The search compares every target with "
+        "every known row."
+    )
+    source: ClassVar[str] = (
+        f"Not in {PAPER}: overlap without tokens that are more likely noise than real."
+    )
     likelihood: ClassVar[bool] = False
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.errors import InvalidInput
 from reidrisk.releases.release import Release, Reveals, ShowsOneOfTop
 from reidrisk.rows import Kind
@@ -23,8 +24,18 @@ class FullInformation:
     """
 
     name: ClassVar[str] = "full-information"
-    knows: ClassVar[str] = "every user's top set of every week"
-    assumes: ClassVar[str] = "Best whatever the population is: the whole distribution is known."
+    knows: ClassVar[str] = (
+        "every user's secrets (the top sets or true tokens from which the release draws)"
+    )
+    assumes: ClassVar[str] = (
+        "Best for every population: the distribution of what each user shows is known."
+    )
+    limits: ClassVar[str] = (
+        "Nobody knows so much: it shows what is left to chance once nothing is secret. Works "
+        "only with a release that reveals what its chances follow from."
+    )
+    cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
+    source: ClassVar[str] = f"{PAPER}, section 4, corollary 1; section 7."
     likelihood: ClassVar[bool] = True
     asks: ClassVar[type[Reveals]] = Reveals
 

@@ -6,22 +6,29 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.attack import View
+from reidrisk.attacks.card import PAPER
 from reidrisk.scores import TokenWeights
 
 
 @dataclass(frozen=True, slots=True)
 class Gaps:
-    """Guess the user of whom something came in the same slots.
+    """Guess the user who left the same slots empty.
 
     It looks at no token: what it finds, no noise on tokens hides.
     """
 
     name: ClassVar[str] = "gaps"
-    knows: ClassVar[str] = "nothing but when each side saw nothing"
+    knows: ClassVar[str] = "only which slots were empty on either side"
     assumes: ClassVar[str] = (
-        "Best if tokens say nothing and both sites see a slot alike, empty or not, with the same "
-        "chance."
+        "Best if tokens say nothing, and both sites agree on whether a slot is empty with the same "
+        "chance in every slot, empty or not."
     )
+    limits: ClassVar[str] = (
+        "Sees no token. Finds nothing where no slot is empty, or where each site misses users "
+        "independently. Refuses bags, which have no slots."
+    )
+    cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
+    source: ClassVar[str] = f"Not in {PAPER}, whose users are present in every week."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 

@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.attack import View
+from reidrisk.attacks.card import PAPER
 from reidrisk.scores import TokenWeights
 
 
@@ -20,8 +21,15 @@ class Hamming:
     name: ClassVar[str] = "hamming"
     knows: ClassVar[str] = "nothing but what both sides saw"
     assumes: ClassVar[str] = (
-        "Compares slot by slot; best if all tokens are equally popular and slots are independent."
+        "Best if all tokens are equally popular, slots are independent, and users differ only by "
+        "chance."
     )
+    limits: ClassVar[str] = (
+        "Ignores gaps, how rare a token is, and tokens that come back in another slot. Refuses "
+        "bags, which have no slots."
+    )
+    cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
+    source: ClassVar[str] = f"{PAPER}, section 8.2.1."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from reidrisk.attacks.attack import View, panel_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.looks import Training
@@ -58,9 +59,19 @@ class Neural:
         "both sides of other people, and learns from them what two sites show of the same person"
     )
     assumes: ClassVar[str] = (
-        "Best if people have interests of some kinds that stay or are drawn anew, and the panel is "
-        "large enough to learn them."
+        "Best if people belong to classes of interests that they keep or draw anew from slot to "
+        "slot, and the panel is large enough to learn them."
     )
+    limits: ClassVar[str] = (
+        "Rates people who differ from the panel by chances that are not theirs, and then may not "
+        f"be right as often as it claims. Among more than {FEW:,} known users only a shortlist is "
+        "rated in full."
+    )
+    cost: ClassVar[str] = (
+        "Gradients learn tables of chances from the panel: needs the extra torch. Shortlists "
+        "keep the search small."
+    )
+    source: ClassVar[str] = f"In place of the network of {PAPER}, section 8.2.3; decision 107."
     likelihood: ClassVar[bool] = True
 
     panel: Observations | None = None

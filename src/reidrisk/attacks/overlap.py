@@ -6,6 +6,7 @@ from typing import ClassVar
 import numpy as np
 
 from reidrisk.attacks.attack import View
+from reidrisk.attacks.card import PAPER
 from reidrisk.scores import OverlapWeights
 
 
@@ -18,7 +19,16 @@ class Overlap:
 
     name: ClassVar[str] = "overlap"
     knows: ClassVar[str] = "nothing but what both sides saw"
-    assumes: ClassVar[str] = "Makes no use of slots: when a token was shown says nothing."
+    assumes: ClassVar[str] = (
+        "Best if all tokens are equally rare and held independently, every known user was shown "
+        "equally many, and the slot in which a token came says nothing."
+    )
+    limits: ClassVar[str] = (
+        "Ignores slots, gaps, how rare a token is and how often it came. The longer two sites "
+        "watch, the more noise they have in common."
+    )
+    cost: ClassVar[str] = "Nothing to fit. The search compares every target with every known row."
+    source: ClassVar[str] = f"Not in {PAPER}: the plainest comparison of two sets."
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()
 

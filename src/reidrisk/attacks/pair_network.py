@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from reidrisk.attacks.attack import View, panel_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.learned_pairs import LearnedPairs
 from reidrisk.checks import whole_number
 from reidrisk.learning.looks import Training
@@ -17,7 +18,7 @@ from reidrisk.scores.shortlisted import KEEP_BEST, Shortlisted
 
 @dataclass(frozen=True, eq=False)
 class PairNetwork:
-    """Guess the user whose row a trained network takes for the same person's most surely.
+    """Guess the user whose row a trained network is surest to be the same person's.
 
     The network reads both rows and is trained on a panel, with ten wrong pairs for each true one.
     It rates the rows that `LearnedPairs` lists, which learns from the same panel.
@@ -34,8 +35,17 @@ class PairNetwork:
         "person's"
     )
     assumes: ClassVar[str] = (
-        "Best if the panel and the time to train it are large: the paper does not say how large."
+        "As good as its training: the paper does not say how large the panel was, nor how long the "
+        "network was trained."
     )
+    limits: ClassVar[str] = (
+        "Rates only rows that learned-pairs lists. The network and its training are of a laptop's "
+        "size. Refuses rows with more slots than the panel has."
+    )
+    cost: ClassVar[str] = (
+        "Trains a Transformer on the panel: needs the extra torch. Rates listed rows pair by pair."
+    )
+    source: ClassVar[str] = f"{PAPER}, section 8.2.3; decision 108."
     likelihood: ClassVar[bool] = False
 
     panel: Observations | None = None

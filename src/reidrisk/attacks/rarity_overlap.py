@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.holders import times_held
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import CosineWeights, OverlapWeights
@@ -21,7 +22,7 @@ WEIGHTINGS = ("log", "cosine", "support")
 
 @dataclass(frozen=True, slots=True)
 class RarityOverlap:
-    """Guess the user with whom the rarest tokens are in common, whatever slots they came in.
+    """Guess the user who shares the rarest tokens, whatever slots they came in.
 
     Sets and bags count with all their tokens, each once; gaps do not count. With h of n known users
     holding a token, a common token counts, by `weighting`:
@@ -36,8 +37,17 @@ class RarityOverlap:
     name: ClassVar[str] = "rarity-overlap"
     knows: ClassVar[str] = "nothing but what both sides saw, and counts how rare each token is"
     assumes: ClassVar[str] = (
-        "Best if tokens are held by chance, each on its own, and whether both sites see one does "
-        "not depend on how rare it is; it makes no use of slots."
+        "Close to best if tokens are held independently, and a rare token is as likely to be seen "
+        "by both sites as a common one; the slot in which a token came says nothing."
+    )
+    limits: ClassVar[str] = "Ignores slots, gaps and how often a token came."
+    cost: ClassVar[str] = (
+        "One pass over the known rows counts who holds each token. The search compares every "
+        "target with every known row."
+    )
+    source: ClassVar[str] = (
+        f"Not in {PAPER}: weights by rarity; the weighting support is that of Narayanan and "
+        "Shmatikov, IEEE Symposium on Security and Privacy, 2008."
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()

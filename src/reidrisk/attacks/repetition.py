@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.holders import times_held
 from reidrisk.errors import InvalidInput
 from reidrisk.rows import Kind
@@ -42,8 +43,20 @@ class Repetition:
         "nothing but what both sides saw, and learns from it how often tokens come again"
     )
     assumes: ClassVar[str] = (
-        "Best if every user has tokens for good, each of which comes as often as any other, and "
-        "tokens are independent; it makes no use of the slot in which a token was shown."
+        "Best if every user has lasting tokens that all come equally often, tokens are "
+        "independent, and the slot in which a token came says nothing."
+    )
+    limits: ClassVar[str] = (
+        "Where interests change from slot to slot, little comes again and other attacks are "
+        "stronger. Takes a gap for a slot in which the token did not come. Refuses bags, in "
+        "which nothing can come again."
+    )
+    cost: ClassVar[str] = (
+        "One pass over the known rows, then EM on the counts. The search compares every target "
+        "with every known row."
+    )
+    source: ClassVar[str] = (
+        f"Not in {PAPER}: compare the threshold of Jha, Trevisan, Leonardi and Mellia, PoPETs 2023."
     )
     likelihood: ClassVar[bool] = False
     needs: ClassVar[tuple[str, ...]] = ()

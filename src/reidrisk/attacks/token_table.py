@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from reidrisk import scores
 from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
 from reidrisk.errors import InvalidInput, TooLarge
@@ -59,7 +60,19 @@ class TokenTable:
 
     name: ClassVar[str] = "token-table"
     knows: ClassVar[str] = "how the release works and how often two tokens go together"
-    assumes: ClassVar[str] = "Best if users are alike but for chance and weeks are independent."
+    assumes: ClassVar[str] = "Best if users differ only by chance and slots are independent."
+    limits: ClassVar[str] = (
+        "Takes slots to be independent. Told neither pairs nor a panel nor a population, it "
+        "assumes how often two tokens go together, by one parameter. Works only with a release "
+        "that shows one token of a top set."
+    )
+    cost: ClassVar[str] = (
+        "A table of tokens times tokens, at most 2 GB. The search compares every target with "
+        "every known row."
+    )
+    source: ClassVar[str] = (
+        f"{PAPER}, section 7, theorem 1, corrected for noise at the known site; appendix B."
+    )
     likelihood: ClassVar[bool] = True
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 

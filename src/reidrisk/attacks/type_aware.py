@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.checks import whole_number
 from reidrisk.errors import InvalidInput, TooLarge
@@ -73,8 +74,19 @@ class TypeAware:
     name: ClassVar[str] = "type-aware"
     knows: ClassVar[str] = "how the release works and what types of people there are"
     assumes: ClassVar[str] = (
-        "Best if every user has one of the types for good and weeks are independent given it."
+        "Best if every user keeps one of the types throughout, and slots are independent given the "
+        "type."
     )
+    limits: ClassVar[str] = (
+        "Takes types to stay: where interests drift it misses what changed. Types that were "
+        "learned are only as good as the rows they were learned from. Knows each user by one "
+        "site, and works only with a release that shows one token of a top set."
+    )
+    cost: ClassVar[str] = (
+        "EM learns types from a sample of rows, unless they are given. The search compares "
+        "every target with every known row, type by type."
+    )
+    source: ClassVar[str] = f"Not in {PAPER}: Bayes' rule for people who come in types."
     likelihood: ClassVar[bool] = True
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View, release_of
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.releases import popularity
 from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
@@ -39,9 +40,19 @@ class WeightedHamming:
     name: ClassVar[str] = "weighted-hamming"
     knows: ClassVar[str] = "how the release works, and counts how popular each token is"
     assumes: ClassVar[str] = (
-        "Best if users are alike but for chance, weeks are independent, and a token shown says the "
-        "same about every other one."
+        "Best if users differ only by chance, slots are independent, and a token that was shown "
+        "says the same about every other token."
     )
+    limits: ClassVar[str] = (
+        "Takes slots to be independent: it misses what several slots tell together, and where "
+        "people have lasting interests it may not be right as often as it claims. Works only with "
+        "a release that shows one token of a top set."
+    )
+    cost: ClassVar[str] = (
+        "One pass over the known rows counts tokens. The search compares every target with "
+        "every known row."
+    )
+    source: ClassVar[str] = f"{PAPER}, section 8.2.2."
     likelihood: ClassVar[bool] = True
     asks: ClassVar[type[ShowsOneOfTop]] = ShowsOneOfTop
 

@@ -1,68 +1,75 @@
 """What attackers may try, and what bounds them."""
 
 import json
-import sys
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
 import reidrisk as rr
 from reidrisk.cli import options, show
 
+if TYPE_CHECKING:
+    from reidrisk.attacks import Card
+
+
+def _names(_context: click.Context, _argument: click.Parameter, begun: str) -> list[str]:
+    """Names that begin so, for shells."""
+    return sorted({card.name for card in rr.risk.cards() if card.name.startswith(begun)})
+
 
 @click.command()
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_names)
 @options.as_json()
-def attacks(*, as_json: bool) -> None:
+def attacks(*, names: tuple[str, ...], as_json: bool) -> None:
     """List every attack and bound.
 
     A lower figure was reached: attackers do at least this well. An upper one is a limit that no
     attacker exceeds. An estimate is the best possible if its model holds. Study files and --attack
-    take the names of attacks; one of your own is module:Class.
+    take the names of attacks; one of your own is module:Class, and a bound of your own is
+    module:function.
+
+    With names, print their cards instead: what the attacker knows, what is needed and assumed,
+    which figure comes of it and for whom that holds, its limits, its cost, and where it is from.
 
     \b
     Examples:
       reidrisk attacks
-      reidrisk attacks --json
+      reidrisk attacks hamming full-information
+      reidrisk attacks mymodule:MyAttack --json
     """
-    known, bounds = _attacks(), _bounds()
+    found = rr.risk.cards() if not names else _of(names)
     if as_json:
-        click.echo(json.dumps({"attacks": known, "bounds": bounds}, indent=2))
-        return
-    show.table(
-        ("attack", "side", "knows", "assumes"),
-        [(one["name"], one["side"], one["knows"], one["assumes"]) for one in known],
-    )
-    show.table(
-        ("bound", "side", "what it says"),
-        [(one["name"], one["side"], one["says"]) for one in bounds],
-    )
+        of_kind = {
+            f"{kind}s": [asdict(card) for card in found if card.kind == kind]
+            for kind in ("attack", "bound")
+        }
+        click.echo(json.dumps(of_kind, indent=2))
+    elif names:
+        show.cards(found)
+    else:
+        _overview(found)
+
+
+def _of(names: Sequence[str]) -> "list[Card]":
+    """Cards in the order of names, each once."""
+    return list(dict.fromkeys(card for name in names for card in rr.risk.cards(name)))
+
+
+def _overview(found: "Sequence[Card]") -> None:
+    for kind, heading in (("attack", "the attacker knows"), ("bound", "what it says")):
+        show.table(
+            (kind, "side", heading),
+            [
+                (card.name, str(card.side), card.knows if kind == "attack" else card.says)
+                for card in found
+                if card.kind == kind
+            ],
+            whole=(kind, "side"),
+        )
     show.say(
-        "Every attack that is a likelihood also has an estimate: the best that anyone with its "
-        "knowledge could do. A study adds it for each of its models."
+        "`reidrisk attacks NAME` prints a card: what is needed, assumed and left out. Every attack "
+        "that is a likelihood also has an estimate, the best that anyone with its knowledge could "
+        "do; a study adds it for each of its models."
     )
-
-
-def _attacks() -> list[dict[str, Any]]:
-    found = [rr.attacks.attack_named(name) for name in sorted(rr.attacks.ATTACKS)]
-    return [
-        {
-            "name": one.name,
-            "side": "lower",
-            "knows": one.knows,
-            "assumes": one.assumes,
-            "likelihood": one.likelihood,
-            "needs": sorted(one.needs),
-        }
-        for one in found
-    ]
-
-
-def _bounds() -> list[dict[str, str]]:
-    return [
-        {
-            "name": name,
-            "side": sys.modules[bound.__module__].SIDE,
-            "says": (bound.__doc__ or "").partition("\n")[0],
-        }
-        for name, bound in rr.risk.bounds.BOUNDS.items()
-    ]

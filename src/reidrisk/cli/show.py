@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bars
     from rich.progress import TaskID
 
+    from reidrisk.attacks import Card
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
     from reidrisk.learning.looks import Look
@@ -83,6 +84,18 @@ def table(
         # Text, since square brackets would be markup.
         body.add_row(*(Text(cell) for cell in row))
     Console().print(body)
+
+
+def cards(found: "Iterable[Card]") -> None:
+    """Print threat models: a heading, and each point with its sentences beside it."""
+    for place, card in enumerate(found):
+        if place:
+            click.echo()
+        click.echo(f"{card.name} ({card.kind})")
+        for label, text in card.lines:
+            indent = " " * 14
+            body = textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+            click.echo(f"  {label:<12}" + "\n".join(body)[len(indent) :])
 
 
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:

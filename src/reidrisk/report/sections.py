@@ -22,6 +22,7 @@ from reidrisk.report import (
     spectrum,
     strangers,
     sweeps,
+    threat_models,
 )
 from reidrisk.report.parts import Section
 from reidrisk.study.result import Result
@@ -41,6 +42,7 @@ _ORDER: tuple[SectionOf, ...] = (
     releases.section,
     information.section,
     independence.section,
+    threat_models.section,
 )
 _WANTED = "a section of the report: a function of a result that gives a Section or None"
 # Names of places in the page that are not sections made here.

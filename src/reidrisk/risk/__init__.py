@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from reidrisk.risk.single_users import per_user
     from reidrisk.risk.singling_out import Singling, singling
     from reidrisk.risk.spectra import Spectrum, spectrum
+    from reidrisk.risk.threat_models import cards
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
@@ -34,6 +35,7 @@ else:
             "single_users": ("per_user",),
             "singling_out": ("Singling", "singling"),
             "spectra": ("Spectrum", "spectrum"),
+            "threat_models": ("cards",),
         },
     )
 
@@ -46,6 +48,7 @@ __all__ = [
     "SizeCurve",
     "Spectrum",
     "Unicity",
+    "cards",
     "fitted",
     "measure",
     "measure_guesses",

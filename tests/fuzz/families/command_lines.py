@@ -39,7 +39,7 @@ ARGUMENTS = {
     "merge": ("ours-parts", "-o", "ours-new"),
     "information": ("ours-seen",),
     "completion": ("bash",),
-    "attacks": (),
+    "attacks": ("hamming",),
 }  # fmt: skip
 HOURS = {("synth topics", "--users"), ("synth topics", "--epochs"), ("calibrate", "--high")}
 """Options that do what they are told, for hours: no large numbers there."""

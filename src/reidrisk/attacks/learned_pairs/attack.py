@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.attack import View, check_needs
+from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
@@ -61,8 +62,20 @@ class LearnedPairs:
         "nothing but what both sides saw, and learns from it how reliable each slot is"
     )
     assumes: ClassVar[str] = (
-        "Best if every slot is copied or drawn at random, slot by slot and user by user alike, and "
-        "every anonymous row is of a known user."
+        "Best if every slot is either copied or drawn at random, independently of the others and "
+        "alike for all users, and every anonymous row belongs to a known user."
+    )
+    limits: ClassVar[str] = (
+        "Takes slots to be independent: where they are not, it is right less often than it claims. "
+        "Takes strangers for known users when it learns. Refuses sets and bags, which have no "
+        "columns."
+    )
+    cost: ClassVar[str] = (
+        f"EM learns from at most {MOST_TARGETS:,} targets beside all known rows, or from a "
+        "panel. The search compares every target with every known row."
+    )
+    source: ClassVar[str] = (
+        f"Not in {PAPER}: Fellegi and Sunter's weights and the hit-miss model of record linkage."
     )
     likelihood: ClassVar[bool] = True
 

@@ -1,9 +1,10 @@
 """What bounds attackers, a bound a file.
 
 A bound is a function `bound(setting)` in a module here: it looks at the `Setting` and returns a
-`Bound`, several, or None where it does not apply. Its name is that of its module. Bounds of others
-are named `package.module:function`. Side `upper` is for what is proved for the very parameters and
-people and for any attacker who names a person by what one site is shown of them; nothing else.
+`Bound`, several, or None where it does not apply. Its name is that of its module, and `ABOUT`, an
+`About` beside it, says what it rests on. Bounds of others are named `package.module:function`. Side
+`upper` is for what is proved for the very parameters and people and for any attacker who names a
+person by what one site is shown of them; nothing else.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,7 +42,8 @@ def bound_named(name: str) -> BoundOf:
         found = part_at(name, "a bound")
         if not callable(found):
             raise InvalidInput(
-                f"{name!r} should be a bound, a function of a setting; it is {found!r}"
+                f"{name!r} should be a bound, a function of a setting; it is of type "
+                f"{type(found).__name__}"
             )
         return cast("BoundOf", found)  # what it returns is checked when it is called
     if name not in (known := _all_bounds()):

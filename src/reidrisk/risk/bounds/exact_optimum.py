@@ -1,16 +1,37 @@
 """The exact optimum of a small world.  Paper: corollary 1."""
 
+from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.estimates.estimate import Side
+from reidrisk.risk.bounds.about import (
+    ANYONE,
+    AS_IT_SAYS,
+    AS_LIKELY,
+    NOT_COVERED,
+    RANDOM_USER,
+    WHICHEVER,
+    About,
+)
 from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory.columns import best_of_columns
 from reidrisk.theory.numerics import UpperBound, exact_sum
 
-SIDE: Side = "upper"
+ABOUT = About(
+    figures=("exact optimum",),
+    side="upper",
+    knows="the chance of everything that may be shown of every user",
+    needs=("release", "people", "seed"),
+    assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
+    bounds=f"{RANDOM_USER} {WHICHEVER}",
+    holds_for=f"{ANYONE}, whatever else is known",
+    limits=f"{ONLY_SMALL} {NOT_COVERED}",
+    cost=SMALL_COST,
+    source=f"{PAPER}, section 4, corollary 1.",
+)
 
 
 def bound(setting: Setting) -> Bound | None:
-    """How often the best attacker is right who knows the chances of everything, gaps included."""
+    """How often an attacker who knows all chances, gaps included, can be right at best."""
     if setting.world is None:
         return None
     best = max(
@@ -18,12 +39,11 @@ def bound(setting: Setting) -> Bound | None:
         for chances, targets in setting.world.parts
     )
     sentence = (
-        "For any attacker who names a person by what one site is shown of them, whatever else is "
-        "known: the sum over every outcome, gaps included, of the largest chance."
+        f"For {ABOUT.holds_for}: the sum over every outcome, gaps included, of the largest chance."
     )
     if len(setting.world.parts) > 1:
         sentence += (
             " For a random target, or a random one of those that attacks assess, whichever is "
             "larger."
         )
-    return Bound("exact optimum", SIDE, Estimate.computed(best, "exact"), sentence)
+    return Bound(ABOUT.figure, ABOUT.side, Estimate.computed(best, "exact"), sentence)

@@ -2,22 +2,49 @@
 
 import numpy as np
 
+from reidrisk.attacks.full_information import FullInformation
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
-from reidrisk.estimates.estimate import Side
 from reidrisk.observations import Observations
 from reidrisk.people.some import Some
 from reidrisk.releases.observing import reveal
 from reidrisk.releases.release import Reveals, asked
 from reidrisk.risk.assessing import among, assessed_of
+from reidrisk.risk.bounds.about import (
+    ANYONE,
+    AS_IT_SAYS,
+    AS_LIKELY,
+    NOT_COVERED,
+    RANDOM_USER,
+    WHICHEVER,
+    About,
+)
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.risk.posteriors import beliefs
 
-SIDE: Side = "upper"
+ABOUT = About(
+    figures=("full information",),
+    side="upper",
+    knows=FullInformation.knows,
+    needs=("release", "people", "seed"),
+    assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
+    bounds=f"{RANDOM_USER} {WHICHEVER}",
+    holds_for=f"{ANYONE}, whatever else is known",
+    limits=(
+        "Measured on targets, so it holds with the confidence of its interval. Left out where "
+        "sites depend on each other, or where chances do not follow from secrets of each user. "
+        f"{NOT_COVERED}"
+    ),
+    cost=(
+        "Compares every target with everyone's secrets; a study does so only if it asks for "
+        "full_information."
+    ),
+    source=FullInformation.source,
+)
 
 
 def bound(setting: Setting) -> Bound | None:
-    """How often the best attacker is right who knows every user's secrets, gaps included.
+    """How often an attacker who knows every user's secrets, gaps included, can be right at best.
 
     It is estimated on the targets. Attacks leave out those of whom one side saw nothing: the bound
     is estimated over all targets, and over those left in, among users of whom something is known;
@@ -48,11 +75,8 @@ def bound(setting: Setting) -> Bound | None:
         if len(found) == 1
         else (" Over all targets or over those that attacks assess, whichever is larger.")
     )
-    sentence = (
-        "For any attacker who names a person by what one site is shown of them, whatever else is "
-        f"known, gaps included.{which}"
-    )
-    return Bound("full information", SIDE, best, sentence)
+    sentence = f"For {ABOUT.holds_for}, gaps included.{which}"
+    return Bound(ABOUT.figure, ABOUT.side, best, sentence)
 
 
 def _revealed(setting: Setting) -> Observations | None:

@@ -1,13 +1,24 @@
 """Anybody can guess."""
 
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.estimates.estimate import Side
+from reidrisk.risk.bounds.about import AS_LIKELY, About
 from reidrisk.risk.bounds.setting import Setting
 
-SIDE: Side = "lower"
+ABOUT = About(
+    figures=("guessing",),
+    side="lower",
+    knows="nothing but who the users are",
+    needs=(),
+    assumes=f"{AS_LIKELY}.",
+    bounds="How often one random user is named rightly.",
+    holds_for="anybody: what is shown is not looked at",
+    limits="It counts every known user: whoever can rule some out guesses better.",
+    cost="Nothing: one in as many as there are users.",
+    source="Arithmetic; the baseline of every study.",
+)
 
 
 def bound(setting: Setting) -> Bound:
-    """How often naming anyone is right."""
+    """How often naming somebody at random is right."""
     share = Estimate.computed(1 / setting.seen.users)
-    return Bound("guessing", SIDE, share, "Naming anyone, whatever is shown.")
+    return Bound(ABOUT.figure, ABOUT.side, share, "Naming anyone, whatever is shown.")

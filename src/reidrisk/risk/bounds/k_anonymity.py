@@ -4,12 +4,29 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.estimates.estimate import Side
+from reidrisk.risk.bounds.about import ANYONE, AS_IT_SAYS, AS_LIKELY, RANDOM_USER, WHICHEVER, About
 from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory import anonymity, upper_from_k_anonymity
 
-SIDE: Side = "upper"
+ABOUT = About(
+    figures=("k-anonymity",),
+    side="upper",
+    knows="what every user always shows",
+    needs=("release", "people", "seed"),
+    assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
+    bounds=f"{RANDOM_USER} {WHICHEVER}",
+    holds_for=ANYONE,
+    limits=(
+        f"{ONLY_SMALL} Left out if anything that is shown is left to chance, or if anybody shows "
+        "what nobody else does. The smallest group counts for all: the exact optimum is never "
+        "above it, and often below."
+    ),
+    cost=SMALL_COST,
+    source=f"{PAPER}, section 6.2, lemma 7.",
+)
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -21,9 +38,9 @@ def bound(setting: Setting) -> Bound | None:
         return None
     sentence = (
         f"{k}-anonymity: every user always shows the same, and so do at least {k - 1} others. For "
-        "any attacker who names a person by what one site is shown of them."
+        f"{ABOUT.holds_for}."
     )
-    return Bound("k-anonymity", SIDE, Estimate.computed(upper_from_k_anonymity(k)), sentence)
+    return Bound(ABOUT.figure, ABOUT.side, Estimate.computed(upper_from_k_anonymity(k)), sentence)
 
 
 def _anonymity(chances: Any) -> int:

@@ -1,16 +1,38 @@
 """Attackers who see what is shown of everybody at once.  Paper: lemma 3."""
 
+from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.estimates.estimate import Side
+from reidrisk.risk.bounds.about import AS_IT_SAYS, WHICHEVER, About
 from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory.columns import upper_someone
 from reidrisk.theory.numerics import UpperBound, upper_sum
 
-SIDE: Side = "upper"
+ABOUT = About(
+    figures=("everyone at once",),
+    side="upper",
+    knows="the chance of everything that may be shown of every user",
+    needs=("release", "people", "seed"),
+    assumes=f"Every user is shown once, and {AS_IT_SAYS}.",
+    bounds=(
+        "What share of users is named rightly, on average, if everybody is named at once. "
+        f"{WHICHEVER}"
+    ),
+    holds_for=(
+        "attackers who see what a site is shown of everybody at once and name all of them together"
+    ),
+    limits=(
+        f"{ONLY_SMALL} It need not be reached: it counts rows that differ, as if each of them were "
+        "named rightly once. It does not cover an attacker who sees rows of several sites and "
+        "knows that they are one person's."
+    ),
+    cost=SMALL_COST,
+    source=f"{PAPER}, section 5, lemma 3.",
+)
 
 
 def bound(setting: Setting) -> Bound | None:
-    """How many different rows users are expected to show: of equal ones, one is named for sure."""
+    """How many different rows there are per user: of equal ones, one can be named for sure."""
     if setting.world is None:
         return None
     best = max(
@@ -18,7 +40,6 @@ def bound(setting: Setting) -> Bound | None:
         for chances, targets in setting.world.parts
     )
     sentence = (
-        "For attackers who see what a site is shown of everybody at once and name all of them "
-        "together: the expected number of different rows per user, gaps included."
+        f"For {ABOUT.holds_for}: the expected number of different rows per user, gaps included."
     )
-    return Bound("everyone at once", SIDE, Estimate.computed(best), sentence)
+    return Bound(ABOUT.figure, ABOUT.side, Estimate.computed(best), sentence)

@@ -1,11 +1,30 @@
 """Fano's inequality.  Paper: lemma 9."""
 
+from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate, confidence, standard_errors
-from reidrisk.estimates.estimate import Side
+from reidrisk.risk.bounds.about import About
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory import upper_from_mutual_information
 
-SIDE: Side = "estimate"
+ABOUT = About(
+    figures=("mutual information",),
+    side="estimate",
+    knows="of each user only what one site is shown",
+    needs=("shared_bits",),
+    assumes="The people at hand are drawn at random from the population whose bits were computed.",
+    bounds=(
+        "How often one random user is named rightly, on average over people drawn from the "
+        "population."
+    ),
+    holds_for="attackers who know of each user only what one site is shown",
+    limits=(
+        "It is not proved for the people at hand, nor for attackers who know more. It is loose: "
+        "among few users it allows nearly everything, whatever the bits. Bits that were sampled "
+        "enter with both ends of their interval."
+    ),
+    cost="Nothing, once the bits are known.",
+    source=f"{PAPER}, section 6.4, lemma 9: Fano's inequality.",
+)
 
 
 def bound(setting: Setting) -> Bound | None:
@@ -25,9 +44,8 @@ def bound(setting: Setting) -> Bound | None:
     )
     found = Estimate(value, low, high, setting.level, 0, "Fano, normal interval of the bits")
     sentence = (
-        f"Fano's inequality: two sites share {total:.3g} bits about a user. For attackers who know "
-        "of each user only what one site is shown, on average over people drawn from the "
-        "population; it is not proved for the people at hand."
+        f"Fano's inequality: two sites share {total:.3g} bits about a user. For {ABOUT.holds_for}, "
+        "on average over people drawn from the population; it is not proved for the people at hand."
     )
     exact = Estimate.computed(value, "Fano, exact bits")
-    return Bound("mutual information", SIDE, found if error else exact, sentence)
+    return Bound(ABOUT.figure, ABOUT.side, found if error else exact, sentence)

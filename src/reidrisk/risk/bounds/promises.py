@@ -5,13 +5,30 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound
-from reidrisk.estimates.estimate import Side
 from reidrisk.observations import MISSING, Observations
+from reidrisk.risk.bounds.about import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, About
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.rows import Kind
 
-SIDE: Side = "upper"
+ABOUT = About(
+    figures=("local privacy", "promised k-anonymity"),
+    side="upper",
+    knows="anything, including what other sites were shown of the known users",
+    needs=("release",),
+    assumes=f"{AS_LIKELY}, and {AS_IT_SAYS}.",
+    bounds=RANDOM_USER,
+    holds_for="any attacker, whatever else is known",
+    limits=(
+        "It is about one row of a person: rows of several sites that are known to be one person's "
+        "give more away. Local privacy is not promised where people may be away or tokens be "
+        "withheld, and nothing is where sites depend on each other. If the people are not at hand "
+        "and not every user is a target equally often, it is an estimate and no upper bound."
+    ),
+    cost="Nothing: a formula.",
+    source=f"{PAPER}, section 6.1, lemma 6 (local privacy); section 6.2, lemma 7 (k-anonymity).",
+)
 
 
 @dataclass(frozen=True, slots=True)

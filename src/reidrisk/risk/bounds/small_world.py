@@ -18,6 +18,13 @@ from reidrisk.theory.numerics import exact_sum
 MOST_CHANCES = 1 << 18
 """Users x outcomes that take about a second."""
 
+ONLY_SMALL = (
+    "Given only for small worlds, in which all outcomes can be gone through, and only if sites are "
+    "independent given what the release holds fixed."
+)
+SMALL_COST = f"Goes through users times outcomes, at most {MOST_CHANCES:,}."
+"""What bounds of small worlds say on their cards."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SmallWorld:
