@@ -16,7 +16,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import left_over, written_whole
 from reidrisk.locks import Lock
 from reidrisk.reproduction.chapter import Row
-from reidrisk.reproduction.record import RECORD, SCHEMA
+from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA
 from reidrisk.speech import setting
 from reidrisk.study.folder import first_difference
 from reidrisk.study.result import plain, typed
@@ -26,6 +26,8 @@ from reidrisk.study.versions import versions
 
 STEPS = "steps"
 GUESTS = ("torch",)
+_GENERATOR, _HEAD = b'<meta name="generator" content="reidrisk">', 512
+"""What stands in the first bytes of a page of ours."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,11 @@ class Kept:
                 f"{record} is there, and nothing shows that a reproduction wrote it; it is left "
                 "alone: use another folder"
             )
+        if _is_other(page := self.folder / PAGE):
+            raise InvalidInput(
+                f"{page} is there, and reidrisk did not write it; it is left alone: use another "
+                "folder"
+            )
         for file, step in self._steps():
             if step["what"] != self.what:
                 changed = first_difference(step["what"], self.what)
@@ -71,7 +78,7 @@ class Kept:
 
     def sweep_up(self) -> None:
         """Remove what writes that were killed left behind."""
-        for file in (self.folder / RECORD, self.folder / STEPS / "*.json"):
+        for file in (self.folder / RECORD, self.folder / PAGE, self.folder / STEPS / "*.json"):
             for part in left_over(file):
                 part.unlink(missing_ok=True)
 
@@ -131,6 +138,11 @@ class Kept:
 def _is_ours(body: Any) -> bool:
     schema = body.get("schema") if isinstance(body, dict) else None
     return isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/")
+
+
+def _is_other(page: Path) -> bool:
+    """Whether it is a file, and no page of ours."""
+    return page.is_file() and _GENERATOR not in page.read_bytes()[:_HEAD]
 
 
 def _is_step(body: Any) -> bool:

@@ -7,22 +7,28 @@ from typing import Any
 
 from reidrisk.drawing import COLOURS, GLYPHS, Look
 from reidrisk.drawing.curves import over_slots
+from reidrisk.report.page import Sheet, save
+from reidrisk.report.parts import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Key,
+    Section,
+    attack_keys,
+    words_column,
+)
+from reidrisk.report.parts import Row as Cells
 from reidrisk.reproduction.bars import bars
 from reidrisk.reproduction.chapter import Row
 from reidrisk.reproduction.record import MARKS, Part, Reproduction
 from reidrisk.reproduction.saying import MEANING, figure, ours, signed, summary
-from reidrisk.report.page import Sheet, save
-from reidrisk.report.parts import Column, Exhibit, Key, Section, attack_keys, words_column
-from reidrisk.report.parts import Row as Cells
 from reidrisk.study.saying.verdict import Statement
 from reidrisk.visible import cleaned
 
-TITLE = "The paper, reproduced"
-PAGE = "reproduction.html"
+TITLE = "Measuring Re-identification Risk, reproduced"
 
 _ASSUMED = (
-    "The calibrated population is synthetic: 64 types of people, fitted so that the bits of one "
-    "epoch are the published ones. What else it shows is its own.",
+    "The calibrated population is synthetic. It was fitted to the bits of one epoch, and no more.",
     "Ties are counted as chances. Intervals are of 95 % and come with the number of targets.",
 )
 _NOT_COVERED = (
@@ -67,7 +73,7 @@ def _statements(found: Reproduction) -> Iterator[Statement]:
     differing = [row for row in found.rows if row.mark == "differs"]
     if differing:
         where = ", ".join(dict.fromkeys(row.where for row in differing))
-        yield Statement("unfit", f"What differs is in: {where}.", warns=True)
+        yield Statement("unfit", f"What differs: {where}. Each row says why.", warns=True)
 
 
 def _learned(found: Reproduction) -> str:
@@ -86,7 +92,7 @@ def _marks(found: Reproduction) -> Section:
     exhibit = Exhibit(
         name="marks",
         title="Rows by mark",
-        sentence=summary(found),
+        sentence="Marks are computed from ours and the published, never written down.",
         rows=tuple(
             {"mark": signed(mark), "rows": counted[mark], "meaning": MEANING[mark]}
             for mark in MARKS
@@ -180,7 +186,7 @@ def _figure(name: str, rows: Sequence[Row], axis: str, unit: str) -> Exhibit:
     return Exhibit(
         name=name,
         title=f"{where}, as it comes out here",
-        sentence=_sentence(cells, series, axis, unit, published=published),
+        sentence=_sentence(cells, axis, published=published),
         rows=cells,
         columns=tuple(columns),
         draw=draw,
@@ -189,7 +195,7 @@ def _figure(name: str, rows: Sequence[Row], axis: str, unit: str) -> Exhibit:
 
 
 def _told(row: Cells) -> str:
-    return "–" if row["published"] is None else f"{row['published']:g}"
+    return NOTHING if row["published"] is None else f"{row['published']:g}"
 
 
 def _keys(*, published: bool) -> tuple[Key, ...]:
@@ -197,9 +203,7 @@ def _keys(*, published: bool) -> tuple[Key, ...]:
     return (Key("ours", GLYPHS[1], 0 % COLOURS), *ink)
 
 
-def _sentence(
-    cells: Sequence[Cells], series: Sequence[str], axis: str, unit: str, *, published: bool
-) -> str:
+def _sentence(cells: Sequence[Cells], axis: str, *, published: bool) -> str:
     last = max(float(cell["slots"] or 0) for cell in cells)
     ends = [f"{cell['attack']} {cell['said']}" for cell in cells if cell["slots"] == last]
     beside = "; the line across a bar is the published value" if published else ""
@@ -213,7 +217,7 @@ def _slips(found: Reproduction) -> Iterator[Section]:
     exhibit = Exhibit(
         name="slips",
         title="Where the text says something else than it means",
-        sentence="None of them changes a result of the paper. They matter to whoever implements it.",
+        sentence="They matter to whoever implements the paper.",
         rows=tuple({"where": where, "slip": slip} for where, slip in slips),
         columns=(words_column("Where", "where"), words_column("In the text", "slip")),
         open=True,

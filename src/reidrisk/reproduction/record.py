@@ -14,7 +14,7 @@ from reidrisk.study.stored import checksum_of
 from reidrisk.study.strict_json import read_json
 
 SCHEMA = "reidrisk-reproduction/1"
-RECORD = "reproduction.json"
+RECORD, PAGE = "reproduction.json", "reproduction.html"
 MARKS: tuple[Mark, ...] = get_args(Mark)
 
 

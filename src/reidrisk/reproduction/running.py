@@ -7,12 +7,12 @@ from typing import Any
 
 from reidrisk.checks import real_number
 from reidrisk.errors import InvalidInput
-from reidrisk.files import existing_file, made_folder, sha256_of, written_whole
+from reidrisk.files import existing_file, keep_inputs, made_folder, sha256_of, written_whole
 from reidrisk.locks import locked
 from reidrisk.reproduction.chapter import Row, Scale, Step
 from reidrisk.reproduction.chapters import CHAPTERS
 from reidrisk.reproduction.kept import Kept
-from reidrisk.reproduction.record import RECORD, Part, Reproduction
+from reidrisk.reproduction.record import PAGE, RECORD, Part, Reproduction
 from reidrisk.study.folder import Watcher
 from reidrisk.study.versions import versions
 
@@ -81,6 +81,8 @@ def run(
     """
     size = scaled(scale) if isinstance(scale, str) else scale
     inputs = {name: sha256_of(path) for name, path in sorted(size.files.items())}
+    outputs = [Path(folder) / name for name in (RECORD, PAGE)]
+    keep_inputs(outputs, size.files.values())
     kept = Kept(Path(folder), _described(size, inputs))
     modules = tuple(chapters)
     steps = [(module, step) for module in modules for step in module.steps(size)]

@@ -27,6 +27,7 @@ from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.budget import ATTACK, missing
 from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
 from reidrisk.reproduction.marking import claimed
+from reidrisk.reproduction.saying import percent
 from reidrisk.risk import measure_sizes, posterior
 from reidrisk.risk.fitting import Fitted
 from reidrisk.risk.measuring import Measured, measured
@@ -100,7 +101,7 @@ def hamming_attacks(world: World) -> tuple[Row, ...]:
         other.matches.credit - one.matches.credit for one, other in (at_first, (plain, weighted))
     )
     growth = mean_of_numbers(last - first, low=-2.0, high=2.0)
-    gaps = [f"{weighted.curve[r].value - plain.curve[r].value:.2%}" for r in EPOCHS]
+    gaps = [percent(weighted.curve[r].value - plain.curve[r].value) for r in EPOCHS]
     difference = paired_difference(plain.matches.credit, weighted.matches.credit)
     return (
         _curve(world, plain, "Unweighted Hamming"),
@@ -278,8 +279,8 @@ def type_aware(world: World) -> tuple[Row, Row]:
         _ours(world, found),
         Row(
             where=_FIGURE,
-            what=f"Nobody who sees what two sites show does better, at r = {LAST}: the optimum under "
-            "the model of the calibrated population",
+            what=f"Nobody who sees what two sites show does better, at r = {LAST}: the optimum "
+            "under the model of the calibrated population",
             published="not in the paper",
             ours=held.mean_claim,
             unit="%",
@@ -307,7 +308,7 @@ def full_information(world: World) -> Row:
         unit="%",
         mark="added here",
         why="The ceiling of the closed world: nobody who has only what this release shows does "
-        f"better; by Bayes' rule {held.mean_claim.value:.2%} is expected; {world.on_whom}.",
+        f"better; by Bayes' rule {percent(held.mean_claim.value)} is expected; {world.on_whom}.",
     )
 
 
@@ -316,7 +317,7 @@ def _points(found: Measured) -> tuple[Point, ...]:
 
 
 def _along(found: Measured) -> str:
-    values = [f"{found.curve[r].value:.2%}" for r in EPOCHS]
+    values = [percent(found.curve[r].value) for r in EPOCHS]
     return f"r = {_listed(EPOCHS)}: {_listed(values)}"
 
 

@@ -11,7 +11,7 @@ from reidrisk.people.interests import Interests
 from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.budget import ALL_EPOCHS, ONE_EPOCH, missing
 from reidrisk.reproduction.chapter import Point, Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, measured
+from reidrisk.reproduction.marking import measured
 
 TITLE = "Entropy and mutual information"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 8.4"
@@ -22,6 +22,7 @@ NAMES = {
     "conditional_entropy": "Given the other site's, H(B|A)",
     "mutual_information": "Mutual information of the two, I(A;B)",
 }
+_SHORT = {name: name.replace("_", " ") for name in NAMES}
 PUBLISHED = {1: (7.59, 6.66, 0.93), 8: (6.54, 5.45, 1.09)}
 ROUNDING = 0.005
 """Half a unit of the last published digit."""
@@ -54,7 +55,8 @@ def one_epoch() -> tuple[Row, ...]:
     return tuple(
         _row(1, name, Estimate.computed(getattr(found, name)),
              "Closed form. The population has two parameters that were fitted to these figures, so "
-             "this shows that such people exist, and no more.", _SLIP, drawn=True)
+             "this shows that such people exist, and no more.",
+             _SLIP if name == "entropy" else "", drawn=True)
         for name in NAMES
     )  # fmt: skip
 
@@ -64,9 +66,12 @@ def counted(scale: Scale) -> tuple[Row, ...]:
     users = min(COUNTED, scale.users)
     people = data.synthetic_topics(users=users, seed=scale.seed)
     found = count_information(API.observe(people, seed=scale.seed + 6)).pooled
+    why = (
+        f"From counts of {users:,} users of the calibrated population, 8 epochs taken together, "
+        "corrected for what counts miss."
+    )
     return tuple(
-        _row(1, name, getattr(found, name), f"From counts of {users:,} users of the calibrated "
-             "population, 8 epochs taken together, corrected for what counts miss.")
+        _row(1, name, getattr(found, name), why, how=", by counts")
         for name in NAMES
     )  # fmt: skip
 
@@ -82,7 +87,7 @@ def eight_epochs(scale: Scale) -> tuple[Row, ...]:
         f"Per epoch: exact chances of {samples:,} drawn pairs of sequences of the calibrated "
         "population, which was fitted to r = 1 only."
     )
-    rows = [_row(8, name, mean, why, _SLIP, drawn=True) for name, mean in means.items()]
+    rows = [_row(8, name, mean, why, drawn=True) for name, mean in means.items()]
     gained = means["mutual_information"]
     alone = Interests().information(API.noise).mutual_information
     more = replace(
@@ -134,7 +139,7 @@ def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
         f"{found.tested:,} others. A model that has not learned all misses some of what is shared."
     )
     return tuple(
-        _row(epochs, name, _estimate(getattr(found, name), found.tested), why, learned=True)
+        _row(epochs, name, _estimate(getattr(found, name), found.tested), why, how=", learned")
         for name in NAMES
     )
 
@@ -152,14 +157,14 @@ def _row(
     slip: str = "",
     *,
     drawn: bool = False,
-    learned: bool = False,
+    how: str = "",
 ) -> Row:
     published = dict(zip(NAMES, PUBLISHED[epochs], strict=True))[name]
     mark = measured(published, ours, rounding=ROUNDING, calibrated=True)
     off = ours.value - published
     return Row(
         where=_WHERE[epochs],
-        what=f"{NAMES[name]}{', learned' if learned else ''}",
+        what=f"{NAMES[name]}{how}",
         published=f"{published:g} bits",
         ours=ours,
         unit="bits",
@@ -167,5 +172,5 @@ def _row(
         why=why if mark != "differs" else f"{why} It differs by {off:+.3f} bits.",
         slip=slip,
         axis="epochs" if drawn else "",
-        points=(Point(NAMES[name], epochs, ours, published),) if drawn else (),
+        points=(Point(_SHORT[name], epochs, ours, published),) if drawn else (),
     )

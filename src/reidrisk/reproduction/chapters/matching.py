@@ -1,7 +1,8 @@
 """All users at once.  Paper: section 5."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 from reidrisk import theory
 from reidrisk.estimates import Estimate
@@ -66,7 +67,8 @@ def bound(seed: int) -> tuple[Row, Row]:
             mark=claimed(holds=not below and rounded_up <= ROUNDING),
             why=f"{_WHERE}: expected numbers by listing everything that all may show, in "
             "fractions. Ours is rounded upwards on purpose and is never below.",
-            slip="Section 5 opens with “in the random-user setting”; the matching setting is meant.",
+            slip="Section 5 opens with “in the random-user setting”; the matching setting is "
+            "meant.",
         ),
         Row(
             where="Lemma 3",
@@ -86,9 +88,7 @@ def one_by_one(seed: int) -> Row:
     for place, rows in enumerate(matrices(seed, WORLDS, users=3)):
         named = rule(seed, place, rows)
         alone = reference.rule_accuracy(rows, named)
-        together = reference.matching_accuracy(
-            rows, lambda seen, named=named: [named[o] for o in seen]
-        )
+        together = reference.matching_accuracy(rows, partial(_each, named))
         array = floats(rows)
         ours = theory.matching_accuracy(array, theory.one_by_one(array, named))
         largest = max(largest, abs(float(alone - together)))
@@ -103,6 +103,10 @@ def one_by_one(seed: int) -> Row:
         mark=exact(0.0, largest),
         why=f"{_WHERE}: all outcomes and all orders, in fractions.",
     )
+
+
+def _each(named: list[int], seen: Sequence[int]) -> list[int]:
+    return [named[representation] for representation in seen]
 
 
 def gap_example() -> tuple[Row, ...]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from reidrisk.estimates import Estimate
+from reidrisk.guests import guest
 from reidrisk.learning.recipes import MODELS
 from reidrisk.learning.shapes import SHAPES
 from reidrisk.reproduction.chapter import Row, Scale, Step
@@ -80,8 +81,8 @@ def parameters() -> Row:
     """Counted on torch's device without memory."""
     where, what = "Table 1", "Parameters of the Transformer-LSTM"
     if find_spec("torch") is None:
-        return Row(where, what, "300M", None, "", "not run",
-                   "Counting needs torch, which is not installed: pip install 'reidrisk[torch]'.")  # fmt: skip
+        why = "Counting needs torch, which is not installed: pip install 'reidrisk[torch]'."
+        return Row(where, what, "300M", None, "", "not run", why)
     translated, for_topics = (_count(tokens) for tokens in (PIECES_OF_WORDS, TOPICS))
     return Row(
         where=where,
@@ -97,8 +98,7 @@ def parameters() -> Row:
 
 
 def _count(tokens: int) -> int:
-    import torch  # noqa: PLC0415  a guest
-
+    torch = guest("torch")
     from reidrisk.learning.translators import Translator  # noqa: PLC0415  needs torch
 
     with torch.device("meta"):

@@ -113,8 +113,8 @@ def partial_information(seed: int) -> Row:
             cases += 1
     return Row(
         where="Lemma 2",
-        what="Given W, no rule is better than the column maxima of E[P | W] over n, and one attains "
-        "it: largest difference from the best of all rules",
+        what="Given W, no rule is better than the column maxima of E[P | W] over n, and one "
+        "attains it: largest difference from the best of all rules",
         published="0",
         ours=Estimate.computed(largest),
         unit="",

@@ -23,6 +23,7 @@ USERS = 1_001
 BELOW_ONE = (0.0, 0.5, 0.9, 0.999)
 FEW, MANY = 101, 10_001
 ROUNDING = 1e-12
+ABOUT = 0.05
 
 _WHERE = f"{WORLDS} seeded worlds of 2 to 4 users and representations"
 
@@ -58,7 +59,7 @@ def local_privacy(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=claimed(holds=largest <= 1 + ROUNDING),
-        why=f"{_WHERE}, δ = {', '.join(map(str, DELTAS))}, each with the least ε that it satisfies.",
+        why=f"{_WHERE}, δ = {', '.join(map(str, DELTAS))}, each with its least ε.",
     )
 
 
@@ -139,7 +140,7 @@ def fano(seed: int) -> tuple[Row, Row]:
             published="about 2 (the exact one: 99)",
             ours=Estimate.computed(falls),
             unit="",
-            mark=claimed(holds=abs(falls - 2) <= 0.05),
+            mark=claimed(holds=abs(falls - 2) <= ABOUT),
             why="Both bounds of the example of lemma 8 by the package; its mutual information "
             "hardly changes with n, and log n doubles.",
         ),
@@ -166,7 +167,8 @@ def information_flow(seed: int) -> Row:
         )
     return Row(
         where="Section 6.5",
-        what="The Bayes vulnerability with a uniform prior is the best accuracy: largest difference",
+        what="The Bayes vulnerability with a uniform prior is the best accuracy: largest "
+        "difference",
         published="0",
         ours=Estimate.computed(largest),
         unit="",

@@ -1,14 +1,14 @@
 """Samples of the songs that people play.  Paper: section 8.5."""
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 
 from reidrisk import data
-from reidrisk.attacks import Hamming, Overlap
+from reidrisk.attacks import Attack, Hamming, Overlap
 from reidrisk.estimates import Estimate
 from reidrisk.people.profiles import Profiles
-from reidrisk.releases import ItemSamples
+from reidrisk.releases import ItemSamples, observe
 from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
 from reidrisk.reproduction.marking import claimed, measured
 from reidrisk.risk import measure
@@ -23,31 +23,30 @@ LISTENERS, ENTRIES, SONGS = 1_019_318, 48_373_586, 384_546
 ABOUT = 0.1
 """How far a number may be from what it is about."""
 
-READINGS = {
-    "slot by slot, the first song against the first": Hamming,
-    "as sets, where the order says nothing": Overlap,
+READINGS: dict[str, Attack] = {
+    "slot by slot, the first song against the first": Hamming(),
+    "as sets, where the order says nothing": Overlap(),
 }
 _FILE = (
-    "The Taste Profile triplets (train_triplets.txt) are public and too large to ship: get them from "
-    "the page of the Million Song Dataset and give them with --plays FILE."
+    "The Taste Profile triplets (train_triplets.txt) are public and too large to ship: get them "
+    "from the page of the Million Song Dataset and give them with --plays FILE."
 )
 
 
 def steps(scale: Scale) -> Iterator[Step]:
     """What the file holds, then the attack in its two readings."""
-    path = scale.files.get("plays")
-    people = cache(lambda: _people(path))
-    yield Step("what the file holds", lambda: sizes(None if path is None else people()))
+    people = cache(partial(_people, scale.files.get("plays")))
+    yield Step("what the file holds", lambda: sizes(people()))
     for reading in READINGS:
-        yield Step(
-            reading.partition(",")[0],
-            lambda reading=reading: (attacked(scale, None if path is None else people(), reading),),
-        )
+        yield Step(reading.partition(",")[0], partial(_attacked, scale, people, reading))
 
 
-def _people(path: Path | None) -> Profiles:
-    assert path is not None
-    return data.read_plays(path)
+def _people(path: Path | None) -> Profiles | None:
+    return None if path is None else data.read_plays(path)
+
+
+def _attacked(scale: Scale, people: Callable[[], Profiles | None], reading: str) -> tuple[Row, ...]:
+    return (attacked(scale, people(), reading),)
 
 
 def sizes(people: Profiles | None) -> tuple[Row, ...]:
@@ -57,8 +56,7 @@ def sizes(people: Profiles | None) -> tuple[Row, ...]:
         ("Entries on who played what", "48 million", 48e6, ""),
         ("Listeners", "about a million", 1e6, ""),
         ("Different songs", "about a million", 1e6,
-         f"There are about a million songs in the Million Song Dataset; {SONGS:,} of them are in "
-         "the plays."),
+         f"A million songs are in the Million Song Dataset; {SONGS:,} of them were played."),
     )  # fmt: skip
     return tuple(
         Row("Section 8.5", what, said, None, "", "not run", _FILE)
@@ -70,11 +68,7 @@ def sizes(people: Profiles | None) -> tuple[Row, ...]:
 
 
 def _sizes(people: Profiles) -> tuple[int, int, int]:
-    entries = sum(
-        int((people.cells(start, min(start + 65_536, people.users)).tokens >= 0).sum())
-        for start in range(0, people.users, 65_536)
-    )
-    return entries, people.users, people.tokens
+    return int(people.starts[-1]), people.users, people.tokens
 
 
 def attacked(scale: Scale, people: Profiles | None, reading: str) -> Row:
@@ -82,10 +76,9 @@ def attacked(scale: Scale, people: Profiles | None, reading: str) -> Row:
     what = f"Unweighted Hamming, {reading}: risk with r = 4 independent songs"
     if people is None:
         return Row("Figure 5", what, "about 1 %", None, "%", "not run", _FILE)
-    seen = ItemSamples(max(SAMPLES)).observe(
-        people, targets=min(scale.targets, people.users), seed=scale.seed + 6
-    )
-    curve = measure(seen, READINGS[reading](), slots=SAMPLES)
+    targets, release = min(scale.targets, people.users), ItemSamples(max(SAMPLES))
+    seen = observe(release, people, targets=targets, seed=scale.seed + 6)
+    curve = measure(seen, READINGS[reading], slots=SAMPLES)
     return Row(
         where="Figure 5",
         what=what,
