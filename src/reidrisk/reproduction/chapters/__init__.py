@@ -2,5 +2,25 @@
 
 from typing import Any
 
-CHAPTERS: tuple[Any, ...] = ()
+from reidrisk.reproduction.chapters import (
+    experiment,
+    information,
+    matching,
+    networks,
+    random_user,
+    relations,
+    songs,
+    topics_api,
+)
+
+CHAPTERS: tuple[Any, ...] = (
+    random_user,
+    matching,
+    relations,
+    topics_api,
+    experiment,
+    networks,
+    information,
+    songs,
+)
 """Modules with `TITLE`, `SOURCE` and `steps`."""
