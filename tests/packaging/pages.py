@@ -46,7 +46,7 @@ def typed(page):
         for fence in fences(page)
         if fence.kind in {"", "sh", "console", "yaml"}
         for line in re.sub(r" *\\\n\s*", " ", fence.text).splitlines()
-        if re.match(r"(\$ |- run: |[A-Z_]+=\S+ )*(\S*/)?reidrisk ", line.strip())
+        if re.match(r"(\$ |- |run: |[A-Z_]+=\S+ )*(\S*/)?reidrisk ", line.strip())
     ]
     return [_words(line[found.end() :]) for line in lines if (found := _COMMAND.search(line))]
 

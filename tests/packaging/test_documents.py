@@ -8,8 +8,8 @@ import pytest
 from tests.cli.tools import call
 from tests.packaging.pages import PAGES, ROOT, fences
 
-LONG = {ROOT / "docs/concepts/attacks.md"}
-"""Pages that attack many people."""
+LONG = {ROOT / "docs/concepts/attacks.md", ROOT / "docs/gallery.md"}
+"""Pages that attack many people, or draw; the build of the pages runs the gallery, too."""
 
 LEARNING = {
     ROOT / "docs/concepts" / name

@@ -48,25 +48,33 @@ def test_fences_say_what_they_hold(page):
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=names)
-def test_pieces_of_study_files_are_read(page, monkeypatch):
+def test_pieces_of_study_files_are_read(page):
     for fence in fences(page):
         if fence.kind != "toml":
             continue
         body = tomllib.loads(fence.text)
-        if ":" in (kind := body.get("release", {}).get("kind", "")):
-            _bring(kind, body["release"].keys() - {"kind"}, monkeypatch)
         with suppress(MissingExtra):  # what needs a library that is not here has been understood
             parse(fence.text if "people" in body else fence.text + PEOPLE)
 
 
-def _bring(kind, keys, monkeypatch):
-    """A release of their own that a page names and does not bring along, with these parameters."""
-    module, _, name = kind.partition(":")
+@pytest.fixture(autouse=True)
+def _their_own(request, monkeypatch):
+    """Releases and attacks that a page names by their modules, and does not bring along here."""
+    page = request.node.callspec.params.get("page") if hasattr(request.node, "callspec") else None
+    for fence in fences(page) if page else ():
+        keys = re.findall(r"^([a-z_]+) = ", fence.text.partition("[release]")[2], re.MULTILINE)
+        for module, name in re.findall(r"\b([a-z_.]+):([A-Z]\w+)", fence.text):
+            given = types.ModuleType(module)
+            vars(given)[name] = _part(name, {*keys} - {"kind"})
+            monkeypatch.setitem(sys.modules, module, given)
+
+
+def _part(name, keys):
+    """Something that passes for a release with these parameters, and for an attack."""
     fields = [(key, float, parameter(0.1, help=key, least=0, most=1)) for key in keys]
-    methods = {"name": name, **dict.fromkeys(("slots", "show", "promises"), lambda *_: ())}
-    given = types.ModuleType(module)
-    vars(given)[name] = make_dataclass(name, fields, namespace=methods, frozen=True)
-    monkeypatch.setitem(sys.modules, module, given)
+    says = {"name": name, "knows": "-", "assumes": "-", "likelihood": False, "needs": ()}
+    does = dict.fromkeys(("slots", "show", "promises", "fit"), lambda *_: ())
+    return make_dataclass(name, fields, namespace={**says, **does}, frozen=True)
 
 
 @pytest.mark.parametrize("page", SHOWN, ids=names)
