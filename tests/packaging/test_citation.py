@@ -3,11 +3,11 @@
 import re
 
 import pytest
-import yaml
 from tests.packaging.pages import ROOT, fences
 
 import reidrisk
 
+yaml = pytest.importorskip("yaml")
 CITED = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
 SOFTWARE, PAPER = (
     fence.text for fence in fences(ROOT / "docs/how-to/cite.md") if fence.kind == "bibtex"
