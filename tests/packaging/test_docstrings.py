@@ -20,9 +20,6 @@ ROOMS = (
     "attacks", "data", "engines", "estimates", "information", "releases", "report", "risk",
     "scores", "study", "testing", "theory",
 )  # fmt: skip
-LATER = ("reidrisk.attacks.", "reidrisk.risk.", "reidrisk.learning.")
-"""Where public names have no examples yet."""
-
 PACKAGE = Path(rr.__file__).parent
 
 
@@ -34,7 +31,7 @@ def public():
             value = getattr(room, name)
             if callable(value) and value.__module__.startswith("reidrisk."):
                 named.setdefault(value, f"{room.__name__}.{name}".replace("reidrisk", "rr", 1))
-    return {name: value for value, name in named.items() if not value.__module__.startswith(LATER)}
+    return {name: value for value, name in named.items()}
 
 
 PUBLIC = public()

@@ -34,6 +34,14 @@ class View:
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
+
+    Example:
+        >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
+        >>> view = rr.attacks.View.of(seen, release=rr.TopicsApi(topics=3, top=1))
+        >>> view.slots, view.tokens, view.release.noise
+        (2, 3, 0.05)
+        >>> view.anonymous.tolist()
+        [[2, 1]]
     """
 
     known: Rows
@@ -97,6 +105,13 @@ class Attack(Protocol):
 
     Its card (`card_of`) also shows what need not be there: `limits`, what it does not see and what
     it refuses; `cost`; and `source`, each a text like `assumes`.
+
+    Example:
+        >>> attack = rr.WeightedHamming()
+        >>> attack.name, attack.likelihood, attack.needs
+        ('weighted-hamming', True, ('release',))
+        >>> rr.WeightedHamming(rr.TopicsApi()).needs
+        ()
     """
 
     @property
@@ -136,7 +151,17 @@ class OfRelease(Attack, Protocol):
 
 
 def check_needs(attack: Attack, view: View) -> None:
-    """Refuse a view that lacks what an attack needs, and what is no attack."""
+    """Refuse a view that lacks what an attack needs, and what is no attack.
+
+    Example:
+        >>> seen = rr.Observations([[0], [1]], [[1]], [1], tokens=2)
+        >>> view = rr.attacks.View.of(seen)
+        >>> rr.attacks.check_needs(rr.Hamming(), view)
+        >>> rr.attacks.check_needs(rr.WeightedHamming(), view)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        reidrisk.errors.InvalidInput: weighted-hamming needs to know the release: ...
+    """
     if not hasattr(attack, "fit"):
         raise InvalidInput(
             f"{attack!r} is no attack; make one, as in Hamming(), or by its name: "

@@ -66,8 +66,7 @@ class Card:
         likelihood: Whether an attack knows how sure it is; None of a bound.
 
     Example:
-        >>> from reidrisk.attacks import Hamming, card_of
-        >>> card = card_of(Hamming())
+        >>> card = rr.attacks.card_of(rr.Hamming())
         >>> card.side, card.source
         ('lower', 'Carey et al. (SIGMOD 2023), section 8.2.1.')
     """
@@ -130,8 +129,7 @@ def card_of(attack: Attack) -> Card:
     as it says `knows`.
 
     Example:
-        >>> from reidrisk.attacks import WeightedHamming, card_of
-        >>> card_of(WeightedHamming()).needs
+        >>> rr.attacks.card_of(rr.WeightedHamming()).needs
         ('release',)
     """
     return Card(

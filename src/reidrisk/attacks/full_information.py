@@ -21,6 +21,13 @@ class FullInformation:
 
     Args:
         release: What showed the tokens; that of the view, if None.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> revealed = api.reveal(people, seed=7)
+        >>> print(rr.measure(revealed, rr.FullInformation(api))[2])
+        5.7135% [4.1741%, 7.6777%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "full-information"

@@ -15,6 +15,11 @@ class Gaps:
     """Guess the user who left the same slots empty.
 
     It looks at no token: what it finds, no noise on tokens hides.
+
+    Example:
+        >>> seen = rr.Observations([[0, -1], [0, 1]], [[1, -1]], [0], tokens=2)
+        >>> rr.measure(seen, rr.attacks.Gaps())[2].value
+        1.0
     """
 
     name: ClassVar[str] = "gaps"

@@ -16,6 +16,12 @@ class Hamming:
 
     Where several sites know a user, a slot agrees if any of them was shown the token. Gaps do not
     count: `Gaps` counts nothing else.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure(seen, rr.Hamming())[2])
+        2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "hamming"

@@ -52,6 +52,11 @@ class Neural:
         classes: How many; fewer, if the panel is small.
         keep_best: How many rows to list; None always rates everyone.
         training: Steps, batches, seed; as is best on a laptop, if None.
+
+    Example:
+        >>> attack = rr.attacks.Neural(begin="scratch", classes=8)
+        >>> attack.needs, attack.likelihood
+        (('panel',), True)
     """
 
     name: ClassVar[str] = "neural"

@@ -15,6 +15,12 @@ class Overlap:
     """Guess the user with the most tokens in common, whatever slots they were shown in.
 
     It serves where slots of two sites do not correspond.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure(seen, rr.Overlap())[2])
+        2.2336% [1.2901%, 3.6051%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "overlap"

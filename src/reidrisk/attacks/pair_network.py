@@ -27,6 +27,11 @@ class PairNetwork:
         panel: Other users, of whom both sides and who is who are known; that of the view, if None.
         keep_best: How many rows to list.
         training: Steps, batches, seed.
+
+    Example:
+        >>> attack = rr.attacks.PairNetwork(keep_best=100)
+        >>> attack.needs, attack.likelihood
+        (('panel',), False)
     """
 
     name: ClassVar[str] = "pair-network"

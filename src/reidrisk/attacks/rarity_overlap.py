@@ -32,6 +32,13 @@ class RarityOverlap:
             the two sides' vectors of `log(n / h)`, so that who holds much is not favoured; what no
             known user holds is taken as held by one. "support", `1 / log(h)`, and `1 / log(2)`
             where a single user holds the token, whose logarithm is 0.
+
+    Example:
+        >>> bags = rr.BagRows([[0, 1], [0, 2], [2, 3]], tokens=4)
+        >>> seen = rr.Observations(bags, [[0, 3]], [2], tokens=4)
+        >>> attacks = (rr.Overlap(), rr.RarityOverlap())
+        >>> [round(rr.measure(seen, attack)[1].value, 3) for attack in attacks]
+        [0.333, 1.0]
     """
 
     name: ClassVar[str] = "rarity-overlap"

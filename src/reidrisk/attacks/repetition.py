@@ -36,6 +36,15 @@ class Repetition:
 
     Gaps count as slots in which the token did not come. Sets count with all their tokens. Bags have
     no slots in which a token could come again, and are refused.
+
+    Example:
+        >>> random = np.random.default_rng(1)
+        >>> own, noise = np.arange(100)[:, None], random.integers(0, 100, (2, 100, 8))
+        >>> known, shown = np.where(random.random((2, 100, 8)) < 0.3, own, noise)
+        >>> seen = rr.Observations(known, shown, np.arange(100), tokens=100)
+        >>> attacks = (rr.Overlap(), rr.Repetition())
+        >>> [round(rr.measure(seen, attack)[8].value, 2) for attack in attacks]
+        [0.05, 0.57]
     """
 
     name: ClassVar[str] = "repetition"

@@ -39,6 +39,12 @@ def attack_named(name: str) -> Attack:
 
     Args:
         name: That of an attack of this package, such as "weighted-hamming"; or `module:Class`.
+
+    Example:
+        >>> rr.attacks.attack_named("rarity-overlap")
+        RarityOverlap(weighting='log')
+        >>> rr.attacks.attack_named("reidrisk.attacks:Hamming")
+        Hamming()
     """
     if is_path(name):
         return _made(name, part_at(name, "an attack"))

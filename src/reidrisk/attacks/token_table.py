@@ -56,6 +56,14 @@ class TokenTable:
     With neither pairs nor panel, those of the view's population are taken if its sets are those of
     the release; else they are learned from the view's panel; else the one-parameter assumption
     holds: o is in the set with the same chance whatever other token is (paper: appendix B).
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> attack = rr.attacks.TokenTable(api, pairs=people.interests.pairs)
+        >>> print(rr.measure(seen, attack)[2])
+        2.4308% [1.4443%, 3.8475%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "token-table"

@@ -35,6 +35,13 @@ class WeightedHamming:
     Args:
         release: What showed the tokens; that of the view, if None.
         pooled: One popularity for all slots, as in the paper's experiments, or one for each.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> print(rr.measure(seen, rr.WeightedHamming(api))[2])
+        2.3442% [1.3669%, 3.7266%] (95%, n=1,000)
     """
 
     name: ClassVar[str] = "weighted-hamming"

@@ -53,6 +53,12 @@ class LatentTypes:
             each row sums to the size of the set.
         history: What each step of the fit reached: mean log-likelihood of a user, in nats, and
             the smoothing's part in it. It never falls.
+
+    Example:
+        >>> rows = np.repeat([[0, 0], [1, 1]], 50, axis=0)
+        >>> found = rr.attacks.fit_types(rows, tokens=2, top=1, noise=0.1, types=2, smoothing=1)
+        >>> found.weights.round(2).tolist(), found.inclusion.shape
+        ([0.5, 0.5], (2, 2))
     """
 
     weights: Floats
@@ -87,6 +93,13 @@ def fit_types(
         tolerance: Stop when a step gains less than this many nats per user.
         smoothing: Slots added to those of each type, spread as everyone's are: a token that no
             user of a type was shown keeps a chance, and a type of few users stays near everyone.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> found = rr.attacks.fit_types(seen.known, tokens=40, top=5, noise=0.05, types=4)
+        >>> found.weights.shape, found.inclusion.sum(axis=1).round(6).tolist()
+        ((4,), [5.0, 5.0, 5.0, 5.0])
     """
     some = sample_of_rows(rows, tokens, whole_number("users", users, least=1), seed)
     types = whole_number("types", types, least=1)

@@ -48,6 +48,14 @@ def measure_sizes(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure_sizes(seen, rr.Hamming(), users=(10, 1_000)))
+        hamming after 2 slots
+          among            10 users: 28.5044% [25.3355%, 31.9288%] (95%, n=1,000)
+          among         1,000 users: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
     length = one_length(seen, slots)
     sizes = sorted({whole_number("users", size, least=1) for size in users})

@@ -82,6 +82,15 @@ class RiskCurve(_Curve):
         users: How many the attacker chooses among.
         not_assessed: For each number of slots, targets of whom one side saw nothing. They are in
             no estimate, and are not safe: nothing is known about them.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> curve = rr.measure(seen, rr.Hamming(), slots=(1, 2))
+        >>> [round(point.value, 3) for point in curve.values()]
+        [0.008, 0.023]
+        >>> curve.users, curve.guessing
+        (1000, 0.001)
     """
 
     _along: ClassVar[str] = "slots"
@@ -113,6 +122,13 @@ class SizeCurve(_Curve):
         slots: How many it has seen.
         not_assessed: Targets of whom one side saw nothing; they are in no estimate.
         correlation: How estimates at two sizes err together, since they are of the same targets.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> curve = rr.measure_sizes(seen, rr.Hamming(), users=(10, 1_000))
+        >>> {size: round(point.value, 3) for size, point in curve.items()}
+        {10: 0.285, 1000: 0.023}
     """
 
     _along: ClassVar[str] = "users"
@@ -137,6 +153,13 @@ class GuessCurve(_Curve):
         slots: How many it has seen.
         users: How many it chooses among.
         not_assessed: Targets of whom one side saw nothing; they are in no estimate.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> curve = rr.measure_guesses(seen, rr.Hamming(), guesses=(1, 10))
+        >>> {guesses: round(point.value, 3) for guesses, point in curve.items()}
+        {1: 0.023, 10: 0.08}
     """
 
     _along: ClassVar[str] = "guesses"

@@ -36,6 +36,14 @@ def measure_guesses(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure_guesses(seen, rr.Hamming(), guesses=(1, 10)))
+        hamming after 2 slots, 1,000 users
+          names       1: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
+          names      10: 8.0172% [6.1863%, 10.2436%] (95%, n=1,000)
     """
     numbers = checked_guesses(guesses, seen.known.users)
     length = one_length(seen, slots)

@@ -116,6 +116,14 @@ def measure(
 
     Returns:
         A curve for each attack: `curve[8].value`, `curve[8].low`, `curve[8].high`.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure(seen, rr.Hamming(), slots=(1, 2)))
+        hamming, 1,000 users (guessing 0.001)
+          after  1 slots: 0.7789% [0.2441%, 1.6937%] (95%, n=1,000)
+          after  2 slots: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
     """
     one = isinstance(attack, str) or not isinstance(attack, Sequence)
     attacks: Any = [attack] if one else attack

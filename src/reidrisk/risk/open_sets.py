@@ -58,6 +58,15 @@ def measure_strangers(
     Returns:
         For each attack and rule that applies, the trade-off: `found.at(0.01).right` is how many of
         those present are named rightly if at most 1 % of strangers may be accused.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, strangers=0.3, seed=7)
+        >>> found, *_ = rr.measure_strangers(seen, rr.Hamming(), present=0.5)
+        >>> found.rule, found.targets, found.strangers
+        ('score', 725, 275)
+        >>> print(found.decisions[-1].right)
+        2.0839% [1.0644%, 3.7693%] (95%, n=725)
     """
     one = isinstance(attack, str) or not isinstance(attack, Sequence)
     attacks: Any = [attack] if one else attack

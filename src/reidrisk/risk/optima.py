@@ -56,6 +56,13 @@ def optimum(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> print(rr.optimum(seen, rr.WeightedHamming(api)))
+        2.4936% [2.4936%, 2.4936%] (100%, n=1,600)
     """
     check_likelihood(attack_of(model))
     length = one_length(seen, slots)

@@ -40,6 +40,16 @@ class Posterior:
         level: Chance with which an interval holds the truth.
         matches: What a search under the model found of all targets, also those who are left out.
         evidence: What the search divides by, in nats, of all targets.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> belief = rr.posterior(seen, rr.WeightedHamming(api))
+        >>> print(belief.risk)
+        2.4641% [1.4443%, 3.8475%] (95%, n=1,000)
+        >>> round(float(belief.claimed.mean()), 3), belief.claims.fits
+        (0.029, True)
     """
 
     attack: str
@@ -101,6 +111,14 @@ def posterior(
             not made again where the score is its own model.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> belief = rr.posterior(seen, rr.TypeAware(api, people.interests))
+        >>> round(float(belief.claimed.max()), 3), belief.claims.fits
+        (0.155, True)
     """
     check_likelihood(attack_of(attack))
     length = one_length(seen, slots)

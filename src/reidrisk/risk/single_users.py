@@ -37,6 +37,15 @@ def per_user(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> rows = np.arange(50)
+        >>> again = api.repeat(people, rows, repeats=20, seed=7)
+        >>> print(rr.per_user(seen, rows, again, rr.Hamming()).worst_decile)
+        2.4472% [0.8441%, 75.1175%] (95%, n=50)
     """
     length = one_length(seen, slots)
     if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004

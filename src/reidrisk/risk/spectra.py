@@ -30,6 +30,16 @@ class Spectrum:
         slots: How many they have seen.
         bounds: The figures: guessing, attacks, optima under models, bounds.
         not_assessed: Targets of whom one side saw nothing; they are in no figure of an attack.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> found = rr.spectrum(seen, [rr.Hamming()], release=api)
+        >>> [(one.name, one.side) for one in found.bounds]
+        [('guessing', 'lower'), ('hamming', 'lower'), ('local privacy', 'upper')]
+        >>> round(found.best_attack.estimate.value, 3)
+        0.023
     """
 
     users: int
@@ -102,6 +112,18 @@ def spectrum(
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> attack = rr.WeightedHamming(api)
+        >>> print(rr.spectrum(seen, [attack], release=api, models=[attack]))
+        1,000 users, 2 slots
+          guessing                      lower     0.1000% [0.1000%, 0.1000%]
+          weighted-hamming              lower     2.3442% [1.3669%, 3.7266%]
+          best within weighted-hamming  estimate  2.4936% [2.4936%, 2.4936%]
+          local privacy                 upper     100.0000% [100.0000%, 100.0000%]
     """
     for model in models:
         check_likelihood(attack_of(model))

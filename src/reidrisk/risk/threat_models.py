@@ -73,8 +73,7 @@ def cards(name: str | None = None) -> tuple[Card, ...]:
             `module:function` a bound.
 
     Example:
-        >>> from reidrisk.risk import cards
-        >>> [(card.kind, card.side) for card in cards("full-information")]
+        >>> [(card.kind, card.side) for card in rr.risk.cards("full-information")]
         [('attack', 'lower'), ('bound', 'upper')]
     """
     if name is not None:

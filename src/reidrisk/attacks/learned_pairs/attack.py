@@ -55,6 +55,15 @@ class LearnedPairs:
         comparisons: By number of the slot, in what way tokens of that column can be close:
             `Coarsened`, `Within`, or one of your own; in others they are `Equal` or not. A token
             may then also be drawn among those close to the known one.
+
+    Example:
+        >>> random = np.random.default_rng(1)
+        >>> known = random.integers(0, 9, (300, 3))
+        >>> shown = np.where(random.random(known.shape) < (0.9, 0.9, 0.1), known, 8 - known)
+        >>> seen = rr.Observations(known, shown, np.arange(300), tokens=9)
+        >>> attacks = (rr.Hamming(), rr.attacks.LearnedPairs())
+        >>> [round(rr.measure(seen, attack)[3].value, 2) for attack in attacks]
+        [0.17, 0.25]
     """
 
     name: ClassVar[str] = "learned-pairs"

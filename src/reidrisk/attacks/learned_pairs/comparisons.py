@@ -29,7 +29,12 @@ class Comparison(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Equal:
-    """Tokens are the same or they are not: what a column does that has no comparison of its own."""
+    """Tokens are the same or they are not: what a column does that has no comparison of its own.
+
+    Example:
+        >>> rr.attacks.Equal().near(np.array([0, 1]), np.array([0, 2])).tolist()
+        [True, False]
+    """
 
     def check(self, slot: int, tokens: int) -> None:
         """Any alphabet will do."""
@@ -46,6 +51,12 @@ class Coarsened:
     Args:
         groups: The group of each token, by anything that can be compared; None for a token that is
             close to no other, as those of other columns are.
+
+    Example:
+        >>> postcodes = ["10115", "10117", "80331"]
+        >>> near = rr.attacks.Coarsened([code[:2] for code in postcodes]).near
+        >>> near(np.array([0, 0]), np.array([1, 2])).tolist()
+        [True, False]
     """
 
     groups: Sequence[Hashable]
@@ -77,6 +88,12 @@ class Within:
         distance: How far apart values may be.
         values: The value of each token; NaN for a token that is close to no other, as those of
             other columns are.
+
+    Example:
+        >>> births = [1980, 1981, 1990]
+        >>> near = rr.attacks.Within(2, births).near
+        >>> near(np.array([0, 0]), np.array([1, 2])).tolist()
+        [True, False]
     """
 
     distance: float

@@ -75,6 +75,12 @@ def unicity(
         header: Whether the first line of files names the columns; looked at, if not given.
         separator: What stands between two columns of a file; looked at, if not given.
         progress: Told how many bytes of a file have been read, and how many there are.
+
+    Example:
+        >>> table = {"user": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "c", "a", "b"]}
+        >>> found = rr.unicity(table, points=(1, 2))
+        >>> [round(one.singled_out.value, 2) for one in found]
+        [0.33, 0.33]
     """
     one_of("known", known, ("random", "rarest"))
     wanted = sorted({whole_number("points", one, least=1) for one in points})

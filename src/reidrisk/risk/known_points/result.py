@@ -48,6 +48,12 @@ class Unicity:
         point: The columns that make up a point.
         figures: For each coarsening and number of points.
         seed: Of targets and random points.
+
+    Example:
+        >>> table = {"user": [1, 1, 2, 2, 3, 3], "item": ["a", "b", "a", "c", "a", "b"]}
+        >>> found = rr.unicity(table, points=(1, 2))
+        >>> found.users, found.point, round(found.at(2).singled_out.value, 2)
+        (3, ('item',), 0.33)
     """
 
     users: int

@@ -53,6 +53,12 @@ def singling(
         seed: Of random orders of columns, where there are too many for exact fair shares.
         header: Whether the first line of files names the columns; looked at, if not given.
         separator: What stands between two columns of a file; looked at, if not given.
+
+    Example:
+        >>> table = {"age": [30, 30, 40, 50], "town": ["A", "A", "A", "B"]}
+        >>> found = rr.singling(table, columns=["age", "town"])
+        >>> found.unique, found.smallest, found.optimum.value
+        (2, 1, 0.75)
     """
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     least = whole_number("least", least, least=1)

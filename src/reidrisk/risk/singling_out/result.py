@@ -167,6 +167,11 @@ class Singling:
         register: The same among everybody, if there is a register.
         k: For each row of the table, in its order, the size of its group.
         crowd: For each row the people of the register with the same values, if there is one.
+
+    Example:
+        >>> found = rr.singling({"age": [30, 30, 40, 50]}, columns=["age"])
+        >>> found.people, found.groups, found.k.tolist()
+        (4, 3, [2, 2, 1, 1])
     """
 
     columns: tuple[str, ...]
