@@ -114,5 +114,7 @@ def _held(people: Profiles | None) -> str:
     said = f"The file holds {people.users:,} listeners and {people.tokens:,} songs"
     if _whole(people):
         return f"{said}; the Taste Profile holds {LISTENERS:,} and {SONGS:,}."
-    return f"{said}: a part of the Taste Profile ({LISTENERS:,} and {SONGS:,}), so it cannot confirm the "
-        "published figure."
+    return (
+        f"{said}: a part of the Taste Profile ({LISTENERS:,} and {SONGS:,}), so it cannot confirm "
+        "what was published."
+    )
