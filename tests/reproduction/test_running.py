@@ -130,7 +130,7 @@ def test_fresh_removes_steps_and_nothing_else(tmp_path, both):
     (tmp_path / "steps" / "mine.json").write_text("{}")
     run(tmp_path, replace(TINY, seed=3), fresh=True, only=both[:1])
     assert (tmp_path / "steps" / "mine.json").read_text() == "{}"
-    assert len(_steps(tmp_path)) == 4
+    assert len(_steps(tmp_path)) == 3
 
 
 def test_two_processes_do_not_work_in_one_folder(tmp_path, both):

@@ -103,7 +103,7 @@ def run(
             if rows is None:
                 rows = _checked(step, name)
                 kept.still_there(lock)
-                kept.store(name, rows)
+                rows = kept.store(name, rows)
             found[module] += rows
         result = Reproduction(
             scale=size.name,
