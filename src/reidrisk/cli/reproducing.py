@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reidrisk import reproduction
+import reidrisk as rr
 from reidrisk.cli import options, show, stopping
 from reidrisk.cli.running import Journal
 from reidrisk.errors import MissingExtra, TooLarge
-from reidrisk.reproduction.record import MARKS, PAGE, RECORD
-from reidrisk.reproduction.running import SIZES
-from reidrisk.reproduction.saying import SIGNS, ours, signed, summary
 
 if TYPE_CHECKING:
     from reidrisk.reproduction import Reproduction
+
+_SCALES = ("laptop", "full")
+_RECORD, _PAGE = "reproduction.json", "reproduction.html"
 
 
 def _file(text: str) -> tuple[str, str]:
@@ -30,7 +30,7 @@ _file.__name__ = "name=path"  # as --help shows it
 
 
 @click.command()
-@click.option("--scale", type=click.Choice([*SIZES]), default="laptop", show_default=True,
+@click.option("--scale", type=click.Choice(_SCALES), default="laptop", show_default=True,
               help="laptop: 100,000 users, under 3 minutes. full: 10 million users, 16 "
               "GiB.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), metavar="BUDGET",
@@ -43,7 +43,7 @@ _file.__name__ = "name=path"  # as --help shows it
               "repeated.")  # fmt: skip
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of another run.")
 @click.option("--all", "every", is_flag=True, help="Print every row, not only how many.")
-@options.output("FOLDER", holds=(RECORD, PAGE, "log.txt"), required=True,
+@options.output("FOLDER", holds=(_RECORD, _PAGE, "log.txt"), required=True,
                 help="Made if it is not there.")  # fmt: skip
 @options.max_memory()
 @options.quiet()
@@ -53,9 +53,9 @@ def reproduce(
 ) -> None:  # fmt: skip
     """Reproduce the paper, ours beside the published.
 
-    Every table, figure and exact statement, in order. Each row is marked: reproduced; reproduced on the calibrated population, because the data of
-    the authors are not public; different, with the reason; not reproducible; or not run, with what
-    was missing. Published results of others follow.
+    Every table, figure and exact statement, in order. Each row is marked: reproduced; reproduced on
+    the calibrated population, because the data of the authors are not public; different, with the
+    reason; not reproducible; or not run, with what was missing. Published results of others follow.
 
     The folder gets reproduction.json and reproduction.html. Every step is kept there as soon as it
     is done: the same command goes on where it stopped.
@@ -67,22 +67,22 @@ def reproduce(
       reidrisk reproduce --plays train_triplets.txt -o songs/
     """
     given = dict(files) | ({} if plays is None else {"plays": plays})
-    size = reproduction.scaled(scale, seconds=seconds, files=given)
+    size = rr.reproduction.scaled(scale, seconds=seconds, files=given)
     with show.Progress(quiet=quiet) as progress:
         journal = Journal(Path(output), progress)
         try:
-            found = reproduction.run(output, size, fresh=fresh, watch=journal)
+            found = rr.reproduction.run(output, size, fresh=fresh, watch=journal)
         except KeyboardInterrupt:
             progress.__exit__()
             kept = f"; what is done is kept in {output}" if journal.begun else ""
             again = _again(scale, seconds, given, output)
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
             raise click.exceptions.Exit(stopping.code()) from None
-    page = _page(found, Path(output) / PAGE)
+    page = _page(found, Path(output) / _PAGE)
     if quiet:
         return
     _tell(found, every=every)
-    click.echo(f"Rows: {Path(output) / RECORD}")
+    click.echo(f"Rows: {Path(output) / _RECORD}")
     if page is not None:
         click.echo(f"The page: {page}")
 
@@ -100,7 +100,7 @@ def _again(scale: str, seconds: float | None, files: dict[str, str], output: str
 def _page(found: "Reproduction", path: Path) -> Path | None:
     """The page; where it cannot be drawn, a word in its place."""
     try:
-        return reproduction.html(found, path)
+        return rr.reproduction.html(found, path)
     except (MissingExtra, TooLarge) as missing:
         click.echo(f"No page: {missing}", err=True)
         return None
@@ -108,6 +108,9 @@ def _page(found: "Reproduction", path: Path) -> Path | None:
 
 def _tell(found: "Reproduction", *, every: bool) -> None:
     """How many rows of each chapter bear which mark."""
+    from reidrisk.reproduction.record import MARKS
+    from reidrisk.reproduction.saying import SIGNS, ours, signed, summary
+
     if every:
         for part in found.chapters:
             show.say(part.title)
@@ -118,11 +121,7 @@ def _tell(found: "Reproduction", *, every: bool) -> None:
             )  # fmt: skip
     show.table(
         ("chapter", *(SIGNS[mark] for mark in MARKS)),
-        [(part.title, *_counts([row.mark for row in part.rows])) for part in found.chapters],
+        [(part.title, *(str(part.marks[mark] or "") for mark in MARKS)) for part in found.chapters],
     )
     show.say(", ".join(signed(mark) for mark in MARKS) + ".")
     show.say(summary(found))
-
-
-def _counts(marks: list[str]) -> list[str]:
-    return [str(marks.count(mark) or "") for mark in MARKS]

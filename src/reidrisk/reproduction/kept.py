@@ -95,7 +95,7 @@ class Kept:
         return rows
 
     def store(self, step: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Keep what a step gave."""
+        """Keep what a step gave, and give it as it will be found: a run that goes on is the same."""
         body: dict[str, Any] = {
             "schema": SCHEMA,
             "what": self.what,
@@ -109,7 +109,8 @@ class Kept:
         with written_whole(self._file(step)) as (part,):
             part.write_text(json.dumps(body) + "\n", encoding="utf-8")
         self._note(body["versions"])
-        return rows
+        kept: tuple[Row, ...] = typed(tuple[Row, ...], body["rows"])
+        return kept
 
     def still_there(self, lock: Lock) -> None:
         """Refuse to go on in a folder that is no longer the one that was locked."""

@@ -112,7 +112,7 @@ def _chapter(part: Part) -> Section:
     table = Exhibit(
         name=f"{name}-rows",
         title="Ours beside the published",
-        sentence=_counted(part.rows),
+        sentence=_counted(part),
         rows=tuple(_cells(row) for row in part.rows),
         columns=tuple(
             words_column(heading, key)
@@ -141,10 +141,9 @@ def _cells(row: Row) -> Cells:
     }
 
 
-def _counted(rows: Sequence[Row]) -> str:
-    marks = [row.mark for row in rows]
-    said = [f"{marks.count(mark)} {mark}" for mark in MARKS if mark in marks]
-    return f"{len(rows)} rows: {', '.join(said)}."
+def _counted(part: Part) -> str:
+    said = [f"{number} {mark}" for mark, number in part.marks.items() if number]
+    return f"{len(part.rows)} rows: {', '.join(said)}."
 
 
 def _figures(part: Part) -> Iterator[Exhibit]:

@@ -34,6 +34,12 @@ class Part:
     source: str
     rows: tuple[Row, ...]
 
+    @property
+    def marks(self) -> dict[Mark, int]:
+        """How many rows bear each mark."""
+        found = [row.mark for row in self.rows]
+        return {mark: found.count(mark) for mark in MARKS}
+
 
 @dataclass(frozen=True)
 class Reproduction:
@@ -67,8 +73,7 @@ class Reproduction:
     @property
     def marks(self) -> dict[Mark, int]:
         """How many rows bear each mark."""
-        found = [row.mark for row in self.rows]
-        return {mark: found.count(mark) for mark in MARKS}
+        return {mark: sum(part.marks[mark] for part in self.chapters) for mark in MARKS}
 
     def to_json(self) -> str:
         """As `reproduction.json` has it: the same reproduction, the same text."""

@@ -9,8 +9,8 @@ from reidrisk.checks import real_number
 from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file, keep_inputs, made_folder, sha256_of, written_whole
 from reidrisk.locks import locked
+from reidrisk.reproduction import chapters
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.chapters import CHAPTERS
 from reidrisk.reproduction.kept import Kept
 from reidrisk.reproduction.record import PAGE, RECORD, Part, Reproduction
 from reidrisk.study.folder import Watcher
@@ -56,7 +56,7 @@ def run(
     *,
     fresh: bool = False,
     watch: Watcher | None = None,
-    chapters: Iterable[Any] = CHAPTERS,
+    only: Iterable[Any] | None = None,
 ) -> Reproduction:
     """Reproduce what was published, or go on with a run that was stopped.
 
@@ -69,7 +69,7 @@ def run(
         scale: "laptop", "full", or what `scaled` gives.
         fresh: Forget what the folder holds of another reproduction, or of this one.
         watch: Called before each step.
-        chapters: Modules with `TITLE`, `SOURCE` and `steps`.
+        only: These chapters, instead of all: modules with `TITLE`, `SOURCE` and `steps`.
 
     Raises:
         InvalidInput: The folder holds another reproduction or something else, or another process
@@ -84,7 +84,7 @@ def run(
     outputs = [Path(folder) / name for name in (RECORD, PAGE)]
     keep_inputs(outputs, size.files.values())
     kept = Kept(Path(folder), _described(size, inputs))
-    modules = tuple(chapters)
+    modules = tuple(chapters.CHAPTERS if only is None else only)
     steps = [(module, step) for module in modules for step in module.steps(size)]
     if not fresh:
         kept.check()
@@ -103,7 +103,7 @@ def run(
             if rows is None:
                 rows = _checked(step, name)
                 kept.still_there(lock)
-                kept.store(name, rows)
+                rows = kept.store(name, rows)
             found[module] += rows
         result = Reproduction(
             scale=size.name,

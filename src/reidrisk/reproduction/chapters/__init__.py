@@ -3,8 +3,11 @@
 from typing import Any
 
 from reidrisk.reproduction.chapters import (
+    alvim,
+    beugin,
     experiment,
     information,
+    jha,
     matching,
     networks,
     random_user,
@@ -22,5 +25,8 @@ CHAPTERS: tuple[Any, ...] = (
     networks,
     information,
     songs,
+    jha,
+    beugin,
+    alvim,
 )
 """Modules with `TITLE`, `SOURCE` and `steps`."""

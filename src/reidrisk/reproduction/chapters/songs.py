@@ -7,6 +7,7 @@ from pathlib import Path
 from reidrisk import data
 from reidrisk.attacks import Attack, Hamming, Overlap
 from reidrisk.estimates import Estimate
+from reidrisk.inputs.plays import plays_layout
 from reidrisk.people.profiles import Profiles
 from reidrisk.releases import ItemSamples, observe
 from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
@@ -35,7 +36,10 @@ _FILE = (
 
 def steps(scale: Scale) -> Iterator[Step]:
     """What the file holds, then the attack in its two readings."""
-    people = cache(partial(_people, scale.files.get("plays")))
+    path = scale.files.get("plays")
+    if path is not None:
+        plays_layout(path)  # refuses what is no such table, before anything runs
+    people = cache(partial(_people, path))
     yield Step("what the file holds", lambda: sizes(people()))
     for reading in READINGS:
         yield Step(reading.partition(",")[0], partial(_attacked, scale, people, reading))
@@ -110,4 +114,7 @@ def _held(people: Profiles | None) -> str:
     said = f"The file holds {people.users:,} listeners and {people.tokens:,} songs"
     if _whole(people):
         return f"{said}; the Taste Profile holds {LISTENERS:,} and {SONGS:,}."
-    return f"{said}: a part of the Taste Profile ({LISTENERS:,} and {SONGS:,}), so it cannot tell."
+    return (
+        f"{said}: a part of the Taste Profile ({LISTENERS:,} and {SONGS:,}), so it cannot confirm "
+        "what was published."
+    )
