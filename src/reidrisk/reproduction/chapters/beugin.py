@@ -107,7 +107,7 @@ def steps(scale: Scale) -> Iterator[Step]:
 
 @dataclass(frozen=True, eq=False)
 class Web:
-    """A million domains by rank, with one topic each, the t-th by weight `t ** -spread`.
+    """A million domains by rank, with one topic each, the t-th by weight `t ** -SPREAD`.
 
     The one number that is not published is fitted to one of the three published shares, so that
     the other two are put to the test.
@@ -117,9 +117,9 @@ class Web:
     rng: np.random.Generator
 
     @classmethod
-    def drawn(cls, rng: np.random.Generator, *, spread: float = SPREAD) -> "Web":
+    def drawn(cls, rng: np.random.Generator) -> "Web":
         """The domains, of which each has its topic for good."""
-        weights = np.arange(1.0, TOPICS + 1) ** -spread
+        weights = np.arange(1.0, TOPICS + 1) ** -SPREAD
         topics = rng.choice(TOPICS, size=RANKS[-1], p=weights / weights.sum())
         return cls(topics.astype(np.int16), rng)
 
@@ -154,9 +154,9 @@ def visited(draws: NDArray[np.float64]) -> NDArray[np.int64]:
     return places
 
 
-def rebuilt(seed: int, *, users: int = USERS, spread: float = SPREAD) -> Sets:
+def rebuilt(seed: int, *, users: int = USERS) -> Sets:
     """Top sets of users drawn in the authors' way, from domains of ours."""
-    web = Web.drawn(np.random.default_rng([seed, 0]), spread=spread)
+    web = Web.drawn(np.random.default_rng(seed))
     people = np.array([count for *_, count in DOMAINS_OF_USERS])
     ends = np.rint(np.cumsum(people) / people.sum() * users).astype(np.int64)
     wanted = np.diff(ends, prepend=0)
