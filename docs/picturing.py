@@ -10,8 +10,9 @@ shows it by a block
     ```
 
 Each is drawn twice into `docs/_pictures`, for light pages and for dark ones, and drawn again when
-its file, what pictures share (`docs/pictures/_*.py`), the package or this file changes. A picture
-that fails fails the build, with its name.
+its file, what pictures share (`docs/pictures/_*.py`), the package or this file changes; a picture
+PAGE-NAME also when `docs/PAGE.md` does, whose lines it may run. A picture that fails fails the
+build, with its name.
 """
 
 import hashlib
@@ -53,7 +54,9 @@ def draw_all(app: Sphinx) -> None:
     folder = Path(app.srcdir) / _PICTURES
     sources = _sources(folder)
     for picture in sorted(folder.glob("[!_]*.py")):
-        made_from = hashlib.sha256(sources + picture.read_bytes()).hexdigest()
+        page = Path(app.srcdir) / f"{picture.stem.partition('-')[0]}.md"
+        own = picture.read_bytes() + (page.read_bytes() if page.exists() else b"")
+        made_from = hashlib.sha256(sources + own).hexdigest()
         stamp = Path(app.srcdir) / _DRAWN / f"{picture.stem}.sha256"
         if stamp.exists() and stamp.read_text(encoding="utf-8") == made_from:
             continue

@@ -89,6 +89,9 @@ def test_a_picture_is_drawn_again_only_when_what_it_is_made_from_changes(site):
     (site / "docs/pictures/_shared.py").write_text("WIDTH = 3\n")
     build(site)
     assert computed(site) == 3
+    (site / "docs/dot.md").write_text("---\norphan: true\n---\n\n# Lines that a picture may run\n")
+    build(site)
+    assert computed(site) == 4
 
 
 def test_a_picture_that_fails_fails_the_build_with_its_name(site):
