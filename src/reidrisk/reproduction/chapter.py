@@ -38,11 +38,13 @@ class Point:
         series: Whose point: an attack, a way of measuring; the legend of the chart.
         at: Where on the axis: a number of epochs, of users, ...
         ours: What comes out.
+        published: What the source gives at this point, in the unit of ours, if it says so.
     """
 
     series: str
     at: float
     ours: Estimate
+    published: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
