@@ -34,8 +34,8 @@ _file.__name__ = "name=path"  # as --help shows it
               help="laptop: 100,000 users, under 3 minutes. full: 10 million users, 16 "
               "GiB.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), metavar="BUDGET",
-              help="Processor time for everything that is learned, which needs torch; 0 learns "
-              "nothing. If not given: 0 for laptop, 300 for full.")  # fmt: skip
+              help="Processor seconds in which networks are trained, all together; needs torch. 0 "
+              "trains none. If not given: 0 for laptop, 300 for full.")  # fmt: skip
 @click.option("--plays", type=click.Path(), metavar="FILE",
               help="The Taste Profile triplets of the Million Song Dataset.")  # fmt: skip
 @click.option("--file", "files", type=_file, metavar="NAME=PATH", multiple=True,
