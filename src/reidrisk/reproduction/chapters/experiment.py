@@ -161,9 +161,12 @@ def _below(world: World, found: Measured, name: str) -> Row:
     else:
         ours = _among_more(world, found)
         mark = told(ours)
-        how = f"Extrapolated from {users:,} users to {PUBLISHED_USERS:,} by a power law"
+        how = (
+            f"Extrapolated from {users:,} users to {PUBLISHED_USERS:,} by a power law; interval "
+            f"{percent(ours.low)} to {percent(ours.high)}"
+        )
         if mark == "not run":
-            how += "; the interval reaches over 3 %, so only --scale full can tell"
+            how += ", which reaches over 3 %, so only --scale full can tell"
     return Row(
         where=_FIGURE,
         what=f"{name} Hamming, r = {LAST}, {PUBLISHED_USERS:,} users: the risk is below 3 %",
