@@ -122,6 +122,7 @@ def _tell(found: "Reproduction", *, every: bool) -> None:
     show.table(
         ("chapter", *(SIGNS[mark] for mark in MARKS)),
         [(part.title, *(str(part.marks[mark] or "") for mark in MARKS)) for part in found.chapters],
+        whole=tuple(SIGNS.values()),
     )
     show.say(", ".join(signed(mark) for mark in MARKS) + ".")
     show.say(summary(found))
