@@ -86,3 +86,14 @@ def test_without_the_extra_there_are_marks_and_no_page(tmp_path, runs, monkeypat
     assert done.returncode == 0
     assert "No page: pip install 'reidrisk[plots]'" in done.stderr
     assert "come out the same" in done.stdout
+
+
+def test_marks_are_shown_where_the_terminal_is_narrow(tmp_path, monkeypatch):
+    long = chapter(
+        "one", [], "A chapter whose title is as long as that of a paper with five authors"
+    )
+    monkeypatch.setattr("reidrisk.reproduction.chapters.CHAPTERS", (long,))
+    done = call("reproduce", "-o", tmp_path, width=60)
+    heading = next(line for line in done.stdout.splitlines() if "chapter" in line)
+    assert heading.split() == ["chapter", "✓", "≈", "≠", "✕", "○", "+"]
+    assert max(map(len, done.stdout.splitlines()[:6])) <= 60

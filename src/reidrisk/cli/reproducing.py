@@ -34,8 +34,8 @@ _file.__name__ = "name=path"  # as --help shows it
               help="laptop: 100,000 users, under 3 minutes. full: 10 million users, 16 "
               "GiB.")  # fmt: skip
 @click.option("--seconds", type=click.FloatRange(min=0), metavar="BUDGET",
-              help="Processor time for everything that is learned, which needs torch; 0 learns "
-              "nothing. If not given: 0 for laptop, 300 for full.")  # fmt: skip
+              help="Processor seconds in which networks are trained, all together; needs torch. 0 "
+              "trains none. If not given: 0 for laptop, 300 for full.")  # fmt: skip
 @click.option("--plays", type=click.Path(), metavar="FILE",
               help="The Taste Profile triplets of the Million Song Dataset.")  # fmt: skip
 @click.option("--file", "files", type=_file, metavar="NAME=PATH", multiple=True,
@@ -122,6 +122,7 @@ def _tell(found: "Reproduction", *, every: bool) -> None:
     show.table(
         ("chapter", *(SIGNS[mark] for mark in MARKS)),
         [(part.title, *(str(part.marks[mark] or "") for mark in MARKS)) for part in found.chapters],
+        whole=tuple(SIGNS.values()),
     )
     show.say(", ".join(signed(mark) for mark in MARKS) + ".")
     show.say(summary(found))

@@ -134,8 +134,8 @@ def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
     how = replace(MODELS["laptop"].training, seconds=seconds, seed=scale.seed)
     found = learn_information(seen, "laptop", how=how, seed=scale.seed)
     why = (
-        f"A chain of classes, not the authors' Transformer, learned from {found.training:,} users "
-        f"of the calibrated population in at most {2 * seconds:.0f} processor seconds, tested on "
+        f"A chain of classes, not the authors' Transformer, trained on {found.training:,} users of "
+        f"the calibrated population for at most {2 * seconds:.0f} processor seconds, tested on "
         f"{found.tested:,} others. A model that has not learned all misses some of what is shared."
     )
     return tuple(

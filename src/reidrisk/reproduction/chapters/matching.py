@@ -18,7 +18,7 @@ WORLDS = 18
 MANY = 1_000
 ROUNDING = 1e-12
 
-_WHERE = f"{WORLDS} seeded worlds of 2 or 3 users and 2 to 4 representations"
+_WHERE = f"{WORLDS} small random worlds (fixed seed) of 2 or 3 users and 2 to 4 representations"
 
 
 def steps(scale: Scale) -> Iterator[Step]:
@@ -43,7 +43,7 @@ def constant(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=exact(0.0, largest),
-        why=f"{_WHERE}: all outcomes and all orders, in fractions.",
+        why=f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
     )
 
 
@@ -65,8 +65,8 @@ def bound(seed: int) -> tuple[Row, Row]:
             ours=Estimate.computed(rounded_up),
             unit="",
             mark=claimed(holds=not below and rounded_up <= ROUNDING),
-            why=f"{_WHERE}: expected numbers by listing everything that all may show, in "
-            "fractions. Ours is rounded upwards on purpose and is never below.",
+            why=f"{_WHERE}; all outcomes were enumerated in exact fractions. Ours is "
+            "rounded upwards on purpose, so it is never too low.",
             slip="Section 5 opens with “in the random-user setting”; the matching setting is "
             "meant.",
         ),
@@ -77,7 +77,8 @@ def bound(seed: int) -> tuple[Row, Row]:
             ours=Estimate.computed(exceeded),
             unit="",
             mark=claimed(holds=exceeded <= 0),
-            why=f"{_WHERE}: the best rule by going through all outcomes and orders, in fractions.",
+            why=f"{_WHERE}; the best rule was found by enumerating all outcomes and "
+            "orders in exact fractions.",
         ),
     )
 
@@ -101,7 +102,7 @@ def one_by_one(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=exact(0.0, largest),
-        why=f"{_WHERE}: all outcomes and all orders, in fractions.",
+        why=f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
     )
 
 
@@ -115,7 +116,7 @@ def gap_example() -> tuple[Row, ...]:
     alone, together = reference.random_user_optimum(pair), reference.matching_optimum(pair)
     many = theory.matching_beats_random_user(MANY)
     for_one, for_all = theory.random_user_optimum(many), theory.matching_optimum(many)
-    counted = "The example of the proof with n = 2: all rules, outcomes and orders, in fractions."
+    counted = "The example of the proof with n = 2; every case enumerated in exact fractions."
     large = f"The example with n = {MANY:,}: {many.representations:,} representations, 3n/2."
     return (
         Row("Lemma 5", "Best accuracy for one random user", "3/4", Estimate.computed(float(alone)),

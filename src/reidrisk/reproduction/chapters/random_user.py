@@ -18,7 +18,7 @@ WORLDS = 40
 ROUNDING = 1e-12
 """Sums of floats in another order than fractions."""
 
-_WHERE = f"{WORLDS} seeded worlds of 2 to 4 users and representations, every case gone through"
+_WHERE = f"{WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
 def steps(scale: Scale) -> Iterator[Step]:
@@ -48,7 +48,7 @@ def accuracy(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=exact(0.0, largest),
-        why=f"{_WHERE}: a user, a representation, a guess; in fractions.",
+        why=f"{_WHERE}; every case was enumerated in exact fractions.",
     )
 
 
@@ -71,7 +71,7 @@ def full_information(seed: int) -> tuple[Row, Row]:
             ours=Estimate.computed(bound),
             unit="",
             mark=exact(0.0, bound),
-            why=f"{_WHERE}: all rules there are were tried, in fractions.",
+            why=f"{_WHERE}; every possible rule was tried, in exact fractions.",
         ),
         Row(
             where="Corollary 1",
@@ -119,8 +119,9 @@ def partial_information(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=claimed(holds=largest <= ROUNDING),
-        why=f"6 seeded worlds of 3 possible matrices, each of the {cases} possible W: all rules "
-        f"tried in fractions; equal up to the rounding of floats ({ROUNDING:g}).",
+        why=f"6 small random worlds (fixed seed) of 3 possible matrices, all {cases} possible W; "
+        "every rule was tried in exact fractions. Ours is computed with floats, so differences "
+        f"below {ROUNDING:g} are rounding.",
         slip="The last line of the proof drops the factor 1/n, which the lemma itself has.",
     )
 

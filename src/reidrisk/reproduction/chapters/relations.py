@@ -25,7 +25,7 @@ FEW, MANY = 101, 10_001
 ROUNDING = 1e-12
 ABOUT = 0.05
 
-_WHERE = f"{WORLDS} seeded worlds of 2 to 4 users and representations"
+_WHERE = f"{WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
 def steps(scale: Scale) -> Iterator[Step]:
@@ -82,8 +82,8 @@ def k_anonymity(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=claimed(holds=largest <= 1),
-        why=f"{WORLDS} seeded assignments of 6 to 12 users to 3 representations, each with its own "
-        "k.",
+        why=f"{WORLDS} random assignments (fixed seed) of 6 to 12 users to 3 "
+        "representations, each with its own k.",
     )
 
 
@@ -99,7 +99,7 @@ def not_necessary() -> tuple[Row, ...]:
     return (
         Row("Lemma 8", "Best accuracy in the example, n = 5", "2/n = 0.4",
             Estimate.computed(float(best)), "", exact(Fraction(2, 5), best),
-            "The example of the proof with n = 5: all rules, in fractions."),
+            "The example of the proof with n = 5; every rule was tried, in exact fractions."),
         Row("Lemma 8", f"Best accuracy in the example, n = {USERS:,}, times n", "2",
             Estimate.computed(ours * USERS), "", claimed(holds=ours == 2 / USERS), example),
         Row("Lemma 8", "Values of δ below 1 for which the example is (ε, δ)-locally private", "0",
@@ -130,7 +130,7 @@ def fano(seed: int) -> tuple[Row, Row]:
             ours=Estimate.computed(largest),
             unit="",
             mark=claimed(holds=largest <= 1 + ROUNDING),
-            why=f"{_WHERE}, bits of information by the package.",
+            why=f"{_WHERE}.",
             slip="The base of the logarithm is not said; the 1 is a bit, so it must be 2.",
         ),
         Row(
@@ -173,5 +173,5 @@ def information_flow(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=exact(0.0, largest),
-        why=f"{_WHERE}: the best guess against the joint distribution, in fractions.",
+        why=f"{_WHERE}; the vulnerability was computed from its definition in exact fractions.",
     )

@@ -34,7 +34,8 @@ Also = Callable[[TopSets, int, int, int], Fraction]
 """Of a week, the topic shown and the one known: chance that the former is in the set."""
 
 _SMALL = (
-    f"{WORLDS} seeded worlds of {USERS} users, 3 topics of which 2 are in a set, 2 weeks, noise 1/4"
+    f"{WORLDS} small random worlds (fixed seed): {USERS} users, 3 topics, sets of 2, 2 weeks, "
+    "noise 1/4"
 )
 
 
@@ -70,7 +71,7 @@ def chances_of_a_week() -> tuple[Row, ...]:
         Row("Section 7", "Two sites are shown the same topic in a share (1-p)/5 of the weeks",
             "19 %", Estimate.computed(API.agreement), "%",
             measured(float(said), Estimate.computed(API.agreement), rounding=0.005),
-            "Exact for every population: both must show the top set, or noise must meet it; in "
+            "This chance is the same for every population: in "
             f"fractions {float(agreement):.6f}, by the package {API.agreement:.6f}. The text "
             "counts noise at one site only.",
             "An exact match is expected in (1-p)²/5 + p(2-p)/N of the weeks, not in (1-p)/5: both "
@@ -99,8 +100,8 @@ def weeks_multiply(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=claimed(holds=largest <= ROUNDING),
-        why="6 seeded users, 4 topics, 2 weeks: every sequence by the release's own enumeration "
-        "against the product.",
+        why="6 random users (fixed seed), 4 topics, 2 weeks: the release's own enumeration of all "
+        "sequences was compared with the product.",
         slip="The formula has P inside the product over weeks; P_s, the matrix of the week, is "
         "meant.",
     )
@@ -127,11 +128,11 @@ def popularity_rows(seed: int) -> tuple[Row, Row, Row]:
     errors = np.sqrt((squares / SAMPLES - means**2) / (SAMPLES - 1))
     bias = float(np.max(np.abs(means - truth) / errors))
     held = mean_of_credits(within)
-    drawn = f"{SAMPLES} seeded samples of {SAMPLE:,} users of the calibrated population"
+    drawn = f"{SAMPLES} samples (fixed seeds) of {SAMPLE:,} users of the calibrated population"
     return (
         Row("Lemma 10", "The estimate of popularity is unbiased: largest difference of its mean",
             "0", Estimate.computed(float(worst)), "", exact(0, worst),
-            f"{WORLDS} seeded worlds of 5 topics, 2 in a set: all sets, in fractions."),
+            f"{WORLDS} small random worlds (fixed seed), 5 topics, sets of 2; in fractions."),
         Row("Lemma 10", "The same by simulation: largest deviation of a mean, in standard errors",
             "0 but for chance", Estimate.computed(bias, "simulated"), "",
             claimed(holds=bias <= BIAS),
@@ -159,7 +160,7 @@ def optimality(seed: int) -> tuple[Row, ...]:
         for name, score in rules.items():
             lost[name] = max(lost[name], best - world.accuracy(USERS, score))
     shown = {name: Estimate.computed(float(loss)) for name, loss in lost.items()}
-    exactly = f"{_SMALL}: every W and every sequence of site 2, in fractions; ties drawn by lot."
+    exactly = f"{_SMALL}. Everything both sites may show was enumerated in exact fractions."
     return (
         Row("Theorem 1", "The asymmetric weighted Hamming distance is optimal for users who are "
             "alike but for chance and independent weeks: largest loss against the exact optimum",
@@ -171,7 +172,7 @@ def optimality(seed: int) -> tuple[Row, ...]:
             f"one part in 65,536 tie; a loss up to {GRAIN:g} is allowed for that."),
         Row("Theorem 1", "The same with the chance as it is printed, P(o in S | W in S)", "0",
             shown["text"], "%", exact(0, lost["text"]),
-            f"{exactly} The difference is the authors' slip, not ours: W may be noise and then is "
+            f"{exactly} The loss comes from the slip in the text: W may be noise, and then it is "
             "not in S.",
             "The theorem conditions on “W in S”. What is known is that W was shown, which may have "
             "been noise."),
@@ -264,7 +265,7 @@ def pairs(seed: int) -> tuple[Row, ...]:
     interests = data.synthetic_topics(users=1).interests
     table, popular = interests.pairs, interests.popularity
     sums = float(np.max(np.abs(table.sum(axis=1) - popular - (TOP - 1) * popular)))
-    worlds = f"{WORLDS} seeded worlds of 5 topics, 3 in a set, all sets gone through, in fractions"
+    worlds = f"{WORLDS} small random worlds (fixed seed) of 5 topics, sets of 3; in exact fractions"
     return (
         Row("Proposition 1", "Σ p[o'] over the other topics is k - p[o]: largest difference", "0",
             Estimate.computed(float(singles)), "", exact(0, singles), f"{worlds}.",
@@ -276,7 +277,7 @@ def pairs(seed: int) -> tuple[Row, ...]:
             "first identity of the proof is meant."),
         Row("Lemma 11", "If P(o in S | o' in S) depends on o alone, it is (k-1)p/(k-p): largest "
             "difference", "0", Estimate.computed(float(alike)), "", exact(0, alike),
-            "5 topics, 3 in a set, all sets equally likely, in fractions.",
+            "5 topics, sets of 3, all equally likely; in exact fractions.",
             "The assumption is narrower than it looks. P(o and o' in S) is the same both ways, so "
             "p[o'] a(o) = p[o] a(o'), and with a = (k-1)p/(k-p) all topics are equally popular. "
             "Elsewhere it is an approximation."),
