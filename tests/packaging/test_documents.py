@@ -66,8 +66,8 @@ def type_in(block):
     `$ echo $?` after a command shows its exit code, which otherwise must be 0; what a command says
     before it fails may come on either stream.
     """
-    lines = re.sub(r" *\\\n>? *", " ", block)
-    typed = re.findall(r"^\$ (.*)\n((?:[^$].*\n|\n)*)", lines, re.MULTILINE)
+    found = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:[^$].*\n|\n)*)", block, re.MULTILINE)
+    typed = [(re.sub(r" *\\\n\s*", " ", line), told) for line, told in found]
     after = [line for line, _ in typed[1:]] + [""]
     code = 0
     for (line, told), following in zip(typed, after, strict=True):

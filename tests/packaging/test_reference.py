@@ -15,8 +15,8 @@ import reidrisk
 from reidrisk.cli.app import cli
 
 REFERENCE = ROOT / "docs/reference"
-ROOMS = ["attacks", "data", "engines", "estimates", "information", "releases", "report", "risk",
-         "scores", "study", "testing", "theory"]  # fmt: skip
+ROOMS = ["attacks", "data", "engines", "estimates", "information", "releases", "report",
+         "reproduction", "risk", "scores", "study", "testing", "theory"]  # fmt: skip
 MODULES = ["reidrisk", *(f"reidrisk.{room}" for room in ROOMS)]
 
 

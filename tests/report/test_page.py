@@ -217,6 +217,7 @@ def test_every_chart_becomes_three_files_and_every_table_one(tmp_path):
         "regulators",
         "selective",
         "utility",
+        *(f"threat-model-{place}" for place in range(1, 9)),
     }
     for name in drawn:
         svg = (tmp_path / "charts" / f"{name}.svg").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The chapters of the paper: all rows on a small scale, and rows that notice when a figure is off."""
+"""The chapters of the paper: all rows on a small scale, and rows that notice what is off."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -66,8 +66,10 @@ def test_exact_statements_come_out_but_for_the_slips(chapter, paper):
 def test_the_slips_are_said_where_they_matter(paper):
     """All seven of our list, and those found since."""
     slips = " ".join(row.slip for rows in paper.values() for row in rows)
-    for word in ("W in S", "1/n", "P_s", "sum over the n users", "o' is meant", "bar is missing",
-                 "matching setting is meant", "equally popular", "base of the logarithm"):  # fmt: skip
+    for word in (
+        "W in S", "1/n", "P_s", "sum over the n users", "o' is meant", "bar is missing",
+        "matching setting is meant", "equally popular", "base of the logarithm",
+    ):  # fmt: skip
         assert word in slips, word
 
 
@@ -95,7 +97,7 @@ def test_what_was_not_learned_says_why():
 
 def test_among_fewer_users_the_limit_is_told_by_the_whole_interval_or_not_at_all():
     def told(low, high):
-        return experiment._told(Estimate((low + high) / 2, low, high, 0.95, 100, "by hand"))
+        return experiment.told(Estimate((low + high) / 2, low, high, 0.95, 100, "by hand"))
 
     assert told(0.001, 0.029) == "on the calibrated population"
     assert told(0.031, 0.05) == "differs"
@@ -201,7 +203,7 @@ def test_weeks_that_do_not_multiply_differ(monkeypatch):
         q_out = property(lambda self: TopicsApi.q_out.fget(self) * 1.001)
 
     real = TopicsApi.rows
-    monkeypatch.setattr(Other, "rows", lambda self, *a, **n: real(TopicsApi(4, 2, 0.25), *a, **n))
+    monkeypatch.setattr(Other, "rows", lambda _, *a, **n: real(TopicsApi(4, 2, 0.25), *a, **n))
     monkeypatch.setattr(topics_api, "TopicsApi", Other)
     assert [row.mark for row in rows_of(topics_api, step="weeks multiply")] == ["differs"]
 
@@ -220,9 +222,9 @@ def test_a_band_that_is_too_narrow_and_an_estimate_that_leans_differ(monkeypatch
 
 
 def test_an_attack_that_is_not_optimal_differs(monkeypatch):
-    monkeypatch.setattr(topics_api, "_given_shown", topics_api._given_in_set)
+    monkeypatch.setattr(topics_api, "given_shown", topics_api.given_in_set)
     monkeypatch.setattr(
-        topics_api, "_packaged", lambda world: topics_api._weighted(world, topics_api._simplified)
+        topics_api, "packaged", lambda world: topics_api.weighted(world, topics_api.simplified)
     )
     theorem, package, *_ = rows_of(topics_api, step="weighted Hamming distance")
     assert theorem.mark == package.mark == "differs"

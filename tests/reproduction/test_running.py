@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from tests.reproduction.small import TINY, chapter
@@ -31,7 +32,7 @@ def test_a_finished_reproduction_is_found_and_read_back(tmp_path, runs, both):
     assert len(runs) == len(first.rows) == 6
     before = (tmp_path / "new" / "reproduction.json").stat().st_mtime_ns
     seen = []
-    again = run(tmp_path / "new", TINY, only=both, watch=lambda *said, found: seen.append(found))
+    again = run(tmp_path / "new", TINY, only=both, watch=lambda *_, found: seen.append(found))
     assert again == first == Reproduction.read(tmp_path / "new")
     assert len(runs) == 6
     assert seen == [True] * 6
@@ -81,7 +82,7 @@ def test_a_process_killed_at_each_step_in_turn_ends_with_the_same_bytes(tmp_path
     for place in range(1, 6, 2):
         done = subprocess.run(
             [sys.executable, "-c", KILLED, tmp_path / "killed", str(place)],
-            env={**os.environ, "PYTHONPATH": os.getcwd()}, check=False,
+            env={**os.environ, "PYTHONPATH": str(Path.cwd())}, check=False,
         )  # fmt: skip
         assert done.returncode == -signal.SIGKILL
         assert len(_steps(tmp_path / "killed")) == place

@@ -95,7 +95,7 @@ class Kept:
         return rows
 
     def store(self, step: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
-        """Keep what a step gave, and give it as it will be found: a run that goes on is the same."""
+        """Keep what a step gave, and give it as it will be found."""
         body: dict[str, Any] = {
             "schema": SCHEMA,
             "what": self.what,

@@ -158,7 +158,7 @@ def _below(world: World, found: Measured, name: str) -> Row:
         mark, how = claimed(holds=ours.value < LIMIT, calibrated=True), "Measured"
     else:
         ours = _among_more(world, found)
-        mark = _told(ours)
+        mark = told(ours)
         how = f"Extrapolated from {users:,} users to {PUBLISHED_USERS:,} by a power law"
         if mark == "not run":
             how += "; the interval reaches over 3 %, so only --scale full can tell"
@@ -181,7 +181,7 @@ def _among_more(world: World, found: Measured) -> Estimate:
     return law.predicted[PUBLISHED_USERS]
 
 
-def _told(ours: Estimate) -> Mark:
+def told(ours: Estimate) -> Mark:
     """Of a prediction: what all of its interval says; nothing, if its ends do not agree."""
     if ours.low < LIMIT <= ours.high:
         return "not run"

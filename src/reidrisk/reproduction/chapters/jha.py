@@ -263,6 +263,6 @@ _NO_FILE = Row(
     mark="not run",
     why=(
         "The recorded rates are public, but carry no licence, so they are not shipped. Give the "
-        f"authors' lambda-user-topic.csv as the file {FILE}."
+        f"authors' lambda-user-topic.csv with --file {FILE}=PATH."
     ),
 )

@@ -150,10 +150,10 @@ def optimality(seed: int) -> tuple[Row, ...]:
         world = TopSets.drawn(seed, place)
         best = world.optimum(USERS)
         rules = {
-            "theorem": _weighted(world, _given_shown),
-            "package": _packaged(world),
-            "text": _weighted(world, _given_in_set),
-            "simple": _weighted(world, _simplified),
+            "theorem": weighted(world, given_shown),
+            "package": packaged(world),
+            "text": weighted(world, given_in_set),
+            "simple": weighted(world, simplified),
             "plain": _hamming,
         }
         for name, score in rules.items():
@@ -184,7 +184,7 @@ def optimality(seed: int) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _weighted(world: TopSets, also: Also) -> Score:
+def weighted(world: TopSets, also: Also) -> Score:
     """The product of factors whose logarithms are the distance of theorem 1."""
     q_in, q_out = world.q_in, world.q_out
     rise = q_in - q_out
@@ -203,7 +203,7 @@ def _weighted(world: TopSets, also: Also) -> Score:
     return score
 
 
-def _packaged(world: TopSets) -> Score:
+def packaged(world: TopSets) -> Score:
     """The attack that looks at both tokens, told the chances of pairs."""
     topics, rows = range(world.topics), np.array(world.rows)
     pairs_ = [
@@ -221,7 +221,7 @@ def _packaged(world: TopSets) -> Score:
     return lambda shown, known: gains[shown, known]
 
 
-def _given_shown(world: TopSets, week: int, topic: int, known: int) -> Fraction:
+def given_shown(world: TopSets, week: int, topic: int, known: int) -> Fraction:
     """P(o in S | W = w): w may have been noise."""
     both, p = world.pair(week, topic, known), world.popularity(week, topic)
     other = world.popularity(week, known)
@@ -230,12 +230,12 @@ def _given_shown(world: TopSets, week: int, topic: int, known: int) -> Fraction:
     )
 
 
-def _given_in_set(world: TopSets, week: int, topic: int, known: int) -> Fraction:
+def given_in_set(world: TopSets, week: int, topic: int, known: int) -> Fraction:
     """P(o in S | w in S)."""
     return world.pair(week, topic, known) / world.popularity(week, known)
 
 
-def _simplified(world: TopSets, week: int, topic: int, _known: int) -> Fraction:
+def simplified(world: TopSets, week: int, topic: int, _known: int) -> Fraction:
     """Lemma 11: by the popularity of o alone."""
     p = world.popularity(week, topic)
     return (world.top - 1) * p / (world.top - p)
@@ -260,7 +260,7 @@ def pairs(seed: int) -> tuple[Row, ...]:
     equal = TopSets(5, 3, Fraction(1, 4), ((Fraction(1, 10),) * 10,))
     for topic, other in itertools.permutations(range(5), 2):
         given = equal.pair(0, topic, other) / equal.popularity(0, other)
-        alike = max(alike, abs(given - _simplified(equal, 0, topic, other)))
+        alike = max(alike, abs(given - simplified(equal, 0, topic, other)))
     interests = data.synthetic_topics(users=1).interests
     table, popular = interests.pairs, interests.popularity
     sums = float(np.max(np.abs(table.sum(axis=1) - popular - (TOP - 1) * popular)))
