@@ -46,6 +46,9 @@ LOOKS = {
 """As the report has them."""
 
 _PICTURES, _DRAWN = "pictures", "_pictures"
+_FIT = {"type": "fit-x", "contains": "padding"}
+_MEASURED = "DejaVu Sans, Verdana, sans-serif"
+"""Wide letters: there is room for what readers have in place of them."""
 _told = logging.getLogger(__name__)
 
 
@@ -97,8 +100,9 @@ def _drawn(picture: Path) -> dict[str, bytes]:
 
 
 def _svg(chart: Any, look: Look) -> str:
-    spec = chart.to_dict() | {"config": config(look)}
-    return svg(spec | {"autosize": {"type": "fit-x", "contains": "padding"}}, WIDTH)
+    how = config(look)
+    spec = chart.to_dict() | {"config": how | {"font": _MEASURED}, "autosize": _FIT}
+    return svg(spec, WIDTH).replace(f'font-family="{_MEASURED}"', f'font-family="{how["font"]}"')
 
 
 class Picture(Directive):

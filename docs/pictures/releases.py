@@ -40,7 +40,9 @@ def compute() -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
-    axis = settings(title="share of 5,000 people correctly identified", labelExpr=PERCENT)
+    axis = settings(
+        title="share of 5,000 people correctly identified", labelExpr=PERCENT, tickCount=6
+    )
     names = settings(title=None, labelLimit=300)
     base = chart(rows).encode(y=of("release:N", sort=list(_RELEASES), axis=names))
     return layer(

@@ -28,7 +28,9 @@ def compute() -> list[dict[str, Any]]:
 
 
 def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
-    axis = settings(title="share of 10,000 people correctly identified", labelExpr=PERCENT)
+    axis = settings(
+        title="share of 10,000 people correctly identified", labelExpr=PERCENT, tickCount=6
+    )
     base = chart(rows).encode(
         y=of("rule:N", sort=list(_RULES), axis=settings(title=None, labelLimit=300))
     )

@@ -1,6 +1,8 @@
 """Pictures are drawn by the build: for light and dark, again when they change, or not at all."""
 
 import re
+import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -121,6 +123,15 @@ def test_a_page_that_asks_for_what_is_not_there_fails_the_build(site, old, new, 
     (site / "docs/index.md").write_text(PAGE.replace(old, new, 1))
     with pytest.raises(Exception, match=told):
         build(site)
+
+
+def test_the_report_is_a_chart_where_there_is_no_browser(monkeypatch):
+    monkeypatch.setattr(sys, "path", [str(DOCS), *sys.path])
+    monkeypatch.setattr(shutil, "which", lambda _: None)
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    made = runpy.run_path(str(DOCS / "pictures/report.py"))
+    monkeypatch.setitem(made["draw"].__globals__, "exhibit", lambda name, _: name)
+    assert made["draw"](made["compute"](), look=None) == "spectrum"
 
 
 def test_every_picture_is_on_a_page():
