@@ -13,15 +13,15 @@ import numpy as np
 
 import reidrisk as rr
 from benchmarks.tools import figures, seconds, spent, table
-from reidrisk.data import SequenceChances, read_linked, synthetic_topics
+from benchmarks.worlds import type_mixture
+from reidrisk.data import read_linked, synthetic_topics
 from reidrisk.engines import LocalEngine
 from reidrisk.packing import packed
 from reidrisk.passes import over_rows
 from reidrisk.rows import TokenRows
-from reidrisk.scores import TypeMixture
 
-USERS = (1_000_000, 10_000_000)
-TARGETS, SLOTS, FEW = 10_000, 8, 1_000
+USERS = (500_000, 2_000_000)
+TARGETS, SLOTS, FEW = 10_000, 8, 200
 FEW_USERS, REPEAT = 1 << 20, 2
 ROWS = (1 << 16, 1 << 18, 1 << 20)
 GROUP = 1 << 18
@@ -59,9 +59,7 @@ def hamming(seen):
 
 def type_aware():
     """The score of who knows the types of users, a likelihood."""
-    interests = synthetic_topics(users=1, seed=0).interests
-    chances = SequenceChances.of(interests, 0.05)
-    return TypeMixture(interests.type_weights, chances.single.T, chances.joint.transpose(2, 0, 1))
+    return type_mixture(synthetic_topics(users=1, seed=0).interests)
 
 
 def searches(engine, seen, scores, mixture):
