@@ -1,7 +1,7 @@
 """The first run on a fresh machine, and the second: how long kernels keep people waiting.
 
-Each is a program of its own with an empty folder for kernels, which the second run finds filled: the
-difference is what compiling took.
+Each is a program of its own with an empty folder for kernels, which the second run finds filled:
+the difference is what compiling took.
 """
 
 import os
