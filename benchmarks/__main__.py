@@ -15,11 +15,11 @@ HIDDEN = {"__main__", "comparison", "peers", "tools", "worlds"}
 def known():
     """Names of benchmarks, and the first line that each says of itself."""
     found = {}
-    for name in sorted({module.name for module in pkgutil.iter_modules([str(HERE)])} - HIDDEN):
-        file = HERE / name / "__init__.py" if (HERE / name).is_dir() else HERE / f"{name}.py"
+    for _, name, is_folder in pkgutil.iter_modules([str(HERE)]):
+        file = HERE / name / "__init__.py" if is_folder else HERE / f"{name}.py"
         said = ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
         found[name] = said.splitlines()[0]
-    return found
+    return {name: about for name, about in sorted(found.items()) if name not in HIDDEN}
 
 
 def main(asked):

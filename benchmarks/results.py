@@ -100,7 +100,7 @@ def growth_section(points, *, quick):
     base = growth.QUICK_BASE if quick else growth.BASE
     around = ", ".join(f"{size:,} {name}" for name, size in base.items())
     pictures = "\n\n".join(
-        f"![Processor seconds over {name}, both axes logarithmic](results/growth-{name}.svg)"
+        f"![Processor seconds over {name}, both axes logarithmic](plots/growth-{name}.svg)"
         for name in base
     )
     return f"""## Growth
@@ -166,10 +166,10 @@ def written(folder, *, quick=False):
         memory_section(needed),
         start_section(started),
     )
-    (folder / "results").mkdir(parents=True, exist_ok=True)
+    (folder / "plots").mkdir(parents=True, exist_ok=True)
     for name in growth.BASE:
         drawn = vl_convert.vegalite_to_svg(growth.specification(points, name))
-        write(folder / "results" / f"growth-{name}.svg", drawn)
+        write(folder / "plots" / f"growth-{name}.svg", drawn)
     write(folder / "RESULTS.md", "\n".join(parts))
     print(folder / "RESULTS.md")
     rows = [plain for answer in answers for plain in answer.get("rows", ())]
