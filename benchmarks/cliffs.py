@@ -13,7 +13,7 @@ from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.observations import Observations
 from reidrisk.scores import TokenWeights
 
-USERS, TARGETS = 60_000, 400
+USERS, TARGETS = 120_000, 1_000
 MOST, CHECKED = 3, 2
 FIELDS = ("best", "ties", "true_score", "above", "level", "best_scores")
 
