@@ -83,8 +83,8 @@ format: $(VENV)/dev.stamp  ## rewrite the code in our style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/dev.stamp  ## speed, as ratios within one run
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/dev.stamp  ## speed beside other packages; writes benchmarks/RESULTS.md
+	$(BIN)/python -m benchmarks.results
 
 docs: $(VENV)/dev.stamp  ## build the pages, in docs/_build
 	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html

@@ -1,1 +1,1 @@
-"""Speed, as ratios in one run: `python -m benchmarks`, or with a name for one of them."""
+"""Speed, as ratios in one run: `python -m benchmarks NAME ...`; `make bench` writes RESULTS.md."""

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from benchmarks.worlds import exact_bits
 from reidrisk.information.sequences import SequenceChances, _site
 from reidrisk.people.population import synthetic_topics
 
@@ -37,13 +38,8 @@ class World:
         _, *self.rows = sites(users + HELD_OUT, slots, persistence, seed=5)
         interests, *self.tested = sites(TESTED, slots, persistence, seed=99)
         chances = SequenceChances.of(interests, NOISE)
-        logs = [
-            (chances.log2_single(one), chances.log2_single(other), chances.log2_joint(one, other))
-            for start in range(0, TESTED, BLOCK)
-            for one, other in [[rows[start : start + BLOCK] for rows in self.tested]]
-        ]
-        one, other, both = (np.concatenate(part) / slots for part in zip(*logs, strict=True))
-        self.exact = {False: -other, True: one - both}
+        alone, given = exact_bits(chances, *self.tested)
+        self.exact = {False: alone / slots, True: given / slots}
         self.users, self.slots = users, slots
 
 

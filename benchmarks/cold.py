@@ -1,11 +1,12 @@
 """The first run on a fresh machine, and the second: how long kernels keep people waiting.
 
-Each is a program of its own with an empty folder for kernels. Kernels are those that it left in the
-folder; how long they took to compile is measured in a first run more.
+Each is a program of its own with an empty folder for kernels, which the second run finds filled:
+the difference is what compiling took.
 """
 
 import os
 import tempfile
+from contextlib import chdir
 from pathlib import Path
 from random import Random
 
@@ -34,31 +35,6 @@ seen = rr.Observations(known=known, anonymous=known, truth=np.arange(1000), toke
 rr.measure(seen, rr.attacks.Hamming())
 """
 
-# Kernels are compiled within each other: only the outermost is timed.
-TIMED = """
-import atexit, sys, time
-sys.argv = sys.argv[1:]
-def timed():
-    from numba.core import event
-    class Timer(event.Listener):
-        depth, seconds = 0, 0.0
-        def on_start(self, _):
-            self.depth += 1
-            self.since = self.since if self.depth > 1 else time.process_time()
-        def on_end(self, _):
-            self.depth -= 1
-            self.seconds += 0 if self.depth else time.process_time() - self.since
-    timer = Timer()
-    event.register("numba:compile", timer)
-    atexit.register(lambda: print(f"\\n{timer.seconds}"))
-timed()
-if sys.argv[0] == "-c":
-    exec(sys.argv[1])
-else:
-    from reidrisk.cli import main
-    main()
-"""
-
 PROGRAMS = {
     "reidrisk demo": ("reidrisk", "demo", "-o", "{}"),
     "reidrisk study, 1,000 people of a table": ("reidrisk", "study", "study.toml", "-o", "{}"),
@@ -66,18 +42,18 @@ PROGRAMS = {
 }
 
 
-def main():
-    here = Path.cwd()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+HEADINGS = ("what", "run", "processor s", "s", "kernels compiled")
+
+
+def measured(programs=tuple(PROGRAMS)):
+    """Rows of a table: each program twice."""
+    with tempfile.TemporaryDirectory() as folder, chdir(folder):
         _write_people()
-        rows = [row for name, words in PROGRAMS.items() for row in _runs(name, words)]
-        os.chdir(here)
-    figures(
-        "A fresh machine",
-        ("what", "run", "CPU s", "wall s", "kernels", "compiling, CPU s"),
-        rows,
-    )
+        return [row for name in programs for row in _runs(name, PROGRAMS[name])]
+
+
+def main():
+    figures("A fresh machine", HEADINGS, measured())
 
 
 def _write_people():
@@ -98,11 +74,8 @@ def _runs(name, words):
     os.environ["NUMBA_CACHE_DIR"] = str(kernels)
     for run in ("first", "second"):
         plain = spent(*_program(words, kernels.name + run))
-        yield (
-            name, run, f"{plain.processor:.1f}", f"{plain.seconds:.1f}",
-            len(list(kernels.rglob("*.nbc"))) if run == "first" else "",
-            _compiling(words, kernels.name) if run == "first" else "",
-        )  # fmt: skip
+        compiled = len(list(kernels.rglob("*.nbc"))) if run == "first" else 0
+        yield name, run, f"{plain.processor:.1f}", f"{plain.seconds:.1f}", compiled
     del os.environ["NUMBA_CACHE_DIR"]
 
 
@@ -110,11 +83,3 @@ def _program(words, folder):
     if words[0] == "-c":
         return words
     return ("-m", *(word.format(folder) for word in words))
-
-
-def _compiling(words, folder):
-    """Seconds of compiling, in one more first run: the listener loads numba."""
-    before, os.environ["NUMBA_CACHE_DIR"] = os.environ["NUMBA_CACHE_DIR"], f"{folder}-timed"
-    said = spent("-c", TIMED, *(word.format(f"{folder}-out") for word in words)).said
-    os.environ["NUMBA_CACHE_DIR"] = before
-    return f"{float(said.split()[-1]):.1f}"

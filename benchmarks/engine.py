@@ -1,7 +1,8 @@
-"""The engine on skewed tokens: seconds, ratios to what people write, and equal answers.
+"""The engine at the size of the paper: seconds, the ratio to compiled brute force, equal answers.
 
-10,000 targets, 349 tokens of 7.6 bits, 8 slots, as in the paper's main experiment. The peers are
-given a few of the targets, and their time is scaled up; on those targets they must agree with us.
+10,000 targets, 349 tokens of 7.6 bits, 8 slots, as in the paper's main experiment. Brute force is
+given a few of the targets, and its time is scaled up; on those it must agree with us. Packages of
+others are in `benchmarks.peers`.
 """
 
 import resource
@@ -12,71 +13,20 @@ import numba
 import numpy as np
 
 from benchmarks.tools import seconds, table
-from reidrisk.data import SequenceChances, synthetic_topics
+from benchmarks.worlds import SLOTS, TOKENS, people, popularity, typed_people
 from reidrisk.engines import LocalEngine
-from reidrisk.observations import Observations
 from reidrisk.parallel import cores
-from reidrisk.releases import TopicsApi
-from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights
 
-USERS, TARGETS, SLOTS, TOKENS = 10_000_000, 10_000, 8, 349
+USERS, TARGETS, COMPARED = 10_000_000, 10_000, 200
 SHORT = (1, 2, 4, 6, 8)
-CHUNK, NUMPY_CHUNK = 1 << 14, 1 << 20
-
-
-def popularity(tokens, exponent):
-    weights = np.arange(1, tokens + 1.0) ** -exponent
-    return weights / weights.sum()
-
-
-def draw(random, shape, chances):
-    """Tokens drawn by popularity, a few million at a time."""
-    rows = np.empty(shape, np.min_scalar_type(-len(chances)))
-    flat, steps = rows.reshape(-1), np.cumsum(chances)[:-1]
-    for start in range(0, flat.size, 1 << 22):
-        part = flat[start : start + (1 << 22)]
-        part[:] = np.searchsorted(steps, random.random(len(part)), side="right")
-    return rows
-
-
-def people(users, set_size=None, tokens=TOKENS, exponent=0.73):
-    """Known and anonymous rows; the same person shows the same token in one slot out of six."""
-    random = np.random.default_rng(1)
-    chances = popularity(tokens, exponent)
-    known = draw(random, (users, SLOTS) + (() if set_size is None else (set_size,)), chances)
-    anonymous = draw(random, (TARGETS, SLOTS), chances)
-    truth = random.integers(0, users, TARGETS)
-    same = random.random(anonymous.shape) < 1 / 6
-    true_rows = known[truth] if set_size is None else known[truth][:, :, 0]
-    anonymous[same] = true_rows[same]
-    return Observations(known, anonymous, truth, tokens=tokens)
+CHUNK = 1 << 14
 
 
 def attacks():
     """Weighted and unweighted Hamming; whole weights, so that the peers are exact too."""
-    weights = np.rint(-16 * np.log(popularity(TOKENS, 0.73)))
+    weights = np.rint(-16 * np.log(popularity()))
     return TokenWeights(weights), TokenWeights(np.ones(TOKENS))
-
-
-def numpy_search(columns, targets, gains):
-    """Best score and ties of some targets: long chunks, no array made twice; the best we found."""
-    best, ties = np.full(len(targets), -1), np.zeros(len(targets), np.int64)
-    equal, gained, scores = (np.empty(NUMPY_CHUNK, kind) for kind in (bool, np.int16, np.int16))
-    for start in range(0, columns.shape[1], NUMPY_CHUNK):
-        part = columns[:, start : start + NUMPY_CHUNK]
-        same, gain, total = (array[: part.shape[1]] for array in (equal, gained, scores))
-        for target, shown in enumerate(targets):
-            total[:] = 0
-            for slot, token in enumerate(shown):
-                np.equal(part[slot], token, out=same)
-                np.multiply(same, gains[token], out=gain)
-                np.add(total, gain, out=total)
-            top = int(total.max())
-            if top > best[target]:
-                best[target], ties[target] = top, 0
-            if top == best[target]:
-                ties[target] += np.count_nonzero(total == top)
-    return best, ties
 
 
 @numba.njit(nogil=True, cache=True)
@@ -95,7 +45,7 @@ def count_equal(scores, score):
 
 @numba.njit(nogil=True, cache=True)
 def brute_force(columns, targets, gains):
-    """The same, compiled: the loops over users fill vector registers."""
+    """Best score and ties, compiled: the loops over users fill vector registers."""
     best, ties = np.full(targets.shape[0], -1), np.zeros(targets.shape[0], np.int64)
     memory = np.empty(CHUNK, np.int16)
     for start in range(0, columns.shape[1], CHUNK):
@@ -114,16 +64,16 @@ def brute_force(columns, targets, gains):
     return best, ties
 
 
-def peer(search, seen, scores, targets):
-    """A peer's seconds for all targets under all scores, from some of them, on all cores."""
+def by_brute_force(seen, scores, targets):
+    """Its seconds for all targets under all scores, from some of them, on all cores."""
     columns = np.ascontiguousarray(seen.known.T)
     shown = np.ascontiguousarray(seen.anonymous[:targets])
     gains = [(score.match[0] // GRID).astype(np.int16) for score in scores]
-    search(columns[:, :CHUNK], shown, gains[0])
+    brute_force(columns[:, :CHUNK], shown, gains[0])
     jobs = [(part, gain) for gain in gains for part in np.array_split(shown, cores())]
     start = time.perf_counter()
     with ThreadPoolExecutor(cores()) as threads:
-        answers = list(threads.map(lambda job: search(columns, *job), jobs))
+        answers = list(threads.map(lambda job: brute_force(columns, *job), jobs))
     spent = (time.perf_counter() - start) * TARGETS / targets
     halves = answers[: cores()], answers[cores() :]
     return spent, [[np.concatenate(part) for part in zip(*half, strict=True)] for half in halves]
@@ -138,21 +88,12 @@ def agree(ours, theirs):
 
 def likelihoods():
     """A token table as of an attacker who knows which tokens go together."""
-    random, chances = np.random.default_rng(2), popularity(TOKENS, 0.73)
+    random, chances = np.random.default_rng(2), popularity()
     tastes = random.random((TOKENS, 12)) ** 3
     together = tastes @ tastes.T
     together *= np.minimum(8 * chances / together.max(), 0.6)[:, None]
     np.fill_diagonal(together, 0.95)
     return TokenTable(np.log(1.4e-4 + 0.19 * together) - np.log(chances)[:, None])
-
-
-def typed_people(users, targets):
-    """The embedded population, and the mixture it comes from."""
-    people = synthetic_topics(users=users, seed=1)
-    chances = SequenceChances.of(people.interests, 0.05)
-    seen = TopicsApi().observe(people, targets=targets, seed=7)
-    tables = chances.single.T, chances.joint.transpose(2, 0, 1)
-    return seen, TypeMixture(people.interests.type_weights, *tables)
 
 
 def newer_scores(engine):
@@ -172,7 +113,7 @@ def newer_scores(engine):
 def main():
     engine, rows = LocalEngine(), []
     scores = attacks()
-    seen = people(USERS)
+    seen = people(USERS, TARGETS)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
     def both(seen=seen, engine=engine):
@@ -180,13 +121,10 @@ def main():
 
     ours, found = seconds(both, repeat=3)
     peak = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 2**20
-    for name, search, targets, limit in (
-        ("numpy (20 targets)", numpy_search, 20, 1 / 300),
-        ("brute force (200 targets)", brute_force, 200, 1 / 10),
-    ):
-        theirs, answers = peer(search, seen, scores, targets)
-        agree(found, answers)
-        rows.append(("10M users, both attacks", ours, name, theirs, limit))
+    theirs, answers = by_brute_force(seen, scores, COMPARED)
+    agree(found, answers)
+    name = f"brute force ({COMPARED} targets)"
+    rows.append(("10M users, both attacks", ours, name, theirs, 1 / 10))
 
     curves, _ = seconds(lambda: engine.curves(seen, scores, SHORT), repeat=3)
     rows.append(("all of r = 1, 2, 4, 6, 8", curves, "r = 8", ours, 2))
@@ -199,14 +137,14 @@ def main():
     rows.append(("all threads", ours, "one thread", one, 1 / 1.6))
     tabled, _ = seconds(lambda: engine.search(seen, likelihoods()), repeat=1)
     rows.append(("token table", tabled, "goal", 8, 1))
-    small_seen, large_seen = people(1_000_000), people(30_000_000)
+    small_seen, large_seen = people(1_000_000, TARGETS), people(30_000_000, TARGETS)
     small, _ = seconds(lambda: both(small_seen), repeat=5)
     large, _ = seconds(lambda: both(large_seen), repeat=1)
     rows.append(("30M users", large, "1M users", small, 30))
-    sets = people(USERS, set_size=5)
+    sets = people(USERS, TARGETS, sets=5)
     in_sets, _ = seconds(lambda: engine.search(sets, attacks()[0]), repeat=1)
     rows.append(("sets of 5, weighted", in_sets, "r = 8", ours, 10))
-    songs = people(1_000_000, tokens=1_000_000, exponent=1.0)
+    songs = people(1_000_000, TARGETS, tokens=1_000_000, exponent=1.0)
     weights = TokenWeights(-np.log(popularity(1_000_000, 1.0)))
     many, _ = seconds(lambda: engine.search(songs, weights), repeat=3)
     rows.append(("1M users, 1M tokens", many, "goal", 2, 1))

@@ -5,19 +5,13 @@ are searched once each; what they predict is compared with what one search of ev
 and a hundred times as many. The last population was not looked at when laws and drift were chosen.
 Two minutes, and a quarter of an hour with `LARGEST` at ten million.
 
-Beside them stands pydataless, in an environment of its own, since it is under another licence and
-wants older libraries: `PYDATALESS_PYTHON` names a Python that has it; else it is installed into a
-temporary folder, if the index can be reached.
+Beside them stands pydataless, in the environment of peers.
 """
 
 import itertools
 import json
-import os
 import subprocess
-import sys
-import tempfile
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
@@ -25,6 +19,7 @@ from rich.table import Table
 from scipy.optimize import least_squares
 from scipy.special import betaln, gammaln, log_ndtr
 
+from benchmarks.peers import environment
 from reidrisk import Hamming, LocalEngine, Observations, TopicsApi, WeightedHamming
 from reidrisk.data import synthetic_topics
 from reidrisk.estimates.extrapolation import extrapolate, sizes_to_fit
@@ -180,41 +175,26 @@ json.dump(answers, sys.stdout)
 """
 
 
-def peer_python(folder):
-    """A Python that has pydataless; None if there is none."""
-    if given := os.environ.get("PYDATALESS_PYTHON"):
-        return given
-    python = Path(folder) / "bin" / "python"
-    for command in (
-        [sys.executable, "-m", "venv", folder],
-        [str(python), "-m", "pip", "install", "--quiet", "pydataless"],
-    ):
-        done = subprocess.run(command, capture_output=True, check=False)  # noqa: S603  our own words
-        if done.returncode:
-            return None
-    return str(python)
-
-
 def ask_peer(cases):
     """Their predictions beside ours, from the same crowds, and from ten users on as they do."""
-    with tempfile.TemporaryDirectory() as folder:
-        python = peer_python(folder)
-        if python is None:
-            print("pydataless is not here and could not be installed: it is left out")
-            return
-        for name in ("curve", "long"):
-            curves = [getattr(case, name) for case in cases]
-            questions = [
-                (list(curve), [one.value for one in curve.values()], case.size)
-                for case, curve in zip(cases, curves, strict=True)
-            ]
-            done = subprocess.run(  # noqa: S603  our own words
-                [python, "-c", PEER], input=json.dumps(questions), capture_output=True, text=True,
-                check=True,
-            )  # fmt: skip
-            title = {"curve": "pydataless, same crowds", "long": "pydataless, from ten users on"}
-            for case, answer in zip(cases, json.loads(done.stdout), strict=True):
-                case.peers[title[name]] = np.log(max(answer, 1e-300))
+    if missing := environment.prepared().get("pydataless"):
+        print(f"pydataless could not be installed: {missing}")
+        return
+    for name, title in (
+        ("curve", "pydataless, same crowds"),
+        ("long", "pydataless, from ten users on"),
+    ):
+        curves = [getattr(case, name) for case in cases]
+        questions = [
+            (list(curve), [one.value for one in curve.values()], case.size)
+            for case, curve in zip(cases, curves, strict=True)
+        ]
+        done = subprocess.run(  # noqa: S603  our own words
+            [environment.python(), "-c", PEER], input=json.dumps(questions), capture_output=True,
+            text=True, check=True,
+        )  # fmt: skip
+        for case, answer in zip(cases, json.loads(done.stdout), strict=True):
+            case.peers[title] = np.log(max(answer, 1e-300))
 
 
 def compare_laws(cases, title):

@@ -1,13 +1,10 @@
-"""What large work asks of who waits for it: Ctrl-C, memory, time, and progress that moves.
+"""Large work that is interrupted: every kind of it, in a program of its own, at several moments.
 
-Every kind of work runs in a program of its own. First each is interrupted at several moments: the
-seconds until it has ended, and those of processors in brackets. Then searches run to their end:
-what their memory was said to be against what it was, and the longest time without a report of
-progress. Then many users in memory, part by part. One of these alone:
+The seconds until it has ended, and those of processors in brackets. Some alone:
 
-    python -m benchmarks.load interrupts [NAME ...]
-    python -m benchmarks.load sizes [NAME ...]
-    python -m benchmarks.load users 100000000
+    python -m benchmarks.load [NAME ...]
+
+`benchmarks.memory` runs the same searches to their end.
 """
 
 import json
@@ -22,17 +19,18 @@ from pathlib import Path
 import numpy as np
 
 import reidrisk as rr
-from benchmarks.tools import figures, spent
-from reidrisk.data import SequenceChances, synthetic_topics
-from reidrisk.engines import LocalEngine, ReferenceEngine
+from benchmarks.tools import figures
+from benchmarks.worlds import type_mixture
+from reidrisk.data import synthetic_topics
+from reidrisk.engines import LocalEngine
 from reidrisk.engines.memory import Room
 from reidrisk.observations import Observations
 from reidrisk.rows import BagRows, TokenRows
-from reidrisk.scores import OverlapWeights, TokenTable, TypeMixture
+from reidrisk.scores import OverlapWeights, TokenTable
 
 TOPICS, FEW, MIB = 349, 4096, 1 << 20
-TARGETS, SAMPLE, BLOCK = 10_000, 3, 1 << 20
-MOMENTS = (0.3, 2.0, 8.0)
+BLOCK = 1 << 20
+MOMENTS = (0.3, 2.0)
 """Seconds after work has begun."""
 
 STOPPED = (128 + signal.SIGINT, -signal.SIGINT)
@@ -71,9 +69,7 @@ def fitted(attack, seen):
 
 def mixture():
     """The score of who knows the types of users."""
-    interests = synthetic_topics(users=1, seed=0).interests
-    chances = SequenceChances.of(interests, 0.05)
-    return TypeMixture(interests.type_weights, chances.single.T, chances.joint.transpose(2, 0, 1))
+    return type_mixture(synthetic_topics(users=1, seed=0).interests)
 
 
 def table(tokens=TOPICS, slots=8):
@@ -130,17 +126,18 @@ def two_hamming(users, targets):
 
 
 SEARCHES = {
+    "50k x 1k, weighted": lambda: searching(50_000, 1_000, weighted),
     "10M x 10k, two Hamming": lambda: two_hamming(10_000_000, 10_000),
-    "1M x 3k, type-aware": lambda: searching(1_000_000, 3_000, mixture()),
-    "1M x 3k, its evidence": lambda: summing(1_000_000, 3_000, mixture()),
+    "1M x 1k, type-aware": lambda: searching(1_000_000, 1_000, mixture()),
+    "300k x 1k, its evidence": lambda: summing(300_000, 1_000, mixture()),
     "300k x 2k, 64 slots, gaps": lambda: searching(300_000, 2_000, weighted, slots=64, gaps=0.2),
-    "3M x 10k, token table": lambda: searching(3_000_000, 10_000, table()),
-    "1M x 3k, table evidence": lambda: summing(1_000_000, 3_000, table()),
+    "1M x 3k, token table": lambda: searching(1_000_000, 3_000, table()),
+    "300k x 1k, table evidence": lambda: summing(300_000, 1_000, table()),
     "1M x 10k, bags": lambda: bags(1_000_000, 10_000, 100_000, 20),
-    "300k x 2k, a score of one's own": lambda: own_score(300_000, 2_000),
-    "100k x 1M, weighted": lambda: searching(100_000, 1_000_000, weighted),
-    "100k x 1M, 16 slots": lambda: searching(100_000, 1_000_000, weighted, slots=16),
-    "1M x 10k, 64 slots": lambda: searching(1_000_000, 10_000, weighted, slots=64),
+    "100k x 500, a score of one's own": lambda: own_score(100_000, 500),
+    "100k x 200k, weighted": lambda: searching(100_000, 200_000, weighted),
+    "100k x 50k, 16 slots": lambda: searching(100_000, 50_000, weighted, slots=16),
+    "1M x 2k, 64 slots": lambda: searching(1_000_000, 2_000, weighted, slots=64),
     "1M x 2k, 5M tokens": lambda: searching(1_000_000, 2_000, weighted_of_many, tokens=5_000_000),
     "200k x 2k, 5M tokens, bags": lambda: bags(200_000, 2_000, 5_000_000, 20),
 }
@@ -322,76 +319,10 @@ def interrupts(names=(), moments=MOMENTS):
             yield name, *found, *[""] * (len(moments) - len(found))
 
 
-def sizes(names=()):
-    """Rows of a table: memory that a search said it needs and took, seconds, and pauses."""
-    for name in names or SEARCHES:
-        took = spent(*program(name)[1:])
-        found = json.loads(took.said.splitlines()[-1])
-        said, needed = found["said"], found["took"]
-        yield (
-            name, said // MIB, needed // MIB, f"{said / needed:.2f}", f"{found['seconds']:.1f}",
-            f"{took.processor:.1f}", f"{found['pause']:.2f}",
-        )  # fmt: skip
-
-
-def many(users):
-    """Search very many users in memory, and compare a few targets with the definition."""
-    engine, clock, seen = LocalEngine(), Clock(), people(users, TARGETS)
-    yield clock.row("people made")
-    scores = [fitted(rr.Hamming(), seen), weighted(seen)]
-    yield clock.row("weights learned")
-    found = engine.curves(seen, scores, [seen.slots])
-    yield clock.row(f"two attacks, {TARGETS:,} targets")
-    few = seen.only(np.arange(SAMPLE))
-    for score, ours in zip(scores, found, strict=True):
-        best = np.full(SAMPLE, np.iinfo(np.int64).min)
-        ties = np.zeros(SAMPLE, np.int64)
-        for start in range(0, users, BLOCK):
-            slow = ReferenceEngine().search(few.shard(start, min(start + BLOCK, users)), score)
-            ties = np.where(slow.best > best, 0, ties) + np.where(slow.best >= best, slow.ties, 0)
-            best = np.maximum(best, slow.best)
-        np.testing.assert_array_equal(best, ours[seen.slots].best[:SAMPLE])
-        np.testing.assert_array_equal(ties, ours[seen.slots].ties[:SAMPLE])
-    yield clock.row(f"the definition, {SAMPLE} targets")
-
-
-class Clock:
-    """Seconds and memory of one part after the other."""
-
-    def __init__(self):
-        self.now = time.perf_counter(), time.process_time()
-
-    def row(self, what):
-        """What the part took that has just ended."""
-        before, self.now = self.now, (time.perf_counter(), time.process_time())
-        took = (f"{now - then:.1f}" for now, then in zip(self.now, before, strict=True))
-        return what, *took, memory("VmRSS") // MIB, memory("VmHWM") // MIB
-
-
-def say_interrupts(names=()):
+def main(names=()):
     headings = ("stopped after", *(f"{moment:g} s" for moment in MOMENTS))
     figures("Ctrl-C: seconds until the end (of processors)", headings, interrupts(names))
 
 
-def say_sizes(names=()):
-    headings = ("what", "said, MiB", "took, MiB", "ratio", "s", "processor s", "longest pause, s")
-    figures("memory, time, progress", headings, sizes(names))
-
-
-def say_users(users):
-    headings = ("part", "s", "processor s", "MiB", "MiB at most")
-    figures(f"{users:,} users in memory", headings, many(users))
-
-
-def main():
-    say_interrupts()
-    say_sizes()
-    say_users(10_000_000)
-
-
 if __name__ == "__main__":
-    asked, *words = sys.argv[1:]
-    if asked == "users":
-        say_users(int(words[0]))
-    else:
-        {"interrupts": say_interrupts, "sizes": say_sizes}[asked](words)
+    main(sys.argv[1:])

@@ -9,8 +9,8 @@ each target. It is given a few of the targets, and its time is scaled up; there 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.engine import draw, popularity
 from benchmarks.tools import seconds, table
+from benchmarks.worlds import draw, popularity
 from reidrisk.attacks import Overlap, RarityOverlap, View
 from reidrisk.engines import LocalEngine
 from reidrisk.observations import Observations

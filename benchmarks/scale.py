@@ -3,9 +3,12 @@
 10,000 targets among synthetic people, 8 slots of 349 topics, written by `reidrisk release --shards`
 in a process of its own and read back from files that the system still holds in its cache: warm.
 Then what the plan to a billion users is computed from: one partition by its rows, one merge, and
-the bytes that go over the network.
+the bytes that go over the network. The sizes of `docs/concepts/scale.md`, some minutes:
+
+    python -m benchmarks.scale 1000000 10000000
 """
 
+import sys
 import tempfile
 from pathlib import Path
 
@@ -13,17 +16,17 @@ import numpy as np
 
 import reidrisk as rr
 from benchmarks.tools import figures, seconds, spent, table
-from reidrisk.data import SequenceChances, read_linked, synthetic_topics
+from benchmarks.worlds import type_mixture
+from reidrisk.data import read_linked, synthetic_topics
 from reidrisk.engines import LocalEngine
 from reidrisk.packing import packed
 from reidrisk.passes import over_rows
 from reidrisk.rows import TokenRows
-from reidrisk.scores import TypeMixture
 
-USERS = (1_000_000, 10_000_000)
+USERS = (250_000, 2_000_000)
 TARGETS, SLOTS, FEW = 10_000, 8, 1_000
 FEW_USERS, REPEAT = 1 << 20, 2
-ROWS = (1 << 16, 1 << 18, 1 << 20)
+ROWS = (1 << 16, 1 << 18)
 GROUP = 1 << 18
 """Users of a shard."""
 
@@ -59,9 +62,7 @@ def hamming(seen):
 
 def type_aware():
     """The score of who knows the types of users, a likelihood."""
-    interests = synthetic_topics(users=1, seed=0).interests
-    chances = SequenceChances.of(interests, 0.05)
-    return TypeMixture(interests.type_weights, chances.single.T, chances.joint.transpose(2, 0, 1))
+    return type_mixture(synthetic_topics(users=1, seed=0).interests)
 
 
 def searches(engine, seen, scores, mixture):
@@ -129,9 +130,9 @@ print(*found, time.process_time() - begin)
 """
 
 
-def parts(folder):
+def parts(folder, users):
     """For each number of rows: processor seconds of each search and of reading, and peak memory."""
-    for rows in ROWS:
+    for rows in (*ROWS, *([FEW_USERS] if users > FEW_USERS * 2 else [])):
         all_of_it = spent("-c", PART, folder, rows, *NAMES)
         peak = spent("-c", PART, folder, rows, NAMES[0]).peak
         yield f"{rows:,}", *(f"{float(one):.3f}" for one in all_of_it.said.split()), peak // MIB
@@ -172,6 +173,10 @@ def main(users=USERS):
         figures(
             "one partition, one core: processor s",
             ("rows", *NAMES, "reading", "peak MiB of Hamming"),
-            parts(folder),
+            parts(folder, count),
         )
         figures("what comes back", ("what", "bytes", "s to merge two"), merges(seen_in(folder)))
+
+
+if __name__ == "__main__":
+    main(tuple(map(int, sys.argv[1:])) or USERS)

@@ -12,6 +12,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.worlds import exact_bits
 from reidrisk import TopicsApi
 from reidrisk.data import Interests, SequenceChances, synthetic_topics
 from reidrisk.information.sequence_model import MODELS, divided, learn, mean_of
@@ -23,9 +24,8 @@ PROBE = 10
 
 def exact(chances, tested):
     """Bits of each row alone, and given the other site's."""
-    alone = -chances.log2_single(tested.shown)
-    both = -chances.log2_joint(tested.known, tested.shown)
-    return {"entropy": alone, "conditional_entropy": both + chances.log2_single(tested.known)}
+    alone, given = exact_bits(chances, tested.known, tested.shown)
+    return {"entropy": alone, "conditional_entropy": given}
 
 
 def steps_in(seconds, parts, recipe, how):

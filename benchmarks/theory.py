@@ -1,8 +1,10 @@
-"""The exact theory against one pass of numpy or scipy over the same entries, and against qif."""
+"""The exact theory against one pass of numpy or scipy over the same entries.
+
+`benchmarks.peers.leakage` has qif.
+"""
 
 import numpy as np
 import scipy.sparse as sp
-from qif.measure import bayes_vuln
 
 from benchmarks.tools import seconds, table
 from reidrisk import theory
@@ -21,20 +23,15 @@ def main():
 def dense_rows():
     array = np.random.default_rng(1).random((USERS, REPRESENTATIONS))
     array /= array.sum(axis=1, keepdims=True)
-    uniform = np.full(USERS, 1 / USERS)
-    qif_time, qif_value = seconds(lambda: bayes_vuln.posterior(uniform, array), repeat=2)
     for order, matrix in (("C", array), ("Fortran", np.asfortranarray(array))):
         ours = theory.RepresentationMatrix(matrix)
         numpy_time, numpy_value = seconds(lambda matrix=matrix: matrix.max(axis=0).sum())
         value_time, value = seconds(lambda ours=ours: theory.random_user_optimum(ours))
         rule_time, rule = seconds(lambda ours=ours: theory.optimal_rule(ours))
         assert abs(value * USERS - numpy_value) < 1e-9
-        assert abs(value - qif_value) < 1e-12
         assert theory.rule_accuracy(ours, rule) == value
         yield f"optimum, {order}", value_time, "numpy.max(axis=0).sum()", numpy_time, 1
         yield f"optimal rule, {order}", rule_time, "numpy.max(axis=0).sum()", numpy_time, 1
-        if order == "C":
-            yield f"optimum, {order}", value_time, "qif posterior", qif_time, 1
 
 
 def sparse_rows():

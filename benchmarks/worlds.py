@@ -10,6 +10,8 @@ from reidrisk.scores import TypeMixture
 TOKENS, SLOTS, EXPONENT, SAME = 349, 8, 0.73, 1 / 6
 """As in the main experiment of the paper: 349 tokens of 7.6 bits, 8 slots."""
 
+ROWS_AT_A_TIME = 2_048
+
 
 def popularity(tokens=TOKENS, exponent=EXPONENT):
     weights = np.arange(1, tokens + 1.0) ** -exponent
@@ -66,3 +68,14 @@ def typed_people(users, targets, *, topics=TOKENS, epochs=SLOTS):
     people = synthetic_topics(users=users, topics=topics, epochs=epochs, seed=1)
     seen = TopicsApi(topics=topics).observe(people, targets=targets, seed=7)
     return seen, type_mixture(people.interests)
+
+
+def exact_bits(chances, known, shown):
+    """Bits of each shown row alone, and given the known one of the same user."""
+    parts = [
+        (-chances.log2_single(shown[some]),
+         chances.log2_single(known[some]) - chances.log2_joint(known[some], shown[some]))
+        for start in range(0, len(shown), ROWS_AT_A_TIME)
+        for some in [slice(start, start + ROWS_AT_A_TIME)]
+    ]  # fmt: skip
+    return tuple(np.concatenate(part) for part in zip(*parts, strict=True))

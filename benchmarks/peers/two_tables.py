@@ -46,7 +46,9 @@ class Tables:
         for file, rows, users in zip(
             self.files, (self.known, self.shown), (np.arange(known), self.truth), strict=True
         ):
-            lines = (",".join(map(str, (user, *row))) for user, row in zip(users, rows, strict=True))
+            lines = (
+                ",".join(map(str, (user, *row))) for user, row in zip(users, rows, strict=True)
+            )
             file.write_text("\n".join([",".join(("user", *COLUMNS)), *lines, ""]))
 
     def frames(self):
