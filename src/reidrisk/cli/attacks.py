@@ -66,7 +66,6 @@ def _overview(found: "Sequence[Card]") -> None:
                 for card in found
                 if card.kind == kind
             ],
-            whole=(kind, "side"),
         )
     show.say(
         "`reidrisk attacks NAME` prints a card: what is needed, assumed and left out. Every attack "
