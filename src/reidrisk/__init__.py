@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         estimates,
         information,
         report,
+        reproduction,
         risk,
         study,
         testing,
@@ -115,12 +116,13 @@ else:
             "theory": ("RepresentationMatrix",),
             "data": (),
             "report": (),
+            "reproduction": (),
             "testing": (),
             "information": (),
         },
     )
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BagRows",
@@ -173,6 +175,7 @@ __all__ = [
     "popularity",
     "posterior",
     "report",
+    "reproduction",
     "risk",
     "singling",
     "spectrum",

@@ -10,6 +10,7 @@ from typing import SupportsFloat, SupportsIndex
 import numpy as np
 
 from reidrisk.errors import InvalidInput
+from reidrisk.speech import written
 
 PERCENT = 100
 MOST_SHOWN = 60
@@ -54,7 +55,7 @@ def probability(name: str, value: SupportsFloat) -> float:
 def shown(value: object) -> str:
     """What was given, or the beginning of it."""
     try:
-        text = repr(value)
+        text = written(value) if isinstance(value, bool) else repr(value)
     except ValueError:  # Python prints no whole number of thousands of digits
         text = "a number beyond all bounds"
     return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."

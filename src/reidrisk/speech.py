@@ -57,7 +57,7 @@ def offered(*names: str) -> list[str]:
     return [name for name in dict.fromkeys(names) if _offers.get()(name)]
 
 
-def setting(name: str, value: str | int | bool | None = None) -> str:
+def setting(name: str, value: str | float | bool | None = None) -> str:
     """How a setting is written here, with its value if there is one to advise.
 
     >>> setting("separator", ";")
@@ -76,10 +76,18 @@ def setting(name: str, value: str | int | bool | None = None) -> str:
         return f"--{name}" if value is None else f"--{name} {_quoted(value)}"
     if value is None:
         return name if place == "keys" else f"{name}="
-    if place == "keys":
-        return f"{name} = {json.dumps(value, ensure_ascii=False)}"
-    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
-    return f"{name}={text}"
+    return f"{name} = {written(value)}" if place == "keys" else f"{name}={written(value)}"
+
+
+def written(value: str | float | bool) -> str:
+    """How a value is written in a study file, or in Python.
+
+    >>> with speaking("keys"):
+    ...     written(True)
+    'true'
+    """
+    plain = _place.get() == "arguments" and not isinstance(value, str)
+    return repr(value) if plain else json.dumps(value, ensure_ascii=False)
 
 
 def option(name: str) -> str:
@@ -101,8 +109,10 @@ def warn(sentences: Iterable[str]) -> None:
             warnings.warn(sentence, stacklevel=4)  # where a reader was called
 
 
-def _quoted(value: str | int) -> str:
+def _quoted(value: str | float) -> str:
     """As a shell takes it."""
     text = str(value)
+    if not isinstance(value, str):
+        return text
     plain = text.isascii() and text.replace("_", "").replace(",", "").replace("-", "").isalnum()
     return text if plain else json.dumps(text, ensure_ascii=False)

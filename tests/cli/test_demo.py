@@ -1,7 +1,7 @@
 """The demo, and the study file it runs."""
 
 import pytest
-from tests.cli.tools import TINY, call, run
+from tests.cli.tools import TINY, call
 
 from reidrisk.cli.studies import starter
 from reidrisk.errors import MissingExtra
@@ -62,13 +62,6 @@ def test_the_demo_without_the_extra_shows_the_figures_and_what_to_install(tmp_pa
     assert done.returncode == 0
     assert "after 4 weeks" in done.stdout
     assert "pip install 'reidrisk[plots]'" in done.stderr
-
-
-@pytest.mark.slow
-def test_the_starter_runs_as_it_is(tmp_path):
-    (tmp_path / "study.toml").write_text(starter())
-    done = run("study", tmp_path / "study.toml", "-o", tmp_path / "run")
-    assert done.returncode == 0, done.stderr
 
 
 def test_the_demo_leaves_the_run_of_another_study_alone(tmp_path, monkeypatch):

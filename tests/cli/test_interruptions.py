@@ -39,13 +39,13 @@ def undisturbed(tmp_path_factory):
 
 @pytest.mark.slow
 def test_runs_that_are_killed_many_times_end_with_the_same_bytes(tmp_path_factory, undisturbed):
-    """Twenty kills, some in one run after the other and some in runs of their own."""
+    """Ten kills, some in one run after the other and some in runs of their own."""
     began = time.monotonic()
     place = tmp_path_factory.mktemp("timed")
     (place / "study.toml").write_text(LONGER)
     assert run("study", place / "study.toml", "-o", place / "run").returncode == 0
     took, moments, hits = time.monotonic() - began, np.random.default_rng(7), 0
-    for kills in (1, 1, 2, 3, 5, 8):
+    for kills in (1, 1, 3, 5):
         place = tmp_path_factory.mktemp("killed")
         (place / "study.toml").write_text(LONGER)
         # A machine that is less busy than it was, or a run that finds steps done, ends sooner.
@@ -58,7 +58,7 @@ def test_runs_that_are_killed_many_times_end_with_the_same_bytes(tmp_path_factor
                 process.wait()
                 hits += 1
         assert finish(place) == undisturbed
-    assert hits >= 10
+    assert hits >= 5
 
 
 def test_a_run_killed_after_some_steps_finds_them_and_ends_with_the_same_bytes(

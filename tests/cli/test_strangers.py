@@ -7,6 +7,7 @@ import pytest
 from tests.cli.tools import call
 
 from reidrisk.study import Result
+from reidrisk.study.saying.numbers import interval, share
 from reidrisk.study.saying.strangers import SPEAKS_BY
 
 
@@ -27,7 +28,7 @@ def test_tables_with_strangers_are_told_so(tables):
     done = call("link", *tables, width=80)
     assert done.returncode == 0, done.stderr
     assert "40 anonymous rows are of users who are not known: strangers." in done.stdout
-    assert "60 known visitors and 40 strangers were met; of all visitors 60.000% are" in done.stdout
+    assert "60 known visitors and 40 strangers were met; of all visitors 60 % are" in done.stdout
     assert max(map(len, done.stdout.splitlines())) <= 80
     words = " ".join(done.stdout.split())
     assert "takes more strangers: 1,997 for 0.1 % and 197 for 1 % at least." in words
@@ -37,12 +38,12 @@ def test_every_figure_is_printed_with_its_interval(tables, tmp_path):
     done = call("link", *tables, "-o", tmp_path / "run.json", width=80)
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
-    assert "If at most 5.0% of strangers are to be accused" in words
+    assert "If at most 5 % of strangers are to be accused" in words
     for one in Result.load(tmp_path / "run.json").strangers:
         point = one.at(0.05)
         figures = (point.wrong, point.accused, point.false)
-        assert f"{one.attack} {' '.join(f'{each.value:.2%}' for each in figures)} by" in words
-        ends = " ".join(f"{each.low:.2%} to {each.high:.2%}" for each in figures)
+        assert f"{one.attack} {' '.join(map(share, figures))} by" in words
+        ends = " ".join(map(interval, figures))
         assert f"by {SPEAKS_BY[one.rule]} {ends}" in words
     assert not {"gap", "posterior"} & set(words.split())
 

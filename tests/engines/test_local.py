@@ -257,7 +257,7 @@ def test_too_little_memory_is_said_before_it_is_taken():
 def test_rows_too_long_for_codes_are_refused():
     """Whatever memory there is: no estimate comes first."""
     rows = np.zeros((2, 30_000), np.int8)
-    with pytest.raises(TooLarge, match="at most 21845 slots can be searched"):
+    with pytest.raises(TooLarge, match="at most 21,845 slots can be searched"):
         LocalEngine(max_memory=1000).search(
             Observations(rows, rows, [0, 1], tokens=1), TokenWeights([1.0])
         )

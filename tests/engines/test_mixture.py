@@ -12,6 +12,7 @@ from tests.engines.strategies import mixtures, observations, typed_people
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.kernels_mixture import ROOM
 from reidrisk.engines.ways import mixture
+from reidrisk.errors import TooLarge
 from reidrisk.matches import Matches, Wanted
 from reidrisk.observations import Observations
 from reidrisk.scores import TypeMixture
@@ -171,3 +172,12 @@ def test_memory_is_foreseen(users, targets, slots, types):
     _, taken = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert foreseen / 1.5 < taken < 1.5 * foreseen
+
+
+def test_rows_that_are_too_long_are_refused_before_memory_is_counted():
+    single = np.full((1, 2), 0.5)
+    score = TypeMixture([1.0], single, np.full((1, 2, 2), 0.25))
+    rows = np.zeros((2, 22_000), np.int8)
+    seen = Observations(rows, rows[:1], [0], tokens=2)
+    with pytest.raises(TooLarge, match=r"rows of 22,000 slots are too long"):
+        LocalEngine(max_memory=1 << 20).search(seen, score)

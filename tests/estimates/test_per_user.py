@@ -74,12 +74,12 @@ def test_the_worst_decile_is_neither_too_low_nor_flattered(risk_of, tolerance, r
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("repeats", [10, 20, 50])
+@pytest.mark.parametrize("repeats", [10, 50])
 @pytest.mark.parametrize("risk_of", [point, two_groups, beta, heavy_tail])
 def test_all_intervals_cover(risk_of, repeats):
     """24 studies of 200 users at level 95 %: 1.2 misses are expected, 5 have a chance of 1 %."""
     bias, missed = bias_and_misses(risk_of, 24, repeats=repeats)
-    assert abs(bias) < {10: 0.07, 20: 0.05, 50: 0.04}[repeats]
+    assert abs(bias) < {10: 0.07, 50: 0.04}[repeats]
     assert max(missed.values()) <= 4
 
 

@@ -24,6 +24,8 @@ from unittest import mock
 
 from reidrisk import cli, data
 from reidrisk.errors import ReidriskError
+from reidrisk.reproduction import chapters
+from reidrisk.reproduction.chapters import songs
 
 NAME = "secret-person-"
 """What user ids of all worlds begin with."""
@@ -42,6 +44,9 @@ READERS: dict[str, Callable[..., object]] = {
     "tfrecord-rows": data.read_tfrecord_observations,
 }
 """What no command reads, or only as part of a study: run as `read NAME FILE ...`."""
+
+READING = (songs,)
+"""Chapters of a reproduction that read a file; all others take what was never spoilt."""
 
 _SAID = re.compile(r"(reidrisk|Error|warning|doubt|not passed|No page): ")
 _USAGE = re.compile(r"Usage: |Try '.* --help' for help|$")
@@ -114,6 +119,7 @@ def run(words: tuple[str, ...], place: Path) -> Done:
         contextlib.chdir(place),
         mock.patch.object(sys, "argv", ["reidrisk", *words]),
         mock.patch.dict(os.environ, {"COLUMNS": "120", "TERM": "dumb"}),
+        mock.patch.object(chapters, "CHAPTERS", READING),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
         watchdog(),

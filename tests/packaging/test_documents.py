@@ -1,27 +1,15 @@
 """Every block of Python and of commands in the docs runs, and prints what it says it prints."""
 
-import doctest
 import re
 import shlex
 from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from tests.cli.tools import call
+from tests.packaging.pages import PAGES, ROOT, fences
 
-import reidrisk.information.counts.counting
-import reidrisk.theory.matching
-import reidrisk.theory.matrix
-import reidrisk.theory.optimum
-
-ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = [page for page in PAGES if "_build" not in page.parts]
-BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-
-
-LONG = {ROOT / "docs/concepts/attacks.md"}
-"""Pages that attack many people."""
+LONG = {ROOT / "docs/concepts/attacks.md", ROOT / "docs/gallery.md"}
+"""Pages that attack many people, or draw; the build of the pages runs the gallery, too."""
 
 LEARNING = {
     ROOT / "docs/concepts" / name
@@ -50,6 +38,7 @@ CLUSTER = {ROOT / "docs/how-to/cluster.md"}
 )
 def test_the_blocks_of_a_page_run_one_after_the_other(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)  # as for a program in the folder one works in
     run_blocks(page, capsys)
 
 
@@ -59,45 +48,48 @@ def run_blocks(page, capsys):
     A block that begins with `# needs name` is skipped, with all after it, where no such package is.
     """
     names = {"__name__": "__main__"}
-    for kind, block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        if kind == "console":
-            type_in(block)
+    for fence in fences(page):
+        if fence.kind == "console":
+            type_in(fence.text)
+        if fence.kind != "python":
             continue
-        if (needs := re.match(r"# needs (\S+)\n", block)) and not find_spec(needs[1]):
+        if (needs := re.match(r"# needs (\S+)\n", fence.text)) and not find_spec(needs[1]):
             pytest.skip(f"{page.name} needs {needs[1]}: pip install --no-deps {needs[1]}")
-        exec(compile(block, str(page), "exec"), names)  # noqa: S102  our own pages
-        expected = re.findall(r"# -> (.*)$", block, re.MULTILINE)
+        exec(compile(fence.text, str(page), "exec"), names)  # noqa: S102  our own pages
+        expected = re.findall(r"# -> (.*)$", fence.text, re.MULTILINE)
         assert capsys.readouterr().out.splitlines() == expected or not expected
 
 
 def type_in(block):
-    """Run each `$ reidrisk ...` of a terminal, and compare what it prints; `...` is anything."""
-    for words, told in re.findall(r"^\$ reidrisk (.*)\n((?:[^$].*\n|\n)*)", block, re.MULTILINE):
-        done = call(*shlex.split(words), width=80)
-        assert done.returncode == 0, done.stderr
-        printed = [line.rstrip() for line in done.stdout.splitlines() if line.strip()]
+    """Run each `$ reidrisk ...` of a terminal, and compare what it prints; `...` is anything.
+
+    `$ echo $?` after a command shows its exit code, which otherwise must be 0; what a command says
+    before it fails may come on either stream.
+    """
+    found = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:[^$].*\n|\n)*)", block, re.MULTILINE)
+    typed = [(re.sub(r" *\\\n\s*", " ", line), told) for line, told in found]
+    after = [line for line, _ in typed[1:]] + [""]
+    code = 0
+    for (line, told), following in zip(typed, after, strict=True):
+        if line == "echo $?":
+            assert told.strip() == str(code)
+            continue
+        program, *words = shlex.split(line)
+        assert program == "reidrisk", f"{line}: nobody runs this"
+        done = call(*words, width=80)
+        code, said = done.returncode, done.stdout
+        if following == "echo $?":
+            said += done.stderr
+        else:
+            assert code == 0, done.stderr
+        printed = [line.rstrip() for line in said.splitlines() if line.strip()]
         wanted = [line.rstrip() for line in told.splitlines() if line.strip()]
         pattern = "\n".join(".*" if line == "..." else re.escape(line) for line in wanted)
-        assert re.fullmatch(pattern, "\n".join(printed), re.DOTALL), done.stdout
+        assert re.fullmatch(pattern, "\n".join(printed), re.DOTALL), said
 
 
 def test_the_readme_has_an_example():
-    assert BLOCK.findall(PAGES[0].read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize(
-    "module",
-    [
-        reidrisk.information.counts.counting,
-        reidrisk.theory.matrix,
-        reidrisk.theory.optimum,
-        reidrisk.theory.matching,
-    ],
-)
-def test_the_examples_of_docstrings_run(module):
-    failed, tried = doctest.testmod(module)
-    assert tried
-    assert not failed
+    assert {"python"} <= {fence.kind for fence in fences(ROOT / "README.md")}
 
 
 def test_links_between_pages_lead_somewhere():

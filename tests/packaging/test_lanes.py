@@ -1,5 +1,6 @@
 """Tests that the plain run leaves out are run by CI, and each lane is told to who contributes."""
 
+import ast
 import os
 import re
 import shutil
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-OPTIONS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+OPTIONS = SETTINGS["tool"]["pytest"]["ini_options"]
 LANES = [one.split(":")[0] for one in OPTIONS["markers"]]
 
 
@@ -38,8 +40,8 @@ def test_every_lane_runs_in_ci_and_not_in_the_plain_run(lane):
 @pytest.mark.parametrize(
     ("lane", "command"),
     [
-        ("torch", "OMP_NUM_THREADS=1 nowhere-torch/bin/python -m pytest -n auto -m torch"),
-        ("spark", "nowhere-spark/bin/python -m pytest -n 2 --dist loadfile -m spark"),
+        ("torch", "OMP_NUM_THREADS=1 {python} -m pytest -n auto --dist worksteal -m torch"),
+        ("spark", "{python} -m pytest -n 2 --dist loadfile -m spark"),
     ],
 )
 def test_only_its_own_lane_installs_a_heavy_guest(lane, command):
@@ -48,11 +50,46 @@ def test_only_its_own_lane_installs_a_heavy_guest(lane, command):
         return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout
 
     assert f"nowhere-{lane}/bin/python -m pip install" in told(lane)
-    assert f"--editable '.[dev,{lane}]'" in told(lane)
-    assert command in told(lane).splitlines()
+    assert f"--editable '.[test,{lane}]'" in told(lane)
+    assert command.format(python=f"nowhere-{lane}/bin/python") in told(lane).splitlines()
     assert f"nowhere-{lane} " in told("clean")
     others = {"test", "slow", "demo", "torch", "spark"} - {lane}
-    assert not any(lane in told(other) for other in others)
+    assert not any(f"nowhere-{lane}" in told(other) for other in others)
+
+
+def test_the_oldest_libraries_are_the_lower_bounds_that_we_name():
+    project = SETTINGS["project"]
+    named = [*project["dependencies"], *project["optional-dependencies"]["plots"]]
+    lines = (ROOT / "tests/packaging/oldest.txt").read_text().splitlines()
+    found = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert found == {name: f"{bound}.*" for name, bound in (one.split(">=") for one in named)}
+
+
+def test_the_oldest_libraries_meet_tests_of_every_border():
+    """The terminal, files, records, pages, matrices and compiled loops."""
+    makefile = (ROOT / "Makefile").read_text()
+    (told,) = re.findall(r"^OLDEST := ((?:.*\\\n)*.*)", makefile, re.MULTILINE)
+    places = [ROOT / word for word in told.split() if word != "\\"]
+    assert all(place.exists() for place in places)
+    rooms = {place.relative_to(ROOT / "tests").parts[0] for place in places}
+    assert rooms >= {"cli", "engines", "inputs", "packaging", "report", "study", "theory"}
+
+
+DEVELOPERS = {"docutils", "furo", "jupyter_client", "mypy", "myst_nb", "myst_parser", "nbclient",
+              "nbformat", "playwright", "ruff", "sphinx", "twine"}  # fmt: skip
+"""Modules of the extra `dev`; lanes with guests install `test` alone, and collect all tests."""
+
+
+def test_lanes_with_guests_do_without_what_only_developers_have():
+    for file in (ROOT / "tests").rglob("*.py"):
+        text, asked = file.read_text(encoding="utf-8"), set()
+        for line in ast.parse(text).body:
+            if isinstance(line, ast.Import):
+                asked |= {one.name.partition(".")[0] for one in line.names}
+            elif isinstance(line, ast.ImportFrom):
+                asked.add((line.module or "").partition(".")[0])
+        for name in asked & DEVELOPERS:
+            assert f'importorskip("{name}' in text, f"{file.name} needs {name}"
 
 
 def stub(place, name, script):

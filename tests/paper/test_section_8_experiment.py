@@ -5,6 +5,7 @@ The figures are of another script on other users of the same population, with it
 """
 
 import math
+from functools import cached_property
 
 import pytest
 
@@ -27,18 +28,37 @@ INDEPENDENT = {  # percent
 }
 
 
+class World:
+    """People, what two sites see of them, and what several tests ask about that."""
+
+    def __init__(self, users, targets):
+        self.people = data.synthetic_topics(users=users, seed=1)
+        self.seen = API.observe(self.people, targets=targets, seed=7)
+        self.few = self.seen.only(slice(0, 2_000))
+        self.independent = INDEPENDENT[users, targets]
+
+    @cached_property
+    def curves(self):
+        return measure(self.seen, [WeightedHamming(API), Hamming()], slots=SLOTS)
+
+    @cached_property
+    def types(self):
+        return posterior(self.few, TypeAware(API, self.people.interests))
+
+    @cached_property
+    def weighted(self):
+        return measure(self.few, WeightedHamming(API))[8]
+
+
 @pytest.fixture(scope="module", params=list(INDEPENDENT), ids=["100k", "1M"])
 def world(request):
-    users, targets = request.param
-    people = data.synthetic_topics(users=users, seed=1)
-    return people, API.observe(people, targets=targets, seed=7), INDEPENDENT[request.param]
+    return World(*request.param)
 
 
 @pytest.mark.slow
 def test_risk_is_that_of_an_independent_program(world):
-    _, seen, independent = world
-    for curve in measure(seen, [WeightedHamming(API), Hamming()], slots=SLOTS):
-        for slots, percent in zip(SLOTS, independent[curve.attack], strict=True):
+    for curve in world.curves:
+        for slots, percent in zip(SLOTS, world.independent[curve.attack], strict=True):
             share, targets = percent / 100, curve[slots].trials
             margin = 1.96 * math.sqrt(share * (1 - share) / targets)
             assert curve[slots].low - margin <= share <= curve[slots].high + margin
@@ -46,8 +66,7 @@ def test_risk_is_that_of_an_independent_program(world):
 
 @pytest.mark.slow
 def test_weights_help_and_more_so_with_more_weeks(world):
-    _, seen, _ = world
-    weighted, plain = measure(seen, [WeightedHamming(API), Hamming()], slots=SLOTS)
+    weighted, plain = world.curves
     gaps = [weighted[slots].value - plain[slots].value for slots in SLOTS]
     assert all(gap >= -1e-4 for gap in gaps)
     assert gaps[-1] > gaps[2] > gaps[0]
@@ -55,16 +74,13 @@ def test_weights_help_and_more_so_with_more_weeks(world):
 
 @pytest.mark.slow
 def test_every_attack_is_below_who_knows_the_types_and_that_below_full_information(world):
-    people, seen, _ = world
-    few = seen.only(slice(0, 2_000))
-    types = posterior(few, TypeAware(API, people.interests))
+    types, table = world.types, TokenTable(API, pairs=world.people.interests.pairs)
     assert types.claims.fits
-    table = TokenTable(API, pairs=people.interests.pairs)
-    attacks = [Hamming(), WeightedHamming(API), table]
-    for curve in measure(few, attacks, slots=8):
-        assert curve[8].low <= types.mean_claim.high
-    assert types.risk.value > 1.6 * measure(few, WeightedHamming(API))[8].value
-    revealed = API.reveal(people, targets=2_000, seed=7)
+    plain, pairs = measure(world.few, [Hamming(), table], slots=8)
+    for risk in (plain[8], world.weighted, pairs[8]):
+        assert risk.low <= types.mean_claim.high
+    assert types.risk.value > 1.6 * world.weighted.value
+    revealed = API.reveal(world.people, targets=2_000, seed=7)
     full = posterior(revealed, FullInformation(API))
     assert full.claims.fits
     assert types.mean_claim.high <= full.mean_claim.low
@@ -73,9 +89,7 @@ def test_every_attack_is_below_who_knows_the_types_and_that_below_full_informati
 @pytest.mark.slow
 def test_types_exceed_the_ceiling_of_independent_weeks(world):
     """The optimum under the paper's model binds only those who share it; intervals overlap."""
-    people, seen, _ = world
-    few = seen.only(slice(0, 2_000))
-    weeks = optimum(few, WeightedHamming(API))
-    assert measure(few, TypeAware(API, people.interests))[8].value > weeks.value
-    assert measure(few, WeightedHamming(API))[8].low <= weeks.high
-    assert not posterior(few, WeightedHamming(API)).claims.fits
+    weeks = optimum(world.few, WeightedHamming(API))
+    assert world.types.risk.value > weeks.value
+    assert world.weighted.low <= weeks.high
+    assert not posterior(world.few, WeightedHamming(API)).claims.fits

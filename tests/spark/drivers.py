@@ -20,6 +20,7 @@ import numpy as np
 from reidrisk import SparkEngine
 from reidrisk.engines.spark.session import session
 from reidrisk.errors import ReidriskError
+{before}
 
 def tell(action):
     try:
@@ -63,17 +64,21 @@ class Driver:
         return said.splitlines()
 
 
-def driver(address: str, main: str = "pass", *, settings=(), environment=()) -> Driver:
+def driver(
+    address: str, main: str = "pass", *, before: str = "", settings=(), environment=()
+) -> Driver:
     """A program that starts a session, says what is wrong with it, or goes on with `main(spark)`.
 
     Args:
         address: Of the master.
         main: What to do with `spark`, and with numpy, `SparkEngine` and `tell`, which says what is
             wrong with what it calls, if something is.
+        before: What to do before there is a session.
         settings: Of Spark, beside those that the tests share.
         environment: Variables that differ from ours.
     """
     program = PROGRAM.replace("{main}", textwrap.indent(textwrap.dedent(main), "    "))
+    program = program.replace("{before}", before)
     told = {"SETTINGS": json.dumps({**SETTINGS, **dict(settings)})}
     return Driver(
         [sys.executable, "-c", program, address], {**os.environ, **told, **dict(environment)}

@@ -32,11 +32,11 @@ MEASURE = """
 def test_neither_the_driver_nor_what_comes_back_grows_with_users(cluster):
     """The first run pays for what is loaded and compiled; executors have the least limit we name.
 
-    All known rows would be 16 bytes a user: 30 MB more at the third run.
+    All known rows would be 16 bytes a user: 17 MB more at the third run.
     """
     lines = driver(
         cluster.address,
-        MEASURE % (USERS, USERS, 8 * USERS),
+        MEASURE % (USERS, USERS, 5 * USERS),
         settings={"spark.executor.pyspark.memory": "1536m"},
     ).lines()
     memory, back = zip(*(map(int, line.split()) for line in lines), strict=True)

@@ -152,7 +152,8 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         (PEOPLE + '[release]\nkind = "randomised-response"',
          "line 5: release.epsilon: this key is needed: Local differential.* of at least 0"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = true',
-         "line 7: release.samples: samples is a whole number of at least 1, got True"),
+         "line 7: release.samples: samples is a whole number of at least 1, not true or false; "
+         "write a number, such as samples = 1"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = 1\nby_count = "no"',
          "line 8: release.by_count: by_count is true or false, got 'no'"),
         (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),

@@ -31,6 +31,10 @@ _COMMANDS = {
     "Begin here": {
         "demo": ("reidrisk.cli.demo:demo", "Tell the whole story, in under a minute."),
         "attacks": ("reidrisk.cli.attacks:attacks", "List every attack and bound."),
+        "reproduce": (
+            "reidrisk.cli.reproducing:reproduce",
+            "Reproduce the paper, ours beside the published.",
+        ),
     },
     "A whole study": {
         "study": (

@@ -100,11 +100,13 @@ def cards(found: "Iterable[Card]") -> None:
 
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
+    from reidrisk.study.saying.numbers import exactly
+
     table(
         ("attack", unit, "right", "interval", "guessing", "assessed"),
         [
-            (_name(risk), str(risk.slots), f"{risk.value:.3%}", interval(risk),
-             f"{risk.guessing:.3%}", f"{risk.targets:,}")
+            (_name(risk), str(risk.slots), *figure(risk), exactly(risk.guessing),
+             f"{risk.targets:,}")
             for risk in found
         ],
         whole=("right", "interval", "guessing", "assessed"),
@@ -123,6 +125,7 @@ def _tell_missed(risk: "Risk") -> None:
 
 def strangers(found: Sequence["OpenSet"]) -> None:
     """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    from reidrisk.study.saying.numbers import exactly
     from reidrisk.study.saying.strangers import SPEAKS_BY, too_few
 
     if not found:
@@ -130,8 +133,8 @@ def strangers(found: Sequence["OpenSet"]) -> None:
     one = found[0]
     say(
         f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all visitors "
-        f"{one.present:.3%} are known. Named rightly, of those present, by attackers who speak so "
-        "rarely that at most so many strangers are accused:"
+        f"{exactly(one.present)} are known. Named rightly, of those present, by attackers who "
+        "speak so rarely that at most so many strangers are accused:"
     )
     table(
         ("attack", "speaks by", "accused", "right", "interval"),
@@ -155,42 +158,40 @@ def strangers(found: Sequence["OpenSet"]) -> None:
 
 def _other_figures(found: Sequence["OpenSet"]) -> None:
     """Print what else comes of the thresholds that sentences speak of; if there are any."""
+    from reidrisk.study.saying.numbers import percent
     from reidrisk.study.saying.strangers import SPEAKS_BY, usual
 
     points = [(one, point) for one in found if (point := usual(one)) is not None]
     if not points:
         return
     say(
-        f"If at most {points[0][1].wanted:.1%} of strangers are to be accused: somebody else "
-        "named, of those present; strangers accused, of those who had no part in choosing when to "
-        "speak; and what of all claims is false."
+        f"If at most {percent(points[0][1].wanted or 0)} of strangers are to be accused: somebody "
+        "else named, of those present; strangers accused, of those who had no part in choosing "
+        "when to speak; and what of all claims is false."
     )
     table(
         ("attack", "wrong", "strangers accused", "claims false"),
         [
             (f"{one.attack}\n  by {SPEAKS_BY[one.rule]}",
-             *(_figure(each) for each in (point.wrong, point.accused, point.false)))
+             *("none made" if each is None else "\n".join(figure(each))
+               for each in (point.wrong, point.accused, point.false)))
             for one, point in points
         ],
     )  # fmt: skip
 
 
-def _figure(number: "Estimate | None") -> str:
-    """A value above its interval."""
-    if number is None:
-        return "none made"
-    return f"{number.value:.2%}\n{number.low:.2%} to {number.high:.2%}"
-
-
 def _decided(one: "Decision") -> tuple[str, ...]:
     """What becomes of a threshold."""
-    accused = "all" if one.wanted is None else f"{one.wanted:.1%}"
-    return accused, f"{one.right.value:.3%}", interval(one.right)
+    from reidrisk.study.saying.numbers import percent
+
+    return "all" if one.wanted is None else percent(one.wanted), *figure(one.right)
 
 
-def interval(risk: "Risk | Estimate") -> str:
-    """Both ends."""
-    return f"{risk.low:.3%} to {risk.high:.3%}"
+def figure(number: "Risk | Estimate") -> tuple[str, str]:
+    """A share and its interval, with the digits that the report has."""
+    from reidrisk.study.saying.numbers import interval, share
+
+    return share(number), interval(number) or "exact"
 
 
 def _name(risk: "Risk") -> str:

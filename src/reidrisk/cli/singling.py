@@ -193,6 +193,7 @@ def _tell_page(output: str | None) -> None:
 
 def _tell_singling(found: "Singling") -> None:
     from reidrisk.risk.given import called
+    from reidrisk.study.saying.numbers import exactly, share_with_interval
 
     show.say(
         f"{found.people:,} people, {found.groups:,} groups of people with the same "
@@ -216,14 +217,14 @@ def _tell_singling(found: "Singling") -> None:
         ]  # fmt: skip
     show.table(
         ("who knows the columns", "share", "", "regulators call it"),
-        [(name, f"{figure.value:.3%}", how, word) for name, figure, how, word in rows],
+        [(name, exactly(figure.value), how, word) for name, figure, how, word in rows],
     )
-    show.say(f"The average, {found.marketer.value:.3%}, is also called marketer risk.")
+    show.say(f"The average, {exactly(found.marketer.value)}, is also called marketer risk.")
     show.table(
         ("people with the same values", "groups", "people", "share"),
         [
             (str(size), f"{size.groups or 0:,}", f"{size.people:,}",
-             f"{size.people / found.people:.3%}")
+             exactly(size.people / found.people))
             for size in found.sizes
             if size.people
         ],
@@ -231,8 +232,8 @@ def _tell_singling(found: "Singling") -> None:
     show.table(
         ("column", "values", "fair share of those alone", "alone without it"),
         [
-            (called(one.name), f"{one.distinct:,}", _share(one.unique_share),
-             f"{one.unique_without / found.people:.3%}")
+            (called(one.name), f"{one.distinct:,}", share_with_interval(one.unique_share),
+             exactly(one.unique_without / found.people))
             for one in found.parts
         ],
     )  # fmt: skip
@@ -296,9 +297,4 @@ def _figure(one: "Estimate | None") -> tuple[str, str]:
     """A share and its interval."""
     if one is None:
         return "", ""
-    return f"{one.value:.2%}", "exact" if one.level == 1 else f"{one.low:.2%} to {one.high:.2%}"
-
-
-def _share(one: "Estimate") -> str:
-    ends = "" if one.low == one.high else f" ({one.low:.3%} to {one.high:.3%})"
-    return f"{one.value:.3%}{ends}"
+    return show.figure(one)

@@ -84,11 +84,13 @@ def calibrate(
 
 
 def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None:
+    from reidrisk.study.saying.numbers import at_most, at_most_beside, in_full
+
+    limit = in_full(found.max_risk)
     show.table(
         (name, "right", "interval", "enough"),
         [
-            (f"{one.value:g}", f"{one.risk.value:.3%}",
-             f"{one.risk.low:.3%} to {one.risk.high:.3%}",
+            (f"{one.value:g}", *show.figure(one.risk),
              "yes" if one.risk.high <= found.max_risk else "no")
             for one in found.trials
         ],
@@ -98,20 +100,20 @@ def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None
     if found.enough is None:
         show.say(
             f"No {name} in the range suffices: even at {found.trials[-1].value:g} the strongest "
-            f"attack may be right in {found.trials[-1].risk.high:.3%} of cases, above "
-            f"{found.max_risk:.3%}. {together}"
+            f"attack may be right in {at_most(found.trials[-1].risk.high)} of cases, above "
+            f"{limit}. {together}"
         )
     elif found.not_enough is None:
         show.say(
             f"The {'smallest' if grows else 'largest'} {name} of the range, "
             f"{found.enough.value:g}, suffices: the strongest attack is right in at most "
-            f"{found.enough.risk.high:.3%} of cases. "
+            f"{at_most_beside(found.enough.risk.high, found.max_risk)} of cases. "
             f"{'Less may do; lower --low' if grows else more}. {together}"
         )
     else:
         show.say(
             f"{name} {found.enough.value:g} suffices: the strongest attack is right in at most "
-            f"{found.enough.risk.high:.3%} of cases. With {found.not_enough.value:g} it may be "
-            f"right in {found.not_enough.risk.high:.3%}, above {found.max_risk:.3%}; more targets "
-            f"would tell more. {together}"
+            f"{at_most_beside(found.enough.risk.high, found.max_risk)} of cases. With "
+            f"{found.not_enough.value:g} it may be right in {at_most(found.not_enough.risk.high)}, "
+            f"above {limit}; more targets would tell more. {together}"
         )

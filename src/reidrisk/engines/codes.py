@@ -4,14 +4,14 @@ Codes of different slots differ, so that one table serves all slots, and they fi
 whatever the alphabet: a song that no target has played is like any other such song.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.kernels import encode_sets, encode_tokens
-from reidrisk.engines.memory import MOST_TARGETS
+from reidrisk.engines.memory import MOST_TARGETS, Room
 from reidrisk.errors import TooLarge
 from reidrisk.observations import MISSING, Observations, Tokens
 
@@ -65,19 +65,39 @@ def codes_of(observations: Observations) -> Codes:
     return Codes(lookup, targets, size)
 
 
-def target_blocks(observations: Observations, most: int) -> Iterator[slice]:
-    """Cut the targets so that their codes fit into 16 bits, at most `most` together.
+def first_with_codes(observations: Observations) -> Observations:
+    """As many targets as have codes together: they stand for all, whatever the memory."""
+    return observations.only(slice(_targets_with_codes(observations)))
 
-    There are never very many together: they would make a block of rows so long that an interrupt
-    is heard late.
+
+def fitting(
+    observations: Observations, size: Callable[[int], int], room: Room
+) -> Iterator[Observations]:
+    """The targets, in blocks that have codes together and fit into memory.
+
+    Args:
+        observations: With all targets.
+        size: Bytes that some number of targets take.
+        room: What there is to work with.
+    """
+    coded = _targets_with_codes(observations)  # rows that are too long are refused first
+    targets = len(observations.anonymous)
+    together = min(coded, room.targets_together(targets, size))
+    for start in range(0, targets, together):
+        yield observations.only(slice(start, start + together))
+
+
+def _targets_with_codes(observations: Observations) -> int:
+    """How many targets may stand together so that their codes fit into 16 bits.
+
+    There are never very many: they would make a block of rows so long that an interrupt is heard
+    late.
     """
     slots, targets = observations.slots, len(observations.anonymous)
     room = (_MOST_CODES - 1) // slots - _RESERVED
     if room < 1:
         raise TooLarge(
-            f"rows of {slots} slots are too long; at most {(_MOST_CODES - 1) // 3} slots can be "
-            "searched: cut the rows with prefix"
+            f"rows of {slots:,} slots are too long; at most {(_MOST_CODES - 1) // 3:,} slots can "
+            "be searched: cut the rows with prefix"
         )
-    together = min(most, MOST_TARGETS, targets if observations.tokens <= room else room)
-    for start in range(0, targets, together):
-        yield slice(start, min(start + together, targets))
+    return min(MOST_TARGETS, targets if observations.tokens <= room else room)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import Codes, codes_of, target_blocks
+from reidrisk.engines.codes import Codes, codes_of, first_with_codes, fitting
 from reidrisk.engines.costs import (
     bytes_to_count,
     cost_of_distinct,
@@ -183,7 +183,7 @@ def _search_one(
 ) -> Matches:
     by = _ONE_BY_ONE[way]
     size = partial(by.bytes_needed, observations, engine.room, wanted)
-    blocks = _fitting(observations, size, engine)
+    blocks = fitting(observations, size, engine.room)
     return join_targets([by.search(some, score, wanted, engine) for some in blocks])
 
 
@@ -202,7 +202,7 @@ def _histograms(
     """The patterns of some targets at a time."""
     count = distinct.count if way is Way.DISTINCT else lanes.count
     size = partial(bytes_to_count, observations, engine.room, len(groups))
-    for some in _fitting(observations, size, engine):
+    for some in fitting(observations, size, engine.room):
         yield PatternHistogram(count(some, codes_of(some), groups, engine, searches), groups, some)
 
 
@@ -245,18 +245,9 @@ def _costs_of_patterns(
 
 
 def _with_codes(observations: Observations) -> tuple[Observations, Codes]:
-    """As many targets as have codes together: they stand for all, whatever the memory."""
-    some = observations.only(next(target_blocks(observations, len(observations.anonymous))))
+    """Some targets that stand for all, and their codes."""
+    some = first_with_codes(observations)
     return some, codes_of(some)
-
-
-def _fitting(
-    observations: Observations, size: Callable[[int], int], engine: Engine
-) -> Iterator[Observations]:
-    """The targets, in blocks that fit into memory."""
-    most = engine.room.targets_together(len(observations.anonymous), size)
-    for block in target_blocks(observations, most):
-        yield observations.only(block)
 
 
 def _search_weights(
@@ -272,7 +263,7 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
     way = cheapest_search(observations, 1, Wanted(ranks=None), gaps=gaps)
     if way is Way.TALLY:
         size = partial(tally.bytes_needed, observations, engine.room, _THE_BEST)
-        blocks = _fitting(observations, size, engine)
+        blocks = fitting(observations, size, engine.room)
         return np.concatenate([tally.evidence(some, score, engine) for some in blocks])
     groups = _groups(observations, engine, gaps=gaps)
     histograms = _histograms(way, observations, groups, engine)

@@ -44,6 +44,15 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
+class EstimateOfBits(Estimate):
+    """The same of bits: it is printed as such, and not as a share."""
+
+    def __str__(self) -> str:
+        interval = f"[{self.low:.4f}, {self.high:.4f}]"
+        return f"{self.value:.4f} bits {interval} ({self.level:.0%}, n={self.trials:,})"
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """One figure of a spectrum: what attackers of some strength do, or cannot do.
 

@@ -62,7 +62,7 @@ def percentile_ends(counts: Numbers, below: Numbers, odds: float) -> tuple[Numbe
         """The first risk of the grid that is ruled out, on one side."""
         good, bad = start, np.full(len(below), outside)
         for _ in range(len(RISKS).bit_length()):
-            middle = good + np.fix((bad - good) / 2).astype(np.intp)
+            middle = good + np.trunc((bad - good) / 2).astype(np.intp)
             reached = _explained(counts, _fit_divided(counts, below, middle)) >= goal
             good, bad = np.where(reached, middle, good), np.where(reached, bad, middle)
         return np.asarray(RISKS[np.clip(bad, 0, len(RISKS) - 1)])

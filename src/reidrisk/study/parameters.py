@@ -17,6 +17,7 @@ from reidrisk.passes import Blocks, over_rows
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
 from reidrisk.releases.table import release_kind
+from reidrisk.speech import setting
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_words import in_words
 from reidrisk.study.setup import Source
@@ -80,8 +81,10 @@ _ALL = 1.0
 def _number(parameter: Parameter, value: Any) -> Any:
     name, number = parameter.name, value
     if isinstance(value, bool):
-        number = math.nan
-    elif parameter.share and not (isinstance(value, float) and value == _ALL):
+        raise InvalidInput(
+            f"{name} is {parameter.range}, not true or false; write {_example(parameter)}"
+        )
+    if parameter.share and not (isinstance(value, float) and value == _ALL):
         number = share(value, name)
     elif parameter.whole:
         number = size(value, name)
@@ -94,6 +97,13 @@ def _number(parameter: Parameter, value: Any) -> Any:
         raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}")
     parameter.check(number)
     return number
+
+
+def _example(parameter: Parameter) -> str:
+    """A setting that could be meant: what it is by default, or the least it may be."""
+    plain = isinstance(parameter.default, int | float)
+    least = 1 if math.isinf(parameter.least) else parameter.least
+    return f"a number, such as {setting(parameter.name, parameter.default if plain else least)}"
 
 
 def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:

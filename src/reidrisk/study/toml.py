@@ -50,6 +50,7 @@ def read_study(path: str | Path) -> StudyFile:
     return study_file(text, str(file), file.parent)
 
 
+@speaking("keys")
 def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> StudyFile:
     """A study from the text of a file, with its source; paths in it are relative to the folder."""
     model = parse(text, name)
@@ -73,8 +74,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     sweep = _sweep(model, release, text, name)
     try:
         study = replace(_study(model, source, release, sweep), beside=tuple(beside))
-        with speaking("keys"):
-            study.check(source)
+        study.check(source)
     except InvalidInput as wrong:
         place = place_about(wrong, model)
         message = with_line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
@@ -83,6 +83,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     return StudyFile(text, study, source, inputs, signoff)
 
 
+@speaking("keys")
 def parse(text: str, name: str = "study.toml") -> StudyModel:
     """The checked content of a study file."""
     body = _body(text, name)

@@ -40,6 +40,7 @@ ARGUMENTS = {
     "information": ("ours-seen",),
     "completion": ("bash",),
     "attacks": ("hamming",),
+    "reproduce": ("--plays", "plays.csv", "-o", "ours-new"),
 }  # fmt: skip
 HOURS = {("synth topics", "--users"), ("synth topics", "--epochs"), ("calibrate", "--high")}
 """Options that do what they are told, for hours: no large numbers there."""

@@ -1,7 +1,7 @@
 """The definition, block by block: for scores of which nothing is known but themselves."""
 
 import operator
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +16,7 @@ from reidrisk.matches import (
     Matches,
     Wanted,
     first_by_score,
+    join_targets,
     no_matches,
     up_to_rank,
 )
@@ -29,6 +30,7 @@ _ROWS_AT_A_TIME = 1 << 14
 _TOKEN_PAIRS = 1 << 30
 
 Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
 
 
 def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
@@ -42,8 +44,11 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
             for first in range(0, len(rows), _ROWS_AT_A_TIME):
                 some = rows[first : first + _ROWS_AT_A_TIME]
                 numbers = np.arange(len(some)) + observations.first + start + first
-                scores = (score.of(some, shown) for shown in _each(observations))
-                found = found.merge(matches_among(numbers, scores, truth, listing))
+                parts = [
+                    matches_among(numbers, score.of(some, shown)[None], truth.of(one), listing)
+                    for one, shown in _each(observations)
+                ]
+                found = found.merge(join_targets(parts))
         return found
 
     return engine.reduce(
@@ -58,31 +63,34 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
 class Truth(NamedTuple):
     """The true row of each target, and its score."""
 
-    row: NDArray[np.int64]
-    score: NDArray[np.int64]
+    row: Whole
+    score: Whole
+
+    def of(self, targets: slice) -> "Truth":
+        """The same of some targets."""
+        return Truth(self.row[targets], self.score[targets])
 
 
-def matches_among(
-    numbers: NDArray[np.int64],
-    scores_of_targets: Iterable[NDArray[np.int64]],
-    truth: Truth,
-    wanted: Wanted,
-) -> Matches:
-    """The matches of all targets among some known rows, given the scores of these."""
-    found = no_matches(len(truth.row), wanted)
-    above, level = np.full((2, len(truth.row)), UNCOUNTED)
-    for target, scores in enumerate(scores_of_targets):
-        best = found.best[target] = scores.max()
-        found.ties[target] = (scores == best).sum()
-        rows, listed = first_by_score(numbers, scores, wanted.list_best)
-        found.best_rows[target, : len(rows)] = rows
-        found.best_scores[target, : len(rows)] = listed
-        if truth.score[target] != ABSENT:
-            others = scores[numbers != truth.row[target]]
-            above[target] = (others > truth.score[target]).sum()
-            level[target] = (others == truth.score[target]).sum()
+def matches_among(numbers: Whole, scores: Whole, truth: Truth, wanted: Wanted) -> Matches:
+    """The matches of targets among some known rows, given all scores: targets x rows."""
+    best = scores.max(axis=1)
+    others = numbers != truth.row[:, None]
+    here = truth.score != ABSENT
+    above, level = (
+        np.where(here, (others & than).sum(axis=1), UNCOUNTED)
+        for than in (scores > truth.score[:, None], scores == truth.score[:, None])
+    )
     above, level = up_to_rank(above, level, wanted.ranks)
-    return replace(found, true_score=truth.score, above=above, level=level)
+    found = replace(
+        no_matches(len(best), wanted), best=best, ties=(scores == best[:, None]).sum(axis=1),
+        true_score=truth.score, above=above, level=level,
+    )  # fmt: skip
+    if wanted.list_best:
+        rows, listed = first_by_score(
+            np.broadcast_to(numbers, scores.shape), scores, wanted.list_best
+        )
+        found.best_rows[:, : rows.shape[1]], found.best_scores[:, : rows.shape[1]] = rows, listed
+    return found
 
 
 def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:
@@ -104,13 +112,13 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
 def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))
-    for target, shown in enumerate(_each(observations)):
-        sums[target] = log_sum(score.of(known, shown) / GRID, axis=0)
+    for one, shown in _each(observations):
+        sums[one] = log_sum(score.of(known, shown) / GRID, axis=0)
     return sums
 
 
-def _each(observations: Observations) -> Iterator[Tokens]:
-    """What is shown of each target; all of them take long."""
-    for shown in observations.anonymous:
+def _each(observations: Observations) -> Iterator[tuple[slice, Tokens]]:
+    """The place of each target, and what is shown of it; all of them take long."""
+    for target, shown in enumerate(observations.anonymous):
         listen()
-        yield shown
+        yield slice(target, target + 1), shown

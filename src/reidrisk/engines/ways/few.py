@@ -5,24 +5,13 @@ a kernel that is compiled already, and a hundredth of the time that it takes to 
 are whole numbers, so the answers are the same. See decision 0121.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.engines.engine import Engine, rows_at_a_time
 from reidrisk.engines.truth import true_scores
-from reidrisk.engines.ways.definition import Truth
-from reidrisk.matches import (
-    ABSENT,
-    UNCOUNTED,
-    Matches,
-    Wanted,
-    first_by_score,
-    join_targets,
-    no_matches,
-    up_to_rank,
-)
+from reidrisk.engines.ways.definition import Truth, matches_among
+from reidrisk.matches import Matches, Wanted, join_targets, no_matches
 from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.parallel import listen
 from reidrisk.passes import Blocks
@@ -63,8 +52,7 @@ def search(
                 listen()
                 some = slice(target, target + step)
                 scores = _scores(rows, np.asarray(shown[some]), score)
-                of_some = Truth(truth.row[some], truth.score[some])
-                parts.append(_among(numbers, scores, of_some, listing))
+                parts.append(matches_among(numbers, scores, truth.of(some), listing))
             found = found.merge(join_targets(parts))
         return found
 
@@ -95,25 +83,3 @@ def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenTable) -> S
         gains[:, empty] = known_gap[:, column]
         scores += gains
     return scores
-
-
-def _among(numbers: Scores, scores: Scores, truth: Truth, wanted: Wanted) -> Matches:
-    """The matches of targets among known rows, given all their scores."""
-    best = scores.max(axis=1)
-    others = numbers != truth.row[:, None]
-    known = truth.score != ABSENT
-    above, level = (
-        np.where(known, (others & than).sum(axis=1), UNCOUNTED)
-        for than in (scores > truth.score[:, None], scores == truth.score[:, None])
-    )
-    above, level = up_to_rank(above, level, wanted.ranks)
-    found = replace(
-        no_matches(len(best), wanted), best=best, ties=(scores == best[:, None]).sum(axis=1),
-        true_score=truth.score, above=above, level=level,
-    )  # fmt: skip
-    if wanted.list_best:
-        rows, listed = first_by_score(
-            np.broadcast_to(numbers, scores.shape), scores, wanted.list_best
-        )
-        found.best_rows[:, : rows.shape[1]], found.best_scores[:, : rows.shape[1]] = rows, listed
-    return found

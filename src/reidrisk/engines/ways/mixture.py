@@ -29,7 +29,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import Codes, codes_of, target_blocks
+from reidrisk.engines.codes import Codes, codes_of, fitting
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_mixture import (
     FEW,
@@ -86,11 +86,8 @@ def search(
     def size(targets: int) -> int:
         return bytes_needed(observations, score, engine.room, wanted, targets)
 
-    most = engine.room.targets_together(len(observations.anonymous), size)
-    blocks = target_blocks(observations, most)
-    return join_targets(
-        [_search(observations.only(some), score, wanted, engine) for some in blocks]
-    )
+    blocks = fitting(observations, size, engine.room)
+    return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 
 def _search(

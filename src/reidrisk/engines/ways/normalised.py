@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import codes_of, target_blocks
+from reidrisk.engines.codes import codes_of, fitting
 from reidrisk.engines.engine import Engine
 from reidrisk.engines.kernels_normalised import Less, add_less, scan_less
 from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
@@ -74,9 +74,7 @@ def _fitting(observations: Observations, wanted: Wanted, engine: Engine) -> Iter
     def size(targets: int) -> int:
         return bit_scan.bytes_needed(observations, engine.room, wanted, targets)
 
-    most = engine.room.targets_together(len(observations.anonymous), size)
-    for block in target_blocks(observations, most):
-        yield observations.only(block)
+    return fitting(observations, size, engine.room)
 
 
 def _search(

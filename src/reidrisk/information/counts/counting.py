@@ -6,6 +6,7 @@ import numpy as np
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
+from reidrisk.estimates.estimate import EstimateOfBits
 from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
 from reidrisk.information.counts.figures import Figure
@@ -36,8 +37,8 @@ def count_information(seen: Observations, *, level: float = 0.95) -> CountedInfo
         >>> people = rr.data.synthetic_topics(users=2_000, topics=40, types=6, epochs=2, seed=1)
         >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
         >>> bits = rr.information.count_information(seen).pooled.mutual_information
-        >>> print(f"{bits.value:.2f} bits per slot, between {bits.low:.2f} and {bits.high:.2f}")
-        0.48 bits per slot, between 0.32 and 0.64
+        >>> print(bits)
+        0.4774 bits [0.3189, 0.6434] (95%, n=2,000)
     """
     level = confidence(level)
     _check(seen)
@@ -115,7 +116,7 @@ def _between(
     low = max(least.value - least.noise(level), 0.0)
     high = max(min(most.value + most.noise(level), limit), low)
     value = min(max(value, least.value, low), max(most.value, low), high)
-    return Estimate(value, low, high, level, len(least.without), BOTH_ENDS)
+    return EstimateOfBits(value, low, high, level, len(least.without), BOTH_ENDS)
 
 
 def _warnings(pooled: CountedBits, slots: list[CountedBits]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from reidrisk.estimates import Estimate
+from reidrisk.estimates.estimate import Estimate, EstimateOfBits
 from reidrisk.information.counts.tallies import Floats
 
 NOISE = "jackknife over users, noise only"
@@ -74,4 +74,6 @@ class Figure:
     def estimate(self, level: float) -> Estimate:
         """The figure, and how much other users would move it."""
         noise, users = self.noise(level), len(self.without)
-        return Estimate(self.value, self.value - noise, self.value + noise, level, users, NOISE)
+        return EstimateOfBits(
+            self.value, self.value - noise, self.value + noise, level, users, NOISE
+        )

@@ -2,5 +2,31 @@
 
 from typing import Any
 
-CHAPTERS: tuple[Any, ...] = ()
+from reidrisk.reproduction.chapters import (
+    alvim,
+    beugin,
+    experiment,
+    information,
+    jha,
+    matching,
+    networks,
+    random_user,
+    relations,
+    songs,
+    topics_api,
+)
+
+CHAPTERS: tuple[Any, ...] = (
+    random_user,
+    matching,
+    relations,
+    topics_api,
+    experiment,
+    networks,
+    information,
+    songs,
+    jha,
+    beugin,
+    alvim,
+)
 """Modules with `TITLE`, `SOURCE` and `steps`."""

@@ -1,0 +1,13 @@
+"""How measured risk is spread over people."""
+
+from pictures._topics import exhibit
+
+from reidrisk.drawing import Chart, Look
+
+
+def compute() -> str:
+    return "per-user-1"
+
+
+def draw(name: str, look: Look) -> Chart:
+    return exhibit(name, look)

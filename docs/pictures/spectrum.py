@@ -1,0 +1,13 @@
+"""Guessing, attacks, the best possible and ceilings, on one axis."""
+
+from pictures._topics import exhibit
+
+from reidrisk.drawing import Chart, Look
+
+
+def compute() -> str:
+    return "spectrum"
+
+
+def draw(name: str, look: Look) -> Chart:
+    return exhibit(name, look)
