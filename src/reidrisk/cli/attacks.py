@@ -26,9 +26,9 @@ def attacks(*, names: tuple[str, ...], as_json: bool) -> None:
     """List every attack and bound.
 
     A lower figure was reached: attackers do at least this well. An upper one is a limit that no
-    attacker exceeds. An estimate is the best possible if its model holds. Study files and --attack
-    take the names of attacks; one of your own is module:Class, and a bound of your own is
-    module:function.
+    attacker whom it covers exceeds. An estimate is the best possible if its model holds. Study
+    files and --attack take the names of attacks; one of your own is module:Class, and a bound of
+    your own is module:function.
 
     With names, print their cards instead: what the attacker knows, what is needed and assumed,
     which figure comes of it and for whom that holds, its limits, its cost, and where it is from.
@@ -66,7 +66,6 @@ def _overview(found: "Sequence[Card]") -> None:
                 for card in found
                 if card.kind == kind
             ],
-            whole=(kind, "side"),
         )
     show.say(
         "`reidrisk attacks NAME` prints a card: what is needed, assumed and left out. Every attack "
