@@ -222,7 +222,8 @@ def matched(seen: Observations, epochs: int) -> Matches:
 _REBUILT = (
     "The users are rebuilt: histories as published, but each domain has one topic, the t-th most "
     f"common by weight t^-{SPREAD}. That exponent is ours, fitted to the 75 % after 30 epochs. The "
-    "other two shares were not fitted, but were in view when this form was chosen. No topic is left out as rare. The authors' own users can be "
+    "other two shares were not fitted, but were in view when this form was chosen. No topic is "
+    "left out as rare. The authors' own users can be "
     f"attacked with --file {FILE}=PATH."
 )
 _THEIRS = "The users are the authors', from the file. No topic is left out as rare."
