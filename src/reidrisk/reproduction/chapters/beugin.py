@@ -109,8 +109,8 @@ def steps(scale: Scale) -> Iterator[Step]:
 class Web:
     """A million domains by rank, with one topic each, the t-th by weight `t ** -SPREAD`.
 
-    The one number that is not published is fitted to one of the three published shares, so that
-    the other two are put to the test.
+    The one number that is not published is fitted to one of the three published shares. The other
+    two were in view when this form was chosen, but nothing was left to fit them with.
     """
 
     topics: NDArray[np.int16]
@@ -221,8 +221,9 @@ def matched(seen: Observations, epochs: int) -> Matches:
 
 _REBUILT = (
     "The users are rebuilt: histories as published, but each domain has one topic, the t-th most "
-    f"common by weight t^-{SPREAD}. That exponent is ours, fitted to the 75 % after 30 epochs; the "
-    "other two shares are tests of it. No topic is left out as rare. The authors' own users can be "
+    f"common by weight t^-{SPREAD}. That exponent is ours, fitted to the 75 % after 30 epochs. The "
+    "other two shares were not fitted, but were in view when this form was chosen. No topic is "
+    "left out as rare. The authors' own users can be "
     f"attacked with --file {FILE}=PATH."
 )
 _THEIRS = "The users are the authors', from the file. No topic is left out as rare."

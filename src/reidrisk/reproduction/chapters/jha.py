@@ -187,9 +187,9 @@ def _attacked(make: Personas, scale: Scale) -> Attacked:
 
 _STAND_IN = (
     "I.I.D. personas whose marginals are ours: 5 to 200 topics each, popularity 1/rank, log-normal "
-    "rates with median 5 a week and spread 1. These four numbers were chosen among 72 "
-    "combinations because the published figures come near, so agreement shows no more than that "
-    "such people may give such figures."
+    "rates with median 5 a week and spread 1. They were chosen after about a hundred trials "
+    "because all four published figures come near, so agreement shows no more than that such "
+    "people may give such figures."
 )
 
 
