@@ -119,8 +119,8 @@ fits less well.
 def memory_section(rows):
     return f"""## Memory
 
-What a search said it would need beside its observations, before it began, and what it took. Below 1, it
-took more than it said.
+What a search said it would need beside its observations, before it began, and what it took.
+Where the ratio is below 1, it took more than it said.
 
 {markdown(memory.HEADINGS, rows)}
 """
