@@ -120,6 +120,7 @@ def memory_section(rows):
     return f"""## Memory
 
 What a search said it would need beside its observations, before it began, and what it took.
+Where the ratio is below 1, it took more than it said.
 
 {markdown(memory.HEADINGS, rows)}
 """
