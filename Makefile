@@ -91,7 +91,7 @@ docs: $(VENV)/dev.stamp  ## build the pages, in docs/_build
 	@echo docs/_build/html/index.html
 
 clean:  ## remove what the others made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch $(VENV)-spark $(PYTHONS:%=$(VENV)-%) dist docs/_build docs/_pictures .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-audit $(VENV)-torch $(VENV)-spark $(VENV)-peers $(PYTHONS:%=$(VENV)-%) dist docs/_build docs/_pictures .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
