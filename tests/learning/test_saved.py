@@ -10,6 +10,7 @@ from dataclasses import asdict, replace
 import numpy as np
 import pytest
 
+import reidrisk
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.machine import limited
 
@@ -65,7 +66,7 @@ def test_a_model_comes_back_as_it_was_written(tmp_path):
     write_model(path, network, ABOUT)
     model = read_model(path, kind="small", tokens=TOKENS, labels=hash_of_labels(LABELS), slots=8)
     assert model.about == ABOUT
-    assert model.version == "0.1.0"
+    assert model.version == reidrisk.__version__
     model.fill(other)
     for name, one in network.state_dict().items():
         assert torch.equal(other.state_dict()[name], one)
@@ -240,7 +241,7 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(file):
 def test_a_file_of_another_version_or_purpose_is_refused(tmp_path, said):
     path = tmp_path / "model.safetensors"
     write_sealed(path, said, {})
-    assert "is no model that reidrisk 0.1.0 knows" in refused(path)
+    assert f"is no model that reidrisk {reidrisk.__version__} knows" in refused(path)
 
 
 def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path):

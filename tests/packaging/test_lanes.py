@@ -137,6 +137,23 @@ def test_the_lane_of_spark_says_what_is_missing_in_one_line(tmp_path, script, wh
         assert said.startswith(f"spark: {what}{where}; Spark needs 17 or newer: {todo}")
 
 
+@pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
+@pytest.mark.parametrize(("inner", "code"), [("exit 0", 0), ("exit 1", 2)])
+def test_the_tests_run_on_each_python_that_is_here_and_it_is_said_which(tmp_path, inner, code):
+    """One that is there and does not start, as shims of pyenv do, is not here."""
+    here = stub(tmp_path, "python3.12", "exit 0")
+    stub(tmp_path, "python3.13", "exit 127")
+    make = stub(tmp_path, "inner", f'echo "$@" >> {tmp_path}/ran\n{inner}') / "inner"
+    words = [shutil.which("make"), "pythons", "VENV=there", f"MAKE={make}"]
+    done = subprocess.run(
+        words, cwd=ROOT, env={"PATH": str(here)}, capture_output=True, text=True, check=False
+    )
+    assert (tmp_path / "ran").read_text() == "test PYTHON=python3.12 VENV=there-3.12\n"
+    assert done.returncode == code
+    said = "pythons: passed on 3.12; not here: 3.11 3.13\n"
+    assert done.stdout == ("" if code else said)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root installs packages")
 @pytest.mark.parametrize("package", ["openjdk-17-jre-headless", "openjdk-21-jre-headless"])
 def test_the_lane_of_spark_installs_java_where_it_may(tmp_path, package):

@@ -154,6 +154,10 @@ def test_a_package_that_executors_lack_is_named_with_what_to_do(cluster, tmp_pat
 IMPATIENT = """
 from reidrisk.engines.spark import session as limits
 limits.ANSWER_WITHIN, limits.MASTER_WITHIN = 2.0, 3.5
+"""
+
+EAGER = """
+from reidrisk.engines.spark import session as limits
 limits.check_executors.__defaults__ = (3.0,)
 """
 
@@ -213,7 +217,7 @@ def test_a_setting_that_java_refuses_is_told():
 
 def test_a_master_without_workers_is_told(tmp_path):
     with standalone(tmp_path, workers=0) as empty:
-        (line,) = driver(empty.address, before=IMPATIENT).lines()
+        (line,) = driver(empty.address, before=EAGER).lines()
     assert line.startswith(f"InvalidInput: {empty.address} gave no executors within 3 s; look at")
     assert "spark.executor.memory" in line
 

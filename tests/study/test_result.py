@@ -7,6 +7,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
+import pydantic
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,9 @@ from reidrisk.study.stored import Stored, checksum_of
 from reidrisk.study.toml import study_file
 
 jsonschema = pytest.importorskip("jsonschema")
+
+OFFERED = json.loads(FILE.read_text(encoding="utf-8"))
+"""The schema that people have."""
 
 PLAIN = {
     int: st.integers(-(2**53), 2**53),
@@ -64,13 +68,16 @@ def test_any_result_comes_back_from_json_and_fits_the_schema(result):
     again = typed(Result, {key: value for key, value in json.loads(text).items() if key not in own})
     assert again == result
     assert again.to_json() == text
-    jsonschema.validate(json.loads(text), json.loads(schema_text()))
+    jsonschema.validate(json.loads(text), OFFERED)
 
 
 def test_the_schema_beside_the_code_is_current():
+    """An older pydantic says less of the same records: whoever writes the file has a new one."""
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+    if tuple(map(int, pydantic.VERSION.split(".")[:2])) < (2, 13):
+        pytest.skip("the schema is written with pydantic 2.13 or newer")
     hint = "the records have changed: python -m reidrisk.study.schema"
     assert FILE.read_text(encoding="utf-8") == schema_text(), hint
-    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +87,7 @@ def result():
 
 
 def test_a_real_result_fits_the_schema(result):
-    jsonschema.validate(json.loads(result.to_json()), json.loads(schema_text()))
+    jsonschema.validate(json.loads(result.to_json()), OFFERED)
 
 
 @pytest.mark.parametrize(
@@ -99,7 +106,7 @@ def test_the_schema_refuses_what_is_no_result(result, spoil):
     body = json.loads(result.to_json())
     spoil(body)
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate(body, json.loads(schema_text()))
+        jsonschema.validate(body, OFFERED)
 
 
 def test_save_and_load(result, tmp_path):
