@@ -439,7 +439,7 @@ def test_too_few_strangers_are_refused_by_line(tmp_path):
     (tmp_path / "study.toml").write_text(few)
     done = study(tmp_path)
     assert done.returncode == 2
-    assert "study.toml, line 1: strangers: strangers to be met are 1 here" in done.stderr
+    assert "study.toml, line 1: strangers: this study meets 1 strangers" in done.stderr
     assert not (tmp_path / "run").exists()
 
 
@@ -525,7 +525,7 @@ def test_a_sweep_measures_the_headline_at_each_value(tmp_path):
         ("nois=1", "did you mean noise?"),
         ("top=x", "top is a whole number"),
         ("top=0", "top is a whole number of at least 1, got 0"),
-        ("parents=1", "--vary: parents is no number"),
+        ("parents=1", "--vary: parents is not a number"),
     ],
 )
 def test_bad_values_of_a_sweep_are_refused(tmp_path, vary, message):
