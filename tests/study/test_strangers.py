@@ -195,7 +195,7 @@ def test_a_share_that_hides_nobody_is_refused_before_anything_runs(study, source
 )  # fmt: skip
 def test_fewer_than_two_strangers_are_refused_before_anything_runs(tmp_path, study, source):
     """Regression: only after the attacks were measured."""
-    with pytest.raises(InvalidInput, match=r"this study meets 1 strangers"):
+    with pytest.raises(InvalidInput, match=r"strangers that can be met number 1 here"):
         run_in(tmp_path / "run", study, source)
     assert not (tmp_path / "run").exists()
 
