@@ -45,9 +45,9 @@ def _check_met(study: "Study", source: Source) -> None:
     met = there if study.targets is None else min(there, study.targets)
     if met < FEWEST:
         raise InvalidInput(
-            f"strangers that can be met number {met} here, at most as many as targets, and at least "
-            "two are needed: one to choose when to speak, another to judge it; use more targets, "
-            "more users, or a larger share of strangers"
+            f"strangers that can be met number {met} here, at most as many as targets, and at "
+            "least two are needed: one to choose when to speak, another to judge it; use more "
+            "targets, more users, or a larger share of strangers"
         )
 
 
