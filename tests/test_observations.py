@@ -99,7 +99,7 @@ def test_parts():
     assert Observations(KNOWN[:2], KNOWN[:2], [0, 1], tokens=4).complete
     with pytest.raises(InvalidInput, match="a prefix has 1 to 2 slots, got 3"):
         seen.prefix(3)
-    with pytest.raises(InvalidInput, match="rows 2 to 4 are no part of 3 rows"):
+    with pytest.raises(InvalidInput, match="rows 2 to 4 are not among 3 rows"):
         seen.shard(2, 4)
 
 

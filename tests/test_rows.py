@@ -243,10 +243,10 @@ SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens
     [
         (lambda: BagRows([], tokens=3), "one bag of tokens per user"),
         (lambda: BagRows([[0], [3]], tokens=3), "holds the token 3: .* from 0 to 2"),
-        (lambda: BagRows([[0], ["a"]], tokens=3), r"known\[1\] is no list of whole numbers"),
+        (lambda: BagRows([[0], ["a"]], tokens=3), r"known\[1\] is not a list of whole numbers"),
         (lambda: BagRows.of([0, 3], [0, 2], tokens=3), "holds the token 3: .* from 0 to 2"),
         (lambda: BagRows.of([0, -1], [0, 2], tokens=3, name="shown"), "shown holds the token -1"),
-        (lambda: BagRows.of([0.0], [0, 1], tokens=3), "no list of whole numbers, but float64"),
+        (lambda: BagRows.of([0.0], [0, 1], tokens=3), "not a list of whole numbers, but float64"),
         (lambda: BagRows.of([[0]], [0, 1], tokens=3), r"but int64 of shape \(1, 1\)"),
         (lambda: BagRows.of([0], [0], tokens=3), r"one more than users; got int64 of shape \(1,\)"),
         (lambda: BagRows.of([0], [0.0, 1.0], tokens=3), "got float64 of shape"),

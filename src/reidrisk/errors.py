@@ -45,7 +45,7 @@ class TooLarge(InvalidInput):
         ...     rr.TopicsApi(topics=40).rows(people)
         ... except rr.TooLarge as problem:
         ...     print(str(problem).split(";")[0])
-        40 tokens in 8 slots make 8e+12 sequences for each of 1000 users
+        40 tokens in 8 slots make 8e+12 sequences for each of 1,000 users
     """
 
 

@@ -143,7 +143,7 @@ class Observations:
     def shard(self, start: int, stop: int) -> Self:
         """Only the known rows from `start` to `stop`, against the same targets."""
         if not 0 <= start < stop <= self.known.users:
-            raise InvalidInput(f"rows {start} to {stop} are no part of {self.known.users} rows")
+            raise InvalidInput(f"rows {start} to {stop} are not among {self.known.users} rows")
         return self.changed(known=self.known.part(start, stop), first=self.first + start)
 
     def only(self, targets: slice | NDArray[Any]) -> Self:

@@ -205,7 +205,7 @@ class _Reader:
         for _ in range(count):
             key = self.read(depth + 1)
             if (type(key) is not int and type(key) is not str) or key in found:
-                raise _damaged("a key is no whole number or text, or is there twice")
+                raise _damaged("a key is neither a whole number nor text, or comes twice")
             found[key] = self.read(depth + 1)
         return found
 
@@ -268,7 +268,7 @@ def _check_matches(matches: Matches) -> None:
                 and value.shape == shape
             )
         if not right:
-            raise InvalidInput(f"these are no Matches as engines answer: {name} is not as it must")
+            raise InvalidInput(f"these are not Matches as engines answer: {name} is not as it must")
 
 
 def _int_bytes(value: int) -> bytes:

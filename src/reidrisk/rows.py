@@ -127,7 +127,7 @@ class Mapped:
         if _state(self.file) != self.state:
             raise InvalidInput(
                 f"{self.file}: the file changed since it was looked at, so that its rows are not "
-                "those that were checked; read it again when nobody writes to it"
+                "those that were checked; read it again when nobody is writing to it"
             )
         kind = np.dtype(self.kind)
         reach = sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
@@ -331,7 +331,7 @@ class BagRows:
         flat, places = np.asarray(values), np.asarray(starts)
         if flat.ndim != 1 or (flat.size and not np.issubdtype(flat.dtype, np.integer)):
             raise InvalidInput(
-                f"{name} is no list of whole numbers, but {flat.dtype} of shape {flat.shape}; "
+                f"{name} is not a list of whole numbers, but {flat.dtype} of shape {flat.shape}; "
                 "number the tokens first"
             )
         if places.ndim != 1 or not np.issubdtype(places.dtype, np.integer) or not len(places[1:]):
@@ -454,7 +454,7 @@ def _joined(bags: Sequence[ArrayLike], name: str) -> tuple[Tokens, NDArray[np.in
     for user, bag in enumerate(arrays):
         if bag.ndim != 1 or not np.issubdtype(bag.dtype, np.integer):
             raise InvalidInput(
-                f"{name}[{user}] is no list of whole numbers, but {bag.dtype} of shape "
+                f"{name}[{user}] is not a list of whole numbers, but {bag.dtype} of shape "
                 f"{bag.shape}; number the tokens first"
             )
     return np.concatenate(arrays), np.fromiter(map(len, arrays), np.int64)

@@ -207,8 +207,8 @@ def test_who_is_the_master(cluster, study, monkeypatch, environment, options, ma
     [
         (("--master", "spark://host:7077"), "--master is for a cluster"),
         (("--spark-setting", "spark.x=1"), "--spark-setting is for a cluster"),
-        (("--engine", "spark", "--spark-setting", "spark.x"), "no setting of Spark"),
-        (("--engine", "spark", "--spark-setting", "memory=4g"), "no setting of Spark"),
+        (("--engine", "spark", "--spark-setting", "spark.x"), "not a Spark setting"),
+        (("--engine", "spark", "--spark-setting", "memory=4g"), "not a Spark setting"),
         (("--engine", "cloud"), "'cloud' is not one of 'local', 'spark'"),
     ],
 )

@@ -291,7 +291,7 @@ def test_parts_of_another_version_are_refused(tmp_path, in_parts, monkeypatch):
     parts = in_parts("baskets", 3)
     monkeypatch.setattr("reidrisk.study.part_files.version", lambda _: "99.0")
     said = refused("merge", parts, "-o", tmp_path / "run")
-    assert "is of another version of reidrisk" in said
+    assert "was written by another version of reidrisk" in said
 
 
 def test_input_files_that_changed_are_found(place, tmp_path):
@@ -345,7 +345,7 @@ def test_what_is_no_part_is_not_merged(place, tmp_path, in_parts):
     assert "holds no parts" in refused("merge", tmp_path / "nothing", "-o", tmp_path / "run")
     assert "cannot be read" in refused("merge", tmp_path / "none.matches", "-o", tmp_path / "run")
     said = refused("merge", place / "people.parquet", "-o", tmp_path / "run")
-    assert "is no file of parts" in said
+    assert "is not a file of parts" in said
     first = next(in_parts("baskets", 3).glob("*.matches"))
     assert "would be lost" in refused("merge", first, "-o", first)
 

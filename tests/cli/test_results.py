@@ -265,7 +265,7 @@ def damaged():
     yield "cut", text[:50], "is not JSON"
     yield "schema", text.replace("reidrisk/1", "reidrisk/9"), "schema 'reidrisk/9'"
     yield "list", "[]", "schema None"
-    yield "not a number", text.replace('"high": 0.5', '"high": NaN'), "NaN is no number"
+    yield "not a number", text.replace('"high": 0.5', '"high": NaN'), "NaN is not a number"
     yield "text", text.replace('"high": 0.5', '"high": "low"'), "risks.0.high: input should be"
     yield "yes", text.replace('"high": 0.5', '"high": false'), "risks.0.high: input should be"
     yield "missing", text.replace('"high": 0.5,\n', ""), _CHANGED

@@ -142,7 +142,10 @@ def test_unicity_prints_json(files):
             ("unicity", "people.csv", "--user", "id", "--item", "town", "--coarsen", "day"),
             "name it with --epoch",
         ),
-        (("unicity", "people.csv", "--user", "id", "--item", "town", "--round", "x"), "no numbers"),
+        (
+            ("unicity", "people.csv", "--user", "id", "--item", "town", "--round", "x"),
+            "not numbers",
+        ),
         (("unicity", "people.csv", "--user", "id", "--item", "age"), "row 3: 'age' is empty"),
         (
             ("unicity", "people.csv", "--user", "id", "--count", "town", "--round", "5"),

@@ -91,4 +91,4 @@ def test_bad_shares_are_refused(tables, words, message):
 def test_present_needs_strangers(tables):
     done = call("link", tables[0], tables[0], "--present", "50%")
     assert done.returncode == 2
-    assert "everybody is whom this study meets" in " ".join(done.stderr.split())
+    assert "this study meets nobody else" in " ".join(done.stderr.split())

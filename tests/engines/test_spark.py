@@ -72,7 +72,7 @@ def test_java_is_ended_if_a_master_says_nothing(context):
         assert context.ended.wait(30)
         raise RuntimeError("Answer from Java side is empty")
 
-    with pytest.raises(InvalidInput, match="answers at spark://there:7077 is no Spark master"):
+    with pytest.raises(InvalidInput, match="answers at spark://there:7077 is not a Spark master"):
         session.answered("spark://there:7077", start)
     assert (vars(context)["_gateway"], vars(context)["_jvm"]) == (None, None)
 

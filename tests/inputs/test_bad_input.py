@@ -93,10 +93,14 @@ PROFILES = {
     "negative weight": (
         "p.csv",
         HEAD + b"1,1,1,2\n1,1,2,-0.5\n",
-        "row 2: weight is negative or no finite number",
+        "row 2: weight is negative or not a finite number",
     ),
-    "weight that is no number": ("p.csv", HEAD + b"1,1,1,nan\n", "row 1: weight is negative or no"),
-    "infinite weight": ("p.csv", HEAD + b"1,1,1,inf\n", "row 1: weight is negative or no"),
+    "weight that is not a number": (
+        "p.csv",
+        HEAD + b"1,1,1,nan\n",
+        "row 1: weight is negative or not",
+    ),
+    "infinite weight": ("p.csv", HEAD + b"1,1,1,inf\n", "row 1: weight is negative or not"),
     "empty weight": ("p.csv", HEAD + b"1,1,1,1\n1,2,1,\n", "row 2: 'weight' is empty"),
     "empty user": ("p.csv", HEAD + b"1,1,1,1\n,2,1,1\n", "row 2: 'user' is empty"),
     "null user": (
@@ -153,14 +157,14 @@ PROFILES = {
         "row 2: 'user' is not UTF-8",
     ),
     "unknown file type": ("p.xlsx", b"PK", "unknown file type.*convert"),
-    "no Parquet": ("p.parquet", b"user,epoch", "no whole Parquet file"),
+    "no Parquet": ("p.parquet", b"user,epoch", "not a complete Parquet file"),
     "truncated Parquet": (
         "p.parquet",
         packed_parquet(user=[1], epoch=[1], token=[1])[:-20],
-        "no whole Parquet",
+        "not a complete Parquet",
     ),
     "truncated gzip": ("p.csv.gz", gzip.compress(HEAD + b"1,1,1,1\n" * 99)[:-12], "p.csv.gz: "),
-    "no gzip": ("p.csv.gz", HEAD, "this is no gz file"),
+    "no gzip": ("p.csv.gz", HEAD, "this is not a gz file"),
 }
 
 EXAMPLES = {
@@ -284,7 +288,7 @@ TABLES = {
 
 VISITS = b"user,timestamp,domain\n1,2023-01-01T00:00:00,a.org\n"
 HISTORIES = {
-    "no time": (VISITS + b"1,yesterday,a.org\n", "row 2: the timestamp is no time"),
+    "no time": (VISITS + b"1,yesterday,a.org\n", "row 2: the timestamp is not a time"),
     "zones mixed": (VISITS + b"1,2023-01-01T00:00:00Z,a.org\n", "some timestamps name a time zone"),
     "milliseconds": (
         b"user,timestamp,domain\n1,1683504000000,a.org\n",
@@ -300,7 +304,7 @@ HISTORIES = {
 WEIGHTS = {
     "no JSON": (
         b'{"token_id": 1, "match_weight": 1, "mismatch_weight": 2}\n7\x80',
-        "line 2: this is no JSON",
+        "line 2: this is not a JSON",
     ),
     "missing field": (b'{"token_id": 1}', "line 1: the line must have token_id"),
     "no object": (b"[1]", "line 1: the line must have"),

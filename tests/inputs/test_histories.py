@@ -203,10 +203,13 @@ def test_epochs_that_begin_within_a_day_say_when(tmp_path):
 @pytest.mark.parametrize(
     ("times", "message"),
     [
-        (["2023-05-01", "9999-12-31"], "row 2: the timestamp is no time of a visit.* never"),
-        (["2023-05-01T00:00:00", "9999-12-31T23:59:59"], "row 2: the timestamp is no time of a"),
+        (["2023-05-01", "9999-12-31"], "row 2: the timestamp is not the time of a visit.* never"),
+        (
+            ["2023-05-01T00:00:00", "9999-12-31T23:59:59"],
+            "row 2: the timestamp is not the time of a",
+        ),
         (["20230501", "20230532"], "row 2: the timestamp is not in the calendar"),
-        (["20230501083000", "20230501083100"], "row 1: the timestamp is no time of a visit"),
+        (["20230501083000", "20230501083100"], "row 1: the timestamp is not the time of a visit"),
         (["18446744073709551615", "18446744073709551614"], "timestamp"),
     ],
 )

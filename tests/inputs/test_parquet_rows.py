@@ -319,7 +319,9 @@ def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(InvalidInput, match=r"part-03\.parquet: the file is damaged"):
         open_rows(folder).block(0, 97)
     path.write_bytes(whole[:-5])
-    with pytest.raises(InvalidInput, match=r"part-03\.parquet: this is no whole Parquet file"):
+    with pytest.raises(
+        InvalidInput, match=r"part-03\.parquet: this is not a complete Parquet file"
+    ):
         open_rows(folder)
 
 

@@ -190,7 +190,7 @@ def test_a_file_that_changed_since_the_first_look_is_refused(tmp_path):
     people = open_profiles(folder)
     file = folder / "part-01.parquet"
     parquet.write_table(parquet.read_table(file).slice(60), file)
-    with pytest.raises(InvalidInput, match=r"part-01\.parquet: the file is another"):
+    with pytest.raises(InvalidInput, match=r"part-01\.parquet: the file is not the one"):
         people.ids_of(np.array([15]))
 
 

@@ -144,7 +144,7 @@ def test_what_is_not_plain_is_refused(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ("ann,x,1\nbob,y,-1\n", "row 2: 'count' is negative or no finite"),
+        ("ann,x,1\nbob,y,-1\n", "row 2: 'count' is negative or not a finite"),
         ("ann,x,1\nbob,y,\n", "row 2: 'count' is empty"),
         ("ann,x,1\nbob,,2\n", "row 2: 'item' is empty"),
         ("ann,x,1\n,y,2\n", "row 2: 'user' is empty"),

@@ -304,7 +304,7 @@ def test_links_and_files_in_place_of_the_folder_are_refused(tmp_path):
     (tmp_path / "link" / "known").symlink_to(tmp_path / "elsewhere")
     (tmp_path / "file" / "known").write_text("mine")
     for name in ("link", "file"):
-        with pytest.raises(InvalidInput, match="is no folder"):
+        with pytest.raises(InvalidInput, match="is not a folder"):
             release(tmp_path / name)
     assert not any((tmp_path / "elsewhere").iterdir())
 

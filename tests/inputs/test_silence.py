@@ -363,7 +363,7 @@ def test_weights_beyond_all_bounds_are_refused(tmp_path, weight):
 
 
 def test_brackets_without_end_are_no_json(tmp_path):
-    with pytest.raises(InvalidInput, match="line 1: this is no JSON object"):
+    with pytest.raises(InvalidInput, match="line 1: this is not a JSON object"):
         read_token_weights(saved(tmp_path / "w.json", "[" * 100_000))
 
 
@@ -372,7 +372,7 @@ def test_times_of_64_bits_without_sign_are_refused_by_their_row(tmp_path):
     path = as_parquet(
         tmp_path / "t.parquet", user=["a", "b"], timestamp=times, domain=["a.org"] * 2
     )
-    with pytest.raises(InvalidInput, match="row 2: the timestamp is no time of a visit"):
+    with pytest.raises(InvalidInput, match="row 2: the timestamp is not the time of a visit"):
         read_histories(path, DOMAINS)
 
 

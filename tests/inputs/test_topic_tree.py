@@ -36,15 +36,15 @@ def test_topics_are_a_tree_with_utilities(files):
     [
         ({"topics": ""}, "the file is empty"),
         ({"topics": "ID\tTopic\n"}, "there are no topics"),
-        ({"topics": TOPICS + "x\t/Home\n"}, "row 5: this is no new topic"),
-        ({"topics": TOPICS + "1\t/Home\n"}, "row 5: this is no new topic"),
+        ({"topics": TOPICS + "x\t/Home\n"}, "row 5: this is not a new topic"),
+        ({"topics": TOPICS + "1\t/Home\n"}, "row 5: this is not a new topic"),
         ({"topics": TOPICS + "2\t/Cars\n"}, "row 5"),
         ({"topics": TOPICS + "2\tHome\n"}, "row 5"),
         ({"topics": TOPICS + "2\t\n"}, "row 5"),
         ({"topics": TOPICS + "2\n"}, "line 6: 1 entry"),
         ({"topics": "ID\tTopic\tNote\n1\t/Arts\t\n"}, "there are 3 columns, but two are needed"),
         ({"topics": TOPICS + "2\t/Home\n"}, "no bucket for the root /Home"),
-        ({"buckets": BUCKETS + "/Home\tLow\n"}, "row 3: this is no utility bucket"),
+        ({"buckets": BUCKETS + "/Home\tLow\n"}, "row 3: this is not a utility bucket"),
     ],
 )
 def test_bad_files_are_refused(files, change, message):

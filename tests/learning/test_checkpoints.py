@@ -246,7 +246,7 @@ def test_a_checkpoint_that_no_training_wrote_is_refused_in_a_line(tmp_path, chan
     write_sealed(file, said, changed)
     with pytest.raises(InvalidInput) as found:
         Task().train(folder=tmp_path, identity="tiny")
-    assert str(found.value).startswith(f"{file}: is no checkpoint")
+    assert str(found.value).startswith(f"{file}: is not a checkpoint")
     assert "\n" not in str(found.value)
 
 

@@ -241,7 +241,7 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(file):
 def test_a_file_of_another_version_or_purpose_is_refused(tmp_path, said):
     path = tmp_path / "model.safetensors"
     write_sealed(path, said, {})
-    assert f"is no model that reidrisk {reidrisk.__version__} knows" in refused(path)
+    assert f"is not a model that reidrisk {reidrisk.__version__} knows" in refused(path)
 
 
 def test_a_safetensors_file_of_somebody_else_is_refused(tmp_path):

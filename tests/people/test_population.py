@@ -310,7 +310,7 @@ def test_bad_shapes_are_refused(change, message):
 def test_users_who_do_not_exist_are_refused():
     people = synthetic_topics(10)
     for start, stop in ((-1, 3), (3, 11), (5, 4)):
-        with pytest.raises(InvalidInput, match="no part of 10 users"):
+        with pytest.raises(InvalidInput, match="not among 10 users"):
             people.top_sets(start, stop, top=5, seed=0)
     with pytest.raises(InvalidInput, match="at most the number of topics, 349; got 350"):
         people.top_sets(0, 1, top=350, seed=0)

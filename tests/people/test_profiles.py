@@ -106,7 +106,7 @@ def test_cells_are_those_of_each_user_and_epoch(rows, absent, data):
 
 @pytest.mark.parametrize(("start", "stop"), [(-1, 1), (0, 3), (2, 1)])
 def test_cells_of_nobody_are_refused(start, stop):
-    with pytest.raises(InvalidInput, match="no part of 2 users"):
+    with pytest.raises(InvalidInput, match="not among 2 users"):
         make_profiles([1, 2], [0, 0], [5, 6]).cells(start, stop)
 
 
@@ -219,8 +219,8 @@ def test_weights_are_short_only_if_nothing_is_lost():
     [
         ({"top": 3}, "only 2 tokens"),
         ({"top": 0}, "at least 1"),
-        ({"stop": 3}, "no part of 2 users"),
-        ({"start": -1}, "no part of 2 users"),
+        ({"stop": 3}, "not among 2 users"),
+        ({"start": -1}, "not among 2 users"),
         ({"priority": np.zeros(3, np.int8)}, "3 numbers for 2 tokens"),
     ],
 )

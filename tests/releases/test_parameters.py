@@ -59,7 +59,7 @@ def test_a_number_out_of_range_is_refused(name, value, message):
 def test_an_unknown_parameter_is_refused_with_the_nearest():
     assert known_parameter(TopicsApi(), "noise").name == "noise"
     assert known_parameter(TopicsApi(), "users", others=("users",)) is None
-    with pytest.raises(InvalidInput, match=r"'nose' is no parameter.*did you mean noise"):
+    with pytest.raises(InvalidInput, match=r"'nose' is not a parameter.*did you mean noise"):
         known_parameter(TopicsApi(), "nose")
 
 

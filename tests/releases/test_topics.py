@@ -243,8 +243,8 @@ def test_the_browser_has_its_rules():
         ({"buckets": [0, 0, 0, 0.5]}, "every bucket is a whole number"),
         ({"parents": [0, 0]}, "or -1 for a root, for each of the 4 topics"),
         ({"parents": [-1, 0, 1, 4]}, "one topic from 0 to 3"),
-        ({"parents": [1, 0, -1, -1]}, "circle above topic 0"),
-        ({"parents": [0, -1, -1, -1]}, "circle above topic 0"),
+        ({"parents": [1, 0, -1, -1]}, "cycle above topic 0"),
+        ({"parents": [0, -1, -1, -1]}, "cycle above topic 0"),
     ],
 )
 def test_bad_releases_are_refused(change, message):

@@ -254,7 +254,7 @@ BAG = {"user": ["a", "b"], "item": ["x", "y"]}
         ({"user": ["a", None], "item": ["x", "y"]}, {}, "row 2: 'user' is empty"),
         ({"user": ["a", "b"], "item": ["x", None]}, {}, "row 2: 'item' is empty"),
         (HISTORY, {"user": "who", "epoch": "when", "coarsen": ["year"]}, "hour, day, week, month"),
-        (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "text that is no time"),
+        (HISTORY, {"user": "who", "epoch": "paid", "coarsen": ["day"]}, "text that is not a time"),
         (HISTORY, {"user": "who", "count": "when", "rounding": [5]}, "must hold numbers"),
         (HISTORY, {"user": "who", "count": "paid", "rounding": [0]}, "multiples of a number"),
         (HISTORY, {"user": "who", "count": "paid", "rounding": [math.inf]}, "multiples"),

@@ -66,7 +66,7 @@ def test_a_pandas_that_is_too_new(java, monkeypatch):
 @pytest.mark.parametrize(
     ("master", "told"),
     [
-        ("there", "there is no master of Spark; write spark://host:7077"),
+        ("there", "there is not a Spark master; write spark://host:7077"),
         ("spark://there", "names no host and port"),
         ("spark://there:port", "names no host and port"),
         ("spark://there:70000", "names no host and port"),

@@ -193,7 +193,7 @@ def closed():
 @pytest.mark.parametrize(
     ("master", "why"),
     [("closed", "Connection refused"), ("deaf", "does not answer within 2 s"),
-     ("silent", "is no Spark master")],
+     ("silent", "is not a Spark master")],
 )  # fmt: skip
 def test_a_master_that_is_not_there_is_told_within_a_minute(cluster, request, master, why):
     """Here, patience is a tenth of what it is elsewhere."""

@@ -280,5 +280,5 @@ def test_what_breaks_in_a_part_of_someone_else_is_not_called_our_fault(place):
     (place / "toy_bound.py").write_text("def certain(setting):\n    return setting.nothing\n")
     done = call("study", "study.toml", "-o", "run")
     assert done.returncode == 1
-    assert "This went wrong in toy_bound, which is no part of reidrisk" in done.stderr
+    assert "This went wrong in toy_bound, which is not part of reidrisk" in done.stderr
     assert "a fault in reidrisk" not in done.stderr

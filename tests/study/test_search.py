@@ -116,8 +116,8 @@ def test_less_epsilon_is_searched_downwards():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("delay", "whether people become safer as delay grows depends"),
-        ("parents", "parents is no number"),
+        ("delay", "whether they become safer as delay grows"),
+        ("parents", "parents is not a number"),
         ("nois", "did you mean noise"),
     ],
 )

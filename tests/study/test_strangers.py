@@ -195,7 +195,7 @@ def test_a_share_that_hides_nobody_is_refused_before_anything_runs(study, source
 )  # fmt: skip
 def test_fewer_than_two_strangers_are_refused_before_anything_runs(tmp_path, study, source):
     """Regression: only after the attacks were measured."""
-    with pytest.raises(InvalidInput, match=r"strangers to be met are 1 here"):
+    with pytest.raises(InvalidInput, match=r"strangers that can be met number 1 here"):
         run_in(tmp_path / "run", study, source)
     assert not (tmp_path / "run").exists()
 
@@ -221,9 +221,9 @@ def test_who_is_hidden_is_nobody_to_extrapolate_from():
 
 def test_present_without_strangers_is_refused():
     study = replace(STUDY, strangers=0.0, present=0.5)
-    with pytest.raises(InvalidInput, match="everybody is whom this study meets"):
+    with pytest.raises(InvalidInput, match="this study meets nobody else"):
         study.run(PEOPLE)
-    with pytest.raises(InvalidInput, match="everybody is whom this study meets"):
+    with pytest.raises(InvalidInput, match="this study meets nobody else"):
         Study(attacks=(Hamming(),), present=0.5).run(linked(strangers=0))
 
 

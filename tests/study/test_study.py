@@ -270,7 +270,7 @@ SAMPLES = ItemSamples(2)
         ({"per_user": Repeats(2, 2), "release": None}, "per_user needs people and the release"),
         ({"sweep": {"noise": (0.1,)}, "release": None}, "a sweep of noise needs people"),
         ({"sweep": {"noise": (2,)}}, "noise is a share from 0 to 1, got 2"),
-        ({"sweep": {"parents": ((1,),)}}, "parents is no number, so it cannot be varied"),
+        ({"sweep": {"parents": ((1,),)}}, "parents is not a number, so it cannot be varied"),
         ({"attacks": (WeightedHamming(),), "release": None}, "weighted-hamming needs to know the"),
         ({"attacks": (WeightedHamming(),), "release": SAMPLES}, "weighted-hamming needs a release"),
         ({"models": (TypeAware(),), "release": SAMPLES}, "type-aware needs a release that can say"),

@@ -152,8 +152,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         (PEOPLE + '[release]\nkind = "randomised-response"',
          "line 5: release.epsilon: this key is needed: Local differential.* of at least 0"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = true',
-         "line 7: release.samples: samples is a whole number of at least 1, not true or false; "
-         "write a number, such as samples = 1"),
+         "line 7: release.samples: .* at least 1, not true or false; .* such as samples = 1"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = 1\nby_count = "no"',
          "line 8: release.by_count: by_count is true or false, got 'no'"),
         (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),
@@ -169,7 +168,7 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
         ('level = "100%"' + PEOPLE, "line 1: level: level is above 0 and below 1"),
         (PEOPLE + "[sweep]\nnoize = [1]", "line 6: sweep.noize: 'noize' .* did you mean noise"),
         (PEOPLE + '[sweep]\nnoise = ["x"]', "line 6: sweep.noise: noise is between 0 and 1"),
-        (PEOPLE + "[sweep]\nparents = [1]", "line 6: sweep.parents: parents is no number"),
+        (PEOPLE + "[sweep]\nparents = [1]", "line 6: sweep.parents: parents is not a number"),
         (PEOPLE + "[sweep]\nnoise = 0.3", "line 6: sweep.noise: input should be a valid list"),
         ("full_information = true" + PEOPLE + ITEMS,
          "line 1: full_information: full_information needs a release that can reveal"),

@@ -211,7 +211,7 @@ def _blame(module: str | None) -> str:
     """Whose fault it is: that of a part of someone else, or ours."""
     if module is not None:
         return (
-            f"\nThis went wrong in {module}, which is no part of reidrisk: mend it there. "
+            f"\nThis went wrong in {module}, which is not part of reidrisk: correct it there. "
             "The checks of\nreidrisk.testing find most such faults."
         )
     return (

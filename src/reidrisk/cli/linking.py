@@ -179,7 +179,7 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
     said = {name: value for name, value in given.items() if value is not None}
     if len(said) == 1 and not noted:
         raise InvalidInput(
-            "who weighs tokens must know what showed the tokens: --noise and --top belong "
+            "an attack that weighs tokens must know what showed them: --noise and --top belong "
             "together; give both, or neither"
         )
     return said

@@ -66,8 +66,8 @@ def max_memory() -> "Callable[..., Any]":
 
     return click.option(
         "--max-memory", type=MEMORY, metavar="SIZE", expose_value=False, callback=limit,
-        help="Take no more memory than this, 2GiB; if not given, four fifths of what is free. The "
-        "answer does not depend on it.",
+        help="Use no more memory than this, such as 2GiB; if not given, four fifths of what is "
+        "free. The answer does not depend on it.",
     )  # fmt: skip
 
 
@@ -104,7 +104,7 @@ def _spark_setting(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (equals and name.strip().startswith("spark.")):
         raise click.BadParameter(
-            f"{text!r} is no setting of Spark; write name=value, such as spark.executor.memory=4g"
+            f"{text!r} is not a Spark setting; write name=value, such as spark.executor.memory=4g"
         )
     return name.strip(), value.strip()
 
@@ -279,7 +279,7 @@ def strangers() -> "Callable[..., Any]":
     """Visitors whom nobody knows."""
     hidden = click.option(
         "--strangers", type=SHARE, default=0.0, metavar="SHARE",
-        help="Share of users whom the attackers do not know, and meet all the same: 30%.",
+        help="Share of users whom the attackers do not know, but meet: 30%.",
     )  # fmt: skip
     return lambda command: hidden(present()(command))
 
@@ -288,8 +288,8 @@ def training() -> "Callable[..., Any]":
     """Users from whom attacks learn."""
     return click.option(
         "--training", type=SHARE, default=0.0, metavar="SHARE",
-        help="Share of users who are not attacked, and from whom attacks learn that need other "
-        "people of whom both sides are known: 50%.",
+        help="Share of users who are not attacked; attacks that learn from people known on both "
+        "sides learn from these: 50%.",
     )  # fmt: skip
 
 

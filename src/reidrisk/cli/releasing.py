@@ -91,20 +91,20 @@ def _common(offered: dict[str, Any]) -> list[Any]:
         click.argument("people", type=click.Path(), required=False),
         *offered.values(),
         click.option("--synthetic", type=options.SIZE, metavar="SIZE",
-                     help="Instead of PEOPLE, so many of the embedded population: 10k, 100M."),
+                     help="Instead of PEOPLE, this many of the embedded population: 10k, 100M."),
         click.option("--epochs", type=click.IntRange(min=1), metavar="NUMBER",
-                     help="Of synthetic people; 8 if not given."),
+                     help="Epochs of synthetic people; 8 if not given."),
         click.option("--people-seed", type=click.IntRange(min=0), metavar="NUMBER",
-                     help="Of synthetic people; 0 if not given. Another seed, other people."),
+                     help="Seed of synthetic people; 0 if not given. Another seed, other people."),
         click.option("--targets", type=options.SIZE, help="Users to attack; all, if not given."),
         click.option("--taxonomy", "tokens", type=click.Path(), metavar="FILE",
                      help="All tokens there are, one a row; those that occur, if not given."),
         options.seed(),
         click.option("--shards", type=click.IntRange(min=1), metavar="NUMBER",
-                     help="Write known rows into so many files, in memory that does not grow with "
-                     "users. Stopped, the same command goes on where it was."),
+                     help="Write known rows into this many files, in memory that does not grow "
+                     "with users. If it is stopped, the same command goes on."),
         options.max_memory(),
-        options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it is not there."),
+        options.output("FOLDER", holds=_HOLDS, required=True, help="Made if it does not exist."),
         options.quiet(),
     ]  # fmt: skip
 

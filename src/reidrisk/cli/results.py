@@ -79,12 +79,12 @@ def report(
               "better. upper: what is proved that no attacker exceeds; if nothing is, it does not "
               "pass.")  # fmt: skip
 @click.option("--worst-tenth", type=options.SHARE,
-              help="The most for the tenth of users who are named most, on average.")  # fmt: skip
+              help="The highest mean risk of the tenth of users who are most at risk.")  # fmt: skip
 @click.option("--false-claims", type=options.SHARE,
               help="The most strangers that may be accused by attackers who mean to accuse no "
               "more.")  # fmt: skip
 @click.option("--compare", "last", type=click.Path(), metavar="RUN",
-              help="A run than which this one may not be worse; needs --worse-by.")  # fmt: skip
+              help="A run that this one may not be worse than; needs --worse-by.")  # fmt: skip
 @click.option("--worse-by", type=options.SHARE,
               help="By how much the risk may be higher, in points: 0.5%. The upper end of the "
               "difference counts.")  # fmt: skip
@@ -103,11 +103,11 @@ def gate(
     limit. The upper end of each interval counts, so a study with few targets does not pass by
     being vague. Sweeps do not count. Write limits as 1% or 0.01; a bare 1 is refused.
 
-    Doubts are told on stderr, and fail with --strict: a result that is not that of the run in its
-    folder, two tables that share little or write the same in two ways, more than 10% of targets who
-    could not be assessed, only attacks that know too little, figures that hold with less than 90%
-    or than was asked for; and with --compare another number of users, another unit, and slots and
-    attacks that the other run has not.
+    Doubts are printed on stderr, and fail with --strict: a result that is not that of the run in
+    its folder; two tables that share little, or write the same thing in two ways; more than 10% of
+    targets who could not be assessed; only attacks that know too little; figures that hold with
+    less than 90%, or less than was asked for. With --compare: another number of users, another
+    unit, and slots and attacks that the other run does not have.
 
     The exit code is 0 if passed, 3 if not, and 2 if something asked for cannot be judged.
 

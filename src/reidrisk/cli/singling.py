@@ -33,7 +33,7 @@ def _numbers(text: str) -> tuple[float, ...]:
     try:
         return tuple(float(word) for word in _words(text))
     except ValueError:
-        raise click.BadParameter(f"{text!r} are no numbers such as 10,50") from None
+        raise click.BadParameter(f"{text!r} are not numbers such as 10,50") from None
 
 
 _words.__name__, _numbers.__name__ = "words", "numbers"  # as --help shows them

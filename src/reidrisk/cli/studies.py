@@ -57,7 +57,7 @@ def study_new(file: str, *, quiet: bool) -> None:
     from reidrisk.files import written_whole
 
     if Path(file).exists():
-        raise InvalidInput(f"{file} is there already and is left alone; choose another name")
+        raise InvalidInput(f"{file} already exists and is left alone; choose another name")
     with written_whole(file) as (part,):
         part.write_text(starter(), encoding="utf-8")
     if not quiet:
@@ -101,7 +101,9 @@ def study_run(
     read, command = read_study(file), ("study", file, "-o", output)
     if part is not None:
         if fresh:
-            raise InvalidInput("--fresh forgets a run, and parts are none; use another folder")
+            raise InvalidInput(
+                "--fresh discards a run, and parts are not a run; use another folder"
+            )
         wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
         words = (*command, "--part", str(part))
         merging.part_of_file(read, wishes, part, words=words, paths=Path(file).resolve().parent)

@@ -203,7 +203,9 @@ def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int])
         loose = together + ROUNDING * np.eye(sizes)
         return np.asarray(np.linalg.cholesky(loose[np.ix_(risky, risky)]), np.float64)
     except np.linalg.LinAlgError:
-        raise InvalidInput("correlation is none: no errors can go together like that") from None
+        raise InvalidInput(
+            "correlation is not a correlation matrix: no errors can go together like that"
+        ) from None
 
 
 def _slope(curve: _Curve) -> float:

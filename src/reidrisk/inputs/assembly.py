@@ -255,7 +255,7 @@ def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -
         if len(weights) and not (weights.min() >= 0 and weights.max() < np.inf):
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
             raise InvalidInput(
-                f"{source.place(row)}: {name} is negative or no finite number; correct it or "
+                f"{source.place(row)}: {name} is negative or not a finite number; correct it or "
                 "remove the row"
             )
 

@@ -237,8 +237,8 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
     seconds = _seconds_of(column, source)
     if (wrong := np.abs(seconds) > MOST_SECONDS).any():
         raise InvalidInput(
-            f"{source.place(int(wrong.argmax()))}: the timestamp is no time of a visit, it lies "
-            "beyond the year 5000; if these are milliseconds, divide them by 1000, and if it "
+            f"{source.place(int(wrong.argmax()))}: the timestamp is not the time of a visit: it "
+            "lies beyond the year 5000; if these are milliseconds, divide them by 1000, and if it "
             "stands for never, remove the row"
         )
     return seconds
@@ -284,7 +284,7 @@ def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
     strange = np.array([time is None for time in times])[codes]
     if strange.any():
         raise InvalidInput(
-            f"{source.place(int(strange.argmax()))}: the timestamp is no time; {_ADVICE}"
+            f"{source.place(int(strange.argmax()))}: the timestamp is not a time; {_ADVICE}"
         )
     known = [time for time in times if time is not None]
     if len({time.tzinfo is None for time in known}) > 1:

@@ -86,6 +86,6 @@ def _array(file: Path) -> Any:
         raise
     except Exception as wrong:  # noqa: BLE001  a damaged file may raise anything, and quote itself
         raise InvalidInput(
-            f"{file}: this is no whole {file.suffix} file of numbers ({type(wrong).__name__}); "
-            "write it again"
+            f"{file}: this is not a complete {file.suffix} file of numbers "
+            f"({type(wrong).__name__}); write it again"
         ) from None

@@ -223,7 +223,7 @@ class PeopleFiles:
     def _of(self, start: int, stop: int, ask: Callable[[Profiles, int, int], Part]) -> list[Part]:
         """What each file says of its part of users `start` to `stop`."""
         if not 0 <= start <= stop <= self.users:
-            raise InvalidInput(f"users {start} to {stop} are no part of {self.users} users")
+            raise InvalidInput(f"users {start} to {stop} are not among {self.users} users")
         start_at = min(start, self.users - 1)
         first, last = self._places(np.array([start_at, max(start_at, stop - 1)]))
         found = []
@@ -432,7 +432,7 @@ def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
         second, first = everybody.told
         raise InvalidInput(
             f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
-            "one file; write the files anew, partitioned by user"
+            "one file; write the files again, partitioned by user"
         ) from wrong
 
 
@@ -451,8 +451,8 @@ def _kept(present: Counter[int], epochs: int, choices: Choices) -> dict[int, int
 
 def _changed(file: Path) -> InvalidInput:
     return InvalidInput(
-        f"{file}: the file is another than when it was first read, so that its users belong to no "
-        "one state of it; begin again when nobody writes to it"
+        f"{file}: the file is not the one that was first read, so its users do not come from one "
+        "state of it; begin again when nobody is writing to it"
     )
 
 

@@ -78,14 +78,14 @@ def read_seal(folder: Path) -> Seal:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise InvalidInput(f"{file} is damaged: it is no note in JSON; {_AGAIN}")
+        raise InvalidInput(f"{file} is damaged: it is not a note in JSON; {_AGAIN}")
     note = {name: value for name, value in body.items() if name != "files"}
     if "files" not in body:
         return Seal(note, {})
     held = body["files"]
     whole = isinstance(held, dict) and isinstance(held.get("sha256"), dict)
     if not whole or held.get("checksum") != _own_checksum(body):
-        raise InvalidInput(f"{file} is damaged: its checksum is another; {_AGAIN}")
+        raise InvalidInput(f"{file} is damaged: its checksum does not match; {_AGAIN}")
     return Seal(note, held["sha256"], str(held.get("id")))
 
 
@@ -123,7 +123,7 @@ def check(path: AnyPath) -> None:
     if wanted is not None and file.is_file() and digest(file) != wanted:
         raise InvalidInput(
             f"{path}: the file is damaged, or was written by another release than {SEAL} beside "
-            f"it: its checksum is another; {_AGAIN}"
+            f"it: its checksum does not match; {_AGAIN}"
         )
 
 

@@ -259,14 +259,16 @@ def _ours(folder: Path) -> list[Path]:
 def _refuse_others(folder: Path, noted: Mapping[str, str]) -> None:
     """Leave alone what nothing shows to be a shard of ours."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise InvalidInput(f"{folder}: is no folder, and shards go into one; name another folder")
+        raise InvalidInput(
+            f"{folder}: is not a folder, and shards go into one; name another folder"
+        )
     ours = set(_ours(folder))
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         name = f"{seals.SHARDS}/{file.name}"
         known = file in ours and (name in noted or file.suffix == PART or _marked(file))
         if file.is_symlink() or not (known and file.is_file()):
             raise InvalidInput(
-                f"{file}: is there already, and nothing shows that it is a shard of reidrisk; it "
+                f"{file}: already exists, and nothing shows that it is a shard of reidrisk; it "
                 "is left alone: name another folder"
             )
 

@@ -160,9 +160,7 @@ def _refuse_no_text(file: object, head: bytes) -> None:
             "`iconv -f UTF-16 -t UTF-8`"
         )
     if zeros:
-        raise InvalidInput(
-            f"{file}: this is no text, there are bytes of zero in it; export it as CSV"
-        )
+        raise InvalidInput(f"{file}: this is not text: it holds zero bytes; export it as CSV")
 
 
 def _refuse_short(
@@ -207,8 +205,8 @@ def _nearly(file: object, lines: list[str]) -> str:
     say = f", say what separates them, as with {setting('separator', ';')}"
     write = " write it with a comma between columns, and quotes around entries that hold one"
     raise InvalidInput(
-        f"{file}: no separator cuts the first lines into equally many columns, so this may be no "
-        f"table; if it is one{say if offered('separator') else write}"
+        f"{file}: no separator cuts the first lines into equally many columns, so this may not be "
+        f"a table; if it is one{say if offered('separator') else write}"
     )
 
 

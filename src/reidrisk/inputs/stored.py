@@ -100,7 +100,7 @@ class Stored:
     def _is_another(self) -> InvalidInput:
         return InvalidInput(
             f"{self.path}: the file changed since it was looked at, so that its rows are not those "
-            "that were checked; read it again when nobody writes to it"
+            "that were checked; read it again when nobody is writing to it"
         )
 
 

@@ -96,8 +96,8 @@ class Stream:
             self._open_zip()
         elif name.lower().endswith((".gz", ".zip")):
             raise InvalidInput(
-                f"{self.file}: this is no {name.rpartition('.')[2]} file, whatever its name says; "
-                "copy it again, or give it the name of what it is"
+                f"{self.file}: this is not a {name.rpartition('.')[2]} file, whatever its name "
+                "says; copy it again, or give it the name of what it is"
             )
 
     def _open_zip(self) -> None:
@@ -150,8 +150,8 @@ def unchanged(file: Path) -> Iterator[None]:
         failed = wrong
     if _state(file) != before:
         raise InvalidInput(
-            f"{file}: the file changed while it was read, so the rows belong to no one state of "
-            "it; read it again when nobody writes to it"
+            f"{file}: the file changed while it was read, so the rows do not come from one state "
+            "of it; read it again when nobody is writing to it"
         ) from failed
 
 

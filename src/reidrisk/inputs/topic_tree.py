@@ -61,7 +61,7 @@ def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
         new = fits and int(number) not in topics and name not in topics.values()
         if not new or not name.startswith("/"):
             raise InvalidInput(
-                f"{place}: this is no new topic; give each row another whole number and another "
+                f"{place}: this is not a new topic; give each row another whole number and another "
                 "path such as /Arts/Music"
             )
         topics[int(number)] = name
@@ -86,7 +86,7 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
     found: dict[str, int] = {}
     for place, root, bucket in _pairs(path):
         if bucket not in UTILITIES:
-            raise InvalidInput(f"{place}: this is no utility bucket; write High or Standard")
+            raise InvalidInput(f"{place}: this is not a utility bucket; write High or Standard")
         found[root] = UTILITIES[bucket]
     roots = ["/" + name.split("/")[1] for name in names]
     for root in roots:

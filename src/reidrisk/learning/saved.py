@@ -86,7 +86,7 @@ class Model:
         wrong = [name for name, one in self.tensors.items() if not bool(one.isfinite().all())]
         if wrong:
             raise InvalidInput(
-                f"{self.path}: has weights that are no numbers (in {shown(wrong[0])}); train anew"
+                f"{self.path}: has weights that are not numbers (in {shown(wrong[0])}); train anew"
             )
         network.load_state_dict(dict(self.tensors))
 
@@ -166,7 +166,7 @@ def _about(path: Path, said: dict[str, Any]) -> About:
         except (InvalidInput, KeyError, TypeError):
             pass
     raise InvalidInput(
-        f"{path}: is no model that reidrisk {version('reidrisk')} knows ({shown(schema)} by "
+        f"{path}: is not a model that reidrisk {version('reidrisk')} knows ({shown(schema)} by "
         f"version {shown(by)}); name a model, or use that version"
     )
 

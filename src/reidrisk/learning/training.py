@@ -63,7 +63,7 @@ def train(
             hash of its rows: a checkpoint of another is refused.
 
     Raises:
-        InvalidInput: The loss is no number any more, or the folder belongs to another training.
+        InvalidInput: The loss is not a number any more, or the folder belongs to another training.
         TooLarge: There is not enough memory.
     """
     whole_number("users", users, least=1)
@@ -204,8 +204,8 @@ class _Run:
             if lacks_memory(wrong):
                 raise
             raise InvalidInput(
-                f"{file}: is no checkpoint as training writes them; remove the file to go on from "
-                "the one before, or to begin anew"
+                f"{file}: is not a checkpoint as training writes them; remove the file to go on "
+                "from the one before, or to begin anew"
             ) from None
 
     def _take_up(self, tensors: dict[str, Any]) -> None:

@@ -203,7 +203,7 @@ class Profiles:
 
     def _check_range(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.users:
-            raise InvalidInput(f"users {start} to {stop} are no part of {self.users} users")
+            raise InvalidInput(f"users {start} to {stop} are not among {self.users} users")
 
 
 def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int64]:

@@ -118,6 +118,6 @@ def check_size(symbols: int, slots: int, users: int) -> None:
     if sequences > MOST_SEQUENCES or users * sequences > MOST_CHANCES:
         raise TooLarge(
             f"{symbols - 1} tokens in {slots} slots make {sequences:.2g} sequences for each of "
-            f"{users} users; exact rows go to {MOST_SEQUENCES:,} sequences and {MOST_CHANCES:,} "
-            "chances: use fewer tokens, slots or users"
+            f"{users:,} users; exact rows go up to {MOST_SEQUENCES:,} sequences and "
+            f"{MOST_CHANCES:,} chances: use fewer tokens, slots or users"
         )

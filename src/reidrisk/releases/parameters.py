@@ -115,8 +115,8 @@ def parameters_of(release: Any) -> dict[str, Parameter]:
     kind = release if isinstance(release, type) else type(release)
     if not dataclasses.is_dataclass(kind):
         raise InvalidInput(
-            f"{kind.__name__} is no dataclass, so its parameters are not known; make it a frozen "
-            "dataclass whose fields are its parameters"
+            f"{kind.__name__} is not a dataclass, so its parameters are not known; make it a "
+            "frozen dataclass whose fields are its parameters"
         )
     hints = typing.get_type_hints(kind)
     return {
@@ -133,7 +133,7 @@ def known_parameter(release: Any, name: str, *, others: tuple[str, ...] = ()) ->
     close = difflib.get_close_matches(name, names, 1)
     hint = f": did you mean {close[0]}?" if close else "."
     raise InvalidInput(
-        f"{name!r} is no parameter of the release{hint} There are {', '.join(names)}"
+        f"{name!r} is not a parameter of the release{hint} There are {', '.join(names)}"
     )
 
 

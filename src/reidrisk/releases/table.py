@@ -31,7 +31,7 @@ def release_kind(name: str) -> type[AnyRelease]:
         found = part_at(name, "a release")
         if not _is_release(found):
             raise InvalidInput(
-                f"{name!r} should be a release, but is none: a frozen dataclass with a name, "
+                f"{name!r} should be a release, but is not: a frozen dataclass with a name, "
                 "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
             )
         parameters_of(found)

@@ -123,8 +123,8 @@ def run_in(
         result = finished(keep, kept)
         if fault := unsound(result):
             raise InvalidInput(
-                f"the study gave what cannot be ({fault}), so it is not kept; if an attack, a "
-                "release or a bound of others takes part, mend it"
+                f"the study gave an impossible result ({fault}), so it is not kept; if an attack, "
+                "a release or a bound of your own takes part, correct it"
             )
         run.still_there(lock)
         forget_begun(run.folder / STEPS)
@@ -233,7 +233,7 @@ class _Run:
             )
         if result.exists() and not kept.fit:
             raise InvalidInput(
-                f"{result} is there already, and nothing shows that a run of this study wrote it. "
+                f"{result} already exists, and nothing shows that a run of this study wrote it. "
                 "Use another folder"
             )
 
@@ -272,7 +272,8 @@ def _found(folder: Path) -> dict[str, Any] | None:
         return None
     if not _has_our_schema(body):
         raise InvalidInput(
-            f"{folder / NOTE} is not of a run of reidrisk, and it is left alone; use another folder"
+            f"{folder / NOTE} was not written by a run of reidrisk, so it is left alone; use "
+            "another folder"
         )
     return body
 
@@ -297,7 +298,7 @@ def _clear(folder: Path) -> None:
         for name in (NOTE, RESULT):
             if (folder / name).exists():
                 raise InvalidInput(
-                    f"{folder / name} is there, and nothing shows that it is of a run of reidrisk; "
+                    f"{folder / name} exists, and nothing shows that a run of reidrisk wrote it; "
                     "it is left alone: use another folder"
                 )
         return

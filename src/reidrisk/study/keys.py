@@ -53,7 +53,7 @@ def _way_name(name: str) -> str:
 
 
 Whole = Annotated[int, Field(strict=True)]
-"""True is no number here, nor is 3.0 or "3"."""
+"""True is not a number here, nor is 3.0 or "3"."""
 Count = Annotated[Whole, Field(ge=1, le=10**6)]
 Flag = Annotated[bool, Field(strict=True)]
 Size = Annotated[int, _read(size)]

@@ -58,7 +58,7 @@ def parameter_of(release: AnyRelease | None, name: str, what: str = "") -> Param
     assert found is not None
     if not found.number:
         raise InvalidInput(
-            f"{what}{name} is no number, so it cannot be varied; make a study for each value"
+            f"{what}{name} is not a number, so it cannot be varied; make a study for each value"
         )
     return found
 

@@ -76,8 +76,8 @@ class Whole:
         if other.fingerprint != self.fingerprint:
             where = first_difference(self.description, other.description)
             raise InvalidInput(
-                f"{others} is of another study or of other inputs than {mine}: {where} differs; "
-                "only parts of one study and the same files go together"
+                f"{others} belongs to another study or to other inputs than {mine}: {where} "
+                "differs; only parts of one study and the same files go together"
             )
         if other.of != self.of:
             raise InvalidInput(
@@ -153,10 +153,10 @@ def read_parts(path: Path) -> Parts:
             raise
         sound = False
     if not sound:
-        raise InvalidInput(f"{path}: is damaged inside; search its part again")
+        raise InvalidInput(f"{path}: is damaged; search its part again")
     if whole.version != version("reidrisk"):
         raise InvalidInput(
-            f"{path}: is of another version of reidrisk, {whole.version!r}; this is "
+            f"{path}: was written by another version of reidrisk, {whole.version!r}; this is "
             f"{version('reidrisk')!r}. Search its part again with this version"
         )
     return parts
@@ -238,7 +238,7 @@ def read_all(paths: Sequence[Path]) -> Parts:
                 merged = merged.merge(parts)
             except (TypeError, ValueError, AttributeError, InvalidInput) as wrong:
                 raise InvalidInput(
-                    f"{path}: does not fit to {paths[0]}, though it is of the same study; search "
+                    f"{path}: does not match {paths[0]}, though it is of the same study; search "
                     "its part again"
                 ) from wrong
         whose |= dict.fromkeys(parts.held, path)
@@ -326,7 +326,9 @@ def read_sealed(path: Path, kind: str) -> bytearray:
     except OSError as wrong:
         raise InvalidInput(f"{path}: cannot be read ({wrong.strerror}); check the path") from wrong
     if said != f"{kind}\n".encode():
-        raise InvalidInput(f"{path}: is no file of parts that this version of reidrisk wrote")
+        raise InvalidInput(f"{path}: is not a file of parts that this version of reidrisk wrote")
     if seal.rstrip(b"\n") != hashlib.sha256(content).hexdigest().encode():
-        raise InvalidInput(f"{path}: is damaged, its checksum does not fit; search its part again")
+        raise InvalidInput(
+            f"{path}: is damaged, its checksum does not match; search its part again"
+        )
     return content

@@ -94,7 +94,7 @@ class Part:
         """A part as people write it."""
         found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text, re.ASCII)
         if found is None:
-            raise InvalidInput(f"{text!r} is no part; say which of how many, such as 3/64")
+            raise InvalidInput(f"{text!r} is not a part; say which of how many, such as 3/64")
         number, of = int(found[1]), int(found[2])
         if not 1 <= of <= MOST_PARTS:
             raise InvalidInput(f"a run has 1 to {MOST_PARTS:,} parts, got {of}")
@@ -312,8 +312,9 @@ def _claim(folder: Path, whole: Whole) -> None:
             part.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
         return
     if not isinstance(found, dict) or found.get("schema") != MATCHES:
-        raise InvalidInput(f"{note} is not of parts of reidrisk, and is left alone; use another "
-                           "folder")  # fmt: skip
+        raise InvalidInput(
+            f"{note} was not written by a run by parts, so it is left alone; use another folder"
+        )
     if found.get("version") != mine["version"]:
         raise InvalidInput(
             f"{folder} holds parts of another version of reidrisk, {found.get('version')!r}; this "
@@ -510,7 +511,7 @@ class Answering(_Asked):
                 return answered_by_all(question, self.engine, [as_found(one) for one in found])
             except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
                 raise InvalidInput(
-                    f"what the parts found does not fit to the study, in {self.step}; search all "
+                    f"what the parts found does not match the study, in {self.step}; search all "
                     "parts again"
                 ) from wrong
 

@@ -78,7 +78,7 @@ def sizes(text: str, name: str = "sizes") -> tuple[int, ...]:
 
 
 def _plain(value: str | float) -> str:
-    """As text; true is no number, and one of thousands of digits cannot be written."""
+    """As text; true is not a number, and one of thousands of digits cannot be written."""
     if isinstance(value, bool) or (isinstance(value, int) and abs(value) > MOST):
         return shown(value)
     return str(value).strip()

@@ -180,8 +180,8 @@ def searched(study: Study, name: str) -> Parameter:
     parameter = parameter_of(study.release, name, "calibrate: ")
     if parameter.safer_as_it_grows is None:
         raise InvalidInput(
-            f"calibrate: whether people become safer as {name} grows depends, so it cannot be "
-            "searched; sweep it to see"
+            f"calibrate: it depends on the people whether they become safer as {name} grows, so it "
+            "cannot be searched; sweep it to see"
         )
     return parameter
 

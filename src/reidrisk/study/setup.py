@@ -96,7 +96,7 @@ class Scene:
     def people(self) -> People:
         """The source, if it is people."""
         if isinstance(self.source, Linked):
-            raise InvalidInput("two tables hold what was shown, and not of whom")
+            raise InvalidInput("two tables hold what was shown, not the people behind it")
         return self.source
 
     @cached_property

@@ -37,7 +37,7 @@ def unsound(result: "Result") -> str | None:
 def _lacking(result: "Result") -> Iterator[str]:
     """What every result has, and this one has not."""
     if not result.slots or list(result.slots) != sorted(set(result.slots)):
-        yield f"slots: {list(result.slots)} is no ascending list"
+        yield f"slots: {list(result.slots)} is not an ascending list"
     if result.users < 1:
         yield f"users: {result.users} is nobody"
     for place, met in enumerate(result.strangers):
@@ -74,7 +74,7 @@ def _interval(parts: Mapping[str, Any], path: str) -> Iterator[str]:
     value, low, high = parts["value"], parts["low"], parts["high"]
     least = -1 if path.endswith(f".{_SIGNED}") else 0
     if not least <= low <= value <= high <= 1:
-        yield f"{path}: {value} between {low} and {high} is no share with its interval"
+        yield f"{path}: {value} between {low} and {high} is not a share with its interval"
 
 
 def _bits(parts: Mapping[str, Any], path: str) -> Iterator[str]:
@@ -94,6 +94,6 @@ def _number(number: float, path: str) -> Iterator[str]:
     if number < 0 and (isinstance(number, int) or name in _AMOUNTS):
         yield f"{path}: {number} is below 0"
     if name in _SHARES and not 0 <= number <= 1:
-        yield f"{path}: {number} is no share"
+        yield f"{path}: {number} is not a share"
     if name in _CHANCES and not 0 < number <= 1:
-        yield f"{path}: {number} is no chance"
+        yield f"{path}: {number} is not a chance"

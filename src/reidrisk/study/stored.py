@@ -34,8 +34,8 @@ class Stored:
         file = Path(path) / "result.json" if Path(path).is_dir() else Path(path)
         if not file.is_file() and (Path(path) / "run.json").is_file():
             raise InvalidInput(
-                f"{path}: the run is not finished, so it has no result yet; go on with the "
-                "command that began it"
+                f"{path}: the run is not finished, so it has no result yet; run the command "
+                "that began it again, and it goes on"
             )
         if not file.is_file():
             raise InvalidInput(f"{file}: there is no such file; run a study first")
@@ -75,8 +75,8 @@ def parsed(text: str, name: str) -> tuple[Result, bool]:
     if changed:
         more = f" ({fault})" if fault else ""
         raise InvalidInput(
-            f"{name} was changed after it was written, since its checksum does not fit{more}; take "
-            "it as it was, or run the study again"
+            f"{name} was changed after it was written, since its checksum does not match{more}; "
+            "restore the original, or run the study again"
         )
     if fault:
         raise InvalidInput(f"{name} is damaged ({fault}); run the study again")

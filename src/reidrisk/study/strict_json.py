@@ -1,4 +1,4 @@
-"""JSON as results and runs are read back: no key twice, nothing that is no number."""
+"""JSON as results and runs are read back: no key twice, nothing that is not a number."""
 
 import json
 import math
@@ -14,7 +14,7 @@ def read_json(text: str) -> Any:
     """What a text says.
 
     Raises:
-        ValueError: It is not JSON, says something twice, or holds what is no number; says which.
+        ValueError: It is not JSON, says something twice, or holds what is not a number; says which.
     """
     try:
         return json.loads(
@@ -37,19 +37,19 @@ def found_json(file: Path) -> Any:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no number")
+    raise ValueError(f"{constant} is not a number")
 
 
 def _real(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
-        raise ValueError(f"{text[:20]} is no number that can be held")
+        raise ValueError(f"{text[:20]} is not a number that can be held")
     return number
 
 
 def _whole(text: str) -> int:
     if len(text) > _MOST_DIGITS:
-        raise ValueError(f"{text[:20]}... is no number that can be held")
+        raise ValueError(f"{text[:20]}... is not a number that can be held")
     return int(text)
 
 

@@ -76,8 +76,8 @@ def _refuse_others(file: Path) -> None:
         names = []
     if names != _COLUMNS:
         raise InvalidInput(
-            f"{file}: is no list of users that reidrisk wrote, and is left alone; move it, or use "
-            "another folder"
+            f"{file}: is not a list of users that reidrisk wrote, so it is left alone; move it, or "
+            "use another folder"
         )
 
 

@@ -122,7 +122,9 @@ def prior_vulnerability(
     weights = as_prior(prior, matrix.users)
     if gain is None:
         if guesses is not None:
-            raise InvalidInput("guesses goes with a gain function; without a gain, users are named")
+            raise InvalidInput(
+                "guesses goes only with a gain function; without a gain, users are named"
+            )
         return chance(exact_sum(np.sort(weights)[-tries:]))
     if tries > 1:
         raise InvalidInput("tries count users that are named; a gain has guesses of its own")
@@ -227,7 +229,7 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
             yield _checked_gain(gains, (len(some), users))
         return
     if guesses is not None:
-        raise InvalidInput("guesses goes with a gain function; a table has as many as rows")
+        raise InvalidInput("guesses goes only with a gain function; a table has as many as rows")
     sparse = scipy.sparse.issparse(gain)
     table = scipy.sparse.csr_array(gain) if sparse else as_array("a gain, guesses x users,", gain)
     if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004

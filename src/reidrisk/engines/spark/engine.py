@@ -71,8 +71,8 @@ class SparkEngine(Searches):
             raise InvalidInput(f"partitions is at least 1, got {self.partitions}")
         if type(self.spark).__module__.startswith("pyspark.sql.connect"):
             raise InvalidInput(
-                "this is a session of Spark Connect, which has no RDDs, and so runs no work of "
-                "ours on rows; use a classic session: SparkSession.builder.master(...)"
+                "this is a session of Spark Connect, which has no RDDs, so no work on rows can "
+                "run there; use a classic session: SparkSession.builder.master(...)"
             )
 
     @property
@@ -258,5 +258,5 @@ def size_of(said: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+)\s*([kmgtp]?)i?b?\s*", said.lower())
     if match is None:
-        raise InvalidInput(f"{said} is no amount of memory for Spark; write 512m or 2g")
+        raise InvalidInput(f"{said} is not an amount of memory for Spark; write 512m or 2g")
     return int(match[1]) << _SHIFTS[match[2]]

@@ -183,7 +183,7 @@ def check_master(master: str) -> None:
     """Say what is wrong with the address of a master, or that nobody answers there."""
     if not re.fullmatch(_MASTERS, master):
         raise InvalidInput(
-            f"{master} is no master of Spark; write spark://host:7077, local[2], yarn or "
+            f"{master} is not a Spark master; write spark://host:7077, local[2], yarn or "
             "k8s://https://host:port"
         )
     if not master.startswith("spark://"):
@@ -316,8 +316,8 @@ def _unreachable(host: str, port: int, within: float) -> str | None:
 def _no_master(master: str) -> str:
     version = importlib.metadata.version("pyspark")
     return (
-        f"whoever answers at {master} is no Spark master for this pyspark ({version}); the page of "
-        "the master shows its address and version"
+        f"whoever answers at {master} is not a Spark master for this pyspark ({version}); the page "
+        "of the master shows its address and version"
     )
 
 

@@ -89,7 +89,7 @@ def _row(line: bytes, place: str) -> tuple[int, float, float]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or thousands of brackets
-        raise InvalidInput(f"{place}: this is no JSON object; write one per line") from None
+        raise InvalidInput(f"{place}: this is not a JSON object; write one per line") from None
     if not isinstance(entry, dict) or not set(FIELDS) <= set(entry):
         raise InvalidInput(f"{place}: the line must have {', '.join(FIELDS)}; add what is missing")
     token, *weights = (entry[name] for name in FIELDS)

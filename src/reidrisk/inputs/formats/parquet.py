@@ -49,7 +49,7 @@ def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
     except MemoryError:
         raise
     except DAMAGED:  # Arrow may quote what it found
-        raise InvalidInput(f"{file}: this is no whole Parquet file; write it again") from None
+        raise InvalidInput(f"{file}: this is not a complete Parquet file; write it again") from None
     seals.check_origin(file, notes)
     return opened
 

@@ -54,5 +54,5 @@ def checked_parents(value: Sequence[int], topics: int) -> tuple[int, ...]:
         while above >= 0 and steps <= topics:
             above, steps = parents[above], steps + 1
         if above >= 0:
-            raise InvalidInput(f"parents has a circle above topic {topic}; roots have parent -1")
+            raise InvalidInput(f"parents has a cycle above topic {topic}; roots have parent -1")
     return parents

@@ -134,8 +134,8 @@ def popularity(
     counts, users = _count(rows, release.topics, pooled=pooled)
     if not users.all():
         raise InvalidInput(
-            f"slot {int(np.flatnonzero(users == 0)[0])} was seen of nobody, so nothing can be said "
-            "about it; leave it out or pool the slots"
+            f"slot {int(np.flatnonzero(users == 0)[0])} was seen for nobody, so nothing can be "
+            "said about it; leave it out or pool the slots"
         )
     raw = (counts / counts.sum(axis=1, keepdims=True) - release.q_out) / rise
     return Popularity(

@@ -152,7 +152,7 @@ def _moments(part: Coded, source: Source) -> Whole:
             continue
         return np.asarray(exact.to_numpy()) // MICRO
     raise InvalidInput(
-        f"{source}: the column of times ({setting('epoch')}) holds text that is no time; "
+        f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
         f"{WRITE_TIMES}"
     )
 

@@ -28,8 +28,8 @@ def check(study: "Study", source: Source | None) -> None:
     )
     if study.present is not None and not met:
         raise InvalidInput(
-            "present is the share of visitors who are known, and everybody is whom this study "
-            "meets; let strangers be a share of users, or leave present out"
+            "present is the share of visitors who are known, and this study meets nobody else; "
+            "let strangers be a share of users, or leave present out"
         )
 
 
@@ -45,9 +45,9 @@ def _check_met(study: "Study", source: Source) -> None:
     met = there if study.targets is None else min(there, study.targets)
     if met < FEWEST:
         raise InvalidInput(
-            f"strangers to be met are {met} here, at most as many as targets; one must choose when "
-            "to speak and another judge it, so there are two at least: use more targets, more "
-            "users, or a larger share of strangers"
+            f"strangers that can be met number {met} here, at most as many as targets, and at "
+            "least two are needed: one to choose when to speak, another to judge it; use more "
+            "targets, more users, or a larger share of strangers"
         )
 
 
