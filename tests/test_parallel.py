@@ -1,11 +1,10 @@
 """Work cut into blocks."""
 
-import _thread
 import threading
 import time
 
 import pytest
-from tests.threads import all_ending
+from tests.threads import all_ending, interrupt_main, listen_for_ever
 
 from reidrisk import parallel
 from reidrisk.speech import setting, speaking
@@ -91,17 +90,11 @@ def interrupted(work):
 
     def begin(taken):
         next(taken)
-        _thread.interrupt_main()
+        interrupt_main()
         work()
 
     with pytest.raises(KeyboardInterrupt):
         parallel.over_queue(begin, [1], 1)
-
-
-def listen_for_ever(*_):
-    while True:
-        parallel.listen()
-        time.sleep(0.001)
 
 
 @pytest.mark.parametrize(

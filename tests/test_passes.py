@@ -1,12 +1,12 @@
 """What goes over known rows gives what it gives if it has them all, wherever they are, any cut."""
 
-import _thread
 import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from tests.apart import ApartRows
+from tests.threads import interrupt_main
 
 from reidrisk import (
     BagRows,
@@ -336,7 +336,7 @@ def test_nobody_is_told_of_rows_that_come_after_an_interrupt(monkeypatch):
 
     def work(blocks):
         next(blocks)
-        _thread.interrupt_main()
+        interrupt_main()
         assert let_go.wait(timeout=60)
         next(blocks)
 

@@ -1,8 +1,24 @@
-"""Threads that tests start: all end, if not at once."""
+"""Threads that tests start and interrupt."""
 
+import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from reidrisk.parallel import listen
+
+
+def interrupt_main() -> None:
+    """What Ctrl-C does: unlike `_thread.interrupt_main`, it also wakes a main thread that waits."""
+    signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+
+
+def listen_for_ever(*_) -> None:
+    """Work that ends when it is told to stop, and never before."""
+    while True:
+        listen()
+        time.sleep(0.001)
 
 
 @contextmanager

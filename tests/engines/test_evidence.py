@@ -1,6 +1,5 @@
 """Evidence: the sum over everyone, fast as slow."""
 
-import _thread
 import tracemalloc
 from functools import reduce
 from itertools import pairwise
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from tests.engines.strategies import mixtures, observations, searches, tables, typed_people
-from tests.threads import all_ending
+from tests.threads import all_ending, interrupt_main, listen_for_ever
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.ways import sums
@@ -180,10 +179,9 @@ def test_progress_ends_with_everything_done(slots):
 
 
 def test_an_interrupt_is_heard():
-    def interrupt_once(done, _pairs, raised=[]):  # noqa: B006
-        if not raised and done:
-            raised.append(True)
-            _thread.interrupt_main()
+    def interrupt_once(_done, _pairs):
+        interrupt_main()
+        listen_for_ever()
 
     seen, score = typed_people(60_000, 300)
     LocalEngine().evidence(seen.shard(0, 100), score)  # so that nobody is interrupted in compiling

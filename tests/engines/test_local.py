@@ -1,6 +1,5 @@
 """The fast engine equals the slow one, field by field."""
 
-import _thread
 import dataclasses
 import os
 import subprocess
@@ -20,7 +19,7 @@ from tests.engines.strategies import (
     typed_people,
     weights,
 )
-from tests.threads import all_ending
+from tests.threads import all_ending, interrupt_main, listen_for_ever
 
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.memory import Room
@@ -280,14 +279,14 @@ def test_an_interrupt_is_heard_and_leaves_nothing_running():
 
     def interrupt_once(done, _pairs):
         told.append(done)
-        signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        until_told_to_stop()
+        interrupt_main()
+        listen_for_ever()
 
     seen = population(users=400_000, targets=3000, tokens=50)
     engine = LocalEngine(threads=2, rows=1000, progress=interrupt_once)
     with all_ending(), pytest.raises(KeyboardInterrupt):
         engine.search(seen, HAMMING, list_best=1)
-    assert len(told) == 1
+    assert len(told) <= engine.threads  # each of them was stopped in its first block
 
 
 def test_an_error_in_the_progress_callback_is_not_swallowed():
