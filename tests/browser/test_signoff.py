@@ -45,7 +45,7 @@ def test_it_prints_on_exactly_two_pages(visit, name, paper):
     first, second = pages_of(pdf)
     assert "Page 1 of 2" in first
     assert "Page 2 of 2" in second
-    assert "How many people are named rightly" in first
+    assert "How many people are named correctly" in first
     assert "Decision and signature" in second
     for text in (first, second):
         assert " · result " in text.splitlines()[-1] or " · result " in text

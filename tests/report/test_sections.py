@@ -99,7 +99,7 @@ def test_a_selective_attacker_says_what_was_asked_and_what_was_reached():
     named, right = (replace(first.named, **spread(value, 500)) for value in (0.18, 0.91))
     sure = replace(first, attack="x", precision=0.95, named=named, right=right)
     assert selective([replace(sure, precision=0.5), sure]) == (
-        "An attacker (x) who speaks only when names should be right in 95 % of cases names 18 % "
+        "An attacker (x) who speaks only when sure enough to be right in 95 % of cases names 18 % "
         "(14 % to 22 %) of people, and was right about 91 % (82 % to 100 %) of those."
     )
     silent = replace(sure, named=replace(named, **spread(0.0)), right=None)
@@ -107,7 +107,7 @@ def test_a_selective_attacker_says_what_was_asked_and_what_was_reached():
 
 
 def test_the_real_selective_attacker_has_its_denominator():
-    assert "speaks only when names should be right in 95 % of cases" in selective(
+    assert "speaks only when sure enough to be right in 95 % of cases" in selective(
         sample().selections
     )
     result = replace(sample(), per_user=(), claims=())

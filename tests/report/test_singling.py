@@ -54,7 +54,7 @@ def test_the_verdict_begins_with_who_is_alone(found):
 def test_the_verdict_of_a_table_in_which_nobody_is_alone():
     found = rr.singling({"town": ["a"] * 5 + ["b"] * 7}, columns=["town"])
     first, best, promise = singling.verdict(found)
-    assert "Nobody of 12 people is alone with their town: at least 5 share them" in first.text
+    assert "None of 12 people is alone with their town: at least 5 share them" in first.text
     assert "16.7 %" in best.text
     assert "5-anonymity" in promise.text
     assert "above 20 %" in promise.text

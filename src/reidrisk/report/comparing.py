@@ -132,15 +132,15 @@ def _row(one: Difference) -> Row:
 
 
 def _changes(found: Comparison, names: tuple[str, str]) -> Section:
-    title = "In what do the studies differ?"
+    title = "How do the studies differ?"
     if not found.changes:
-        return Section("changes", title, ("In nothing that is known of them.",))
+        return Section("changes", title, ("In nothing that they record.",))
     rows: tuple[Row, ...] = tuple(
         {"what": one.what, "before": one.before, "after": one.after} for one in found.changes
     )
     exhibit = Exhibit(
         name="changes",
-        title="What was not the same",
+        title="What differs",
         sentence=f"The studies differ in {len(rows)} {'thing' if len(rows) == 1 else 'things'}.",
         rows=rows,
         columns=(

@@ -14,12 +14,12 @@ from reidrisk.study.versions import versions
 from reidrisk.visible import cleaned
 
 _ASSUMED = (
-    "Users are independent of each other, and like those whom the figures are asked about.",
+    "Users are independent of each other, and like the people whom the figures are to describe.",
     "A slot in which nothing came is a symbol like any other.",
 )
 _NOT_COVERED = (
     "How often a person is named. Bits are an average over people; attacks measure who is found.",
-    "What models that are larger, or learn longer, would find besides.",
+    "What larger models, or longer training, would find in addition.",
 )
 
 

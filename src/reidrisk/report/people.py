@@ -95,7 +95,7 @@ def _percentiles(risk: UserRisk, place: int, level: str) -> Exhibit:
             "Percentiles are of measured risks, which spread wider than the risks themselves: the "
             "higher ones come out too high."
             if measured
-            else "All figures are of the risks themselves, estimated from what was measured."
+            else "These are estimates of the risks themselves, not of the measured ones."
         )
         + (" That of the tenth most at risk comes out too low." if _too_low(risk) else ""),
         rows=tuple(
@@ -149,7 +149,7 @@ def _sure(selections: Sequence[Selection]) -> str:
     nearest = min(abs(one.precision - 0.95) for one in selections)
     close = [one for one in selections if abs(one.precision - 0.95) == nearest]
     best = max(close, key=lambda one: (one.slots, one.named.value))
-    sure = f"names should be right in {percent(best.precision)} of cases"
+    sure = f"sure enough to be right in {percent(best.precision)} of cases"
     who = f"An attacker ({best.attack}) who speaks only when {sure}"
     if best.right is None:
         return f"{who} names nobody: too few were attacked to show that any claim is so good."

@@ -54,7 +54,7 @@ def section_of(terms: Iterable[Term], level: str) -> Section:
     )
     exhibit = Exhibit(
         name="regulators",
-        title="Words of regulators in these figures",
+        title="Regulators' words for these figures",
         sentence=_sentence(rows),
         rows=rows,
         columns=(
@@ -75,8 +75,8 @@ def section_of(terms: Iterable[Term], level: str) -> Section:
 def _sentence(rows: Sequence[Row]) -> str:
     known = sum(row["value"] is not None for row in rows)
     return (
-        f"{count(known)} of {count(len(rows))} words have a figure here; a dash is not a zero, but "
-        "says that there is none."
+        f"{count(known)} of {count(len(rows))} words have a figure here; a dash means that "
+        "there is none, not that it is zero."
     )
 
 
@@ -85,7 +85,7 @@ def _criteria(result: Result, best: Risk) -> Iterable[Term]:
     certain = _certain(result, best)
     yield Term(
         "singling out",
-        "people whom the attack names alone, tied with nobody, and rightly",
+        "people whom the attack names correctly, tied with nobody",
         f"credits of {best.attack}" if certain else f"{_NOT_ASKED}; reidrisk unicity, or singling",
         certain,
     )
@@ -97,7 +97,7 @@ def _criteria(result: Result, best: Risk) -> Iterable[Term]:
     )
     yield Term(
         "inference",
-        "what is learned of a person who need not be named: g-vulnerability",
+        "what is learned about a person without naming them: g-vulnerability",
         f"{_NOT_ASKED}; theory.g_vulnerability in Python, with a gain of your own",
     )
 
@@ -106,7 +106,7 @@ def _attackers(best: Risk) -> Iterable[Term]:
     """Three attackers of health data, by what they want."""
     yield Term(
         "prosecutor risk",
-        "the attacker knows that the person is among those shown: here always so; the average",
+        "the attacker knows that the person is in the data, as always here; the average",
         f"risk of {best.attack}",
         best,
     )
@@ -117,7 +117,7 @@ def _attackers(best: Risk) -> Iterable[Term]:
     )
     yield Term(
         "marketer risk",
-        "the share of all people who are named rightly: the average again",
+        "the share of all people who are named correctly: the average again",
         f"risk of {best.attack}",
         best,
     )

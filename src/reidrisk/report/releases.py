@@ -55,7 +55,7 @@ def section(result: Result) -> Section | None:
     )
     use = Exhibit(
         name="utility",
-        title="What each is good for",
+        title="How useful each is",
         sentence=_useful(shown),
         rows=tuple(
             {key: row[key] for key in row if key == "release" or key.startswith(USES)}
@@ -86,11 +86,11 @@ def _how(result: Result, shown: Sequence[Compared]) -> str:
         "some show more than others"
     )
     return (
-        f"Every release is shown the same people and attacked in the same ways, {after}. Right is "
+        f"Every release shows the same people and is attacked in the same ways, {after}. Right is "
         "how often the strongest of these attacks names the right person, among those of whom "
-        "both sides saw something; ceiling, if there is one, what no attacker exceeds. Useful is "
-        "what is shown if much of it is real, if token frequencies are near the true ones, and if "
-        "little is withheld."
+        "both sides saw something; ceiling, if there is one, what no attacker exceeds. A "
+        "release is useful if much of what it shows is real, if token frequencies are near the "
+        "true ones, and if little is withheld."
     )
 
 

@@ -144,7 +144,7 @@ def _matter(result: Result, words: Signoff) -> tuple[Field, ...]:
         Field("Scope", words.scope),
         Field("Data", words.data, note=_size(result)),
         Field("Recipients", words.recipients),
-        Field("What they are taken to know", words.knowledge, note=_known(result)),
+        Field("What they are assumed to know", words.knowledge, note=_known(result)),
         Field("Before", words.before),
         Field("After", _after(result)),
     )
@@ -192,7 +192,7 @@ def _after(result: Result) -> str:
 def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outcome:
     """By the one rule of the gate; what the verdict says of the limit goes before our own words."""
     if words.limit is None:
-        return Outcome("open", "Not judged", ("No limit was set, so nothing is passed or failed.",))
+        return Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
     if all(risk.setting for risk in result.risks):
         return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
     risks = judged(result)

@@ -84,13 +84,13 @@ def verdict(found: Singling) -> tuple[Statement, ...]:
         )
     else:
         first = (
-            f"Nobody of {count(found.people)} people is {alone}: at least {count(found.smallest)} "
+            f"None of {count(found.people)} people is {alone}: at least {count(found.smallest)} "
             "share them."
         )
     best = (
         "Whoever knows these columns and guesses among all who share them names the right row in "
         f"{share(found.optimum)} of cases, {times(found.optimum, 1 / found.people)} times as often "
-        "as without them. Nobody who knows no more does better."
+        "as without them. Nobody does better who knows only these columns."
     )
     promise = (
         f"Everybody shares their values with at least {count(found.smallest - 1)} others "
@@ -351,7 +351,7 @@ def _assumptions(found: Singling) -> tuple[str, ...]:
         "Every row is a person. Values are compared as they are written.",
         *((f"An empty cell is a value of its own: {listed(empty)}.",) if empty else ()),
         *(
-            ("Everybody of the table is in the register, and every row of it is a person.",)
+            ("Everybody in the table is in the register, and every row of it is a person.",)
             if found.register
             else ()
         ),

@@ -21,7 +21,7 @@ from reidrisk.study.saying.numbers import count, percent, share, share_with_inte
 from reidrisk.study.saying.words import listed, opening, units
 
 _CROWDS = (
-    "In a smaller crowd are the right person and others, drawn at random from all. Each point is "
+    "A smaller crowd is the right person and others, drawn at random from everybody. Each point is "
     "the mean over every such crowd; its interval says how much depends on who was attacked."
 )
 
@@ -36,8 +36,8 @@ def section(result: Result) -> Section | None:
     # Before there were credits, a result had one crowd of each size.
     crowds = (_CROWDS, *_left_open(sizes)) if result.credits else ()
     sentences = crowds + tuple(
-        f"The thin line is a law fitted to smaller crowds ({law}). Beyond all people nothing was "
-        "measured."
+        f"The thin line is a law fitted to smaller crowds ({law}). Beyond the people of the "
+        "study nothing was measured."
         for law in dict.fromkeys(law.law for law in laws)
     )
     checks = (_check(result, laws),) if any(law.held_out for law in laws) else ()

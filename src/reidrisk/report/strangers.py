@@ -63,15 +63,15 @@ def _sentences(result: Result) -> tuple[str, ...]:
             "safe; those who showed something count among the claims, and nowhere else."
         )
     met = (
-        f"A visitor may be nobody whom the attacker knows, and whoever names somebody for each of "
-        f"them accuses people who were never there. Here {exactly(one.present)} of visitors are "
+        f"A visitor may be unknown to the attacker, and whoever names somebody for every visitor "
+        f"accuses people who were never there. Here {exactly(one.present)} of visitors are "
         f"among the {count(one.users)} known users. {count(one.targets)} of them and "
         f"{count(one.strangers)} strangers were met, after {units(result, one.slots)}.{missed}"
     )
     decided = (
-        "An attacker that may meet strangers must decide when to speak. All rules are shown, since "
-        "the rule decides what an audit finds. Thresholds were chosen on every second stranger and "
-        "judged on the others, and on all known visitors."
+        "An attacker who may meet strangers must decide when to speak. All rules are shown, since "
+        "what an audit finds depends on the rule. Thresholds were chosen on every second stranger "
+        "and judged on the others, and on all known visitors."
     )
     return met, decided, *too_few(one)
 
@@ -104,7 +104,7 @@ def _points(result: Result) -> Exhibit:
     )
     return Exhibit(
         name="strangers",
-        title="Named rightly, of those present, by how many strangers may be accused",
+        title="Named correctly, of those present, by how many strangers may be accused",
         sentence=_best(result),
         rows=tuple(_side_by_side(one, wanted) for one in result.strangers),
         columns=(
@@ -126,7 +126,7 @@ def _others(result: Result) -> tuple[Exhibit, ...]:
     headings = {"wrong": "Wrong", "accused": "Accused", "false": "Claims false"}
     exhibit = Exhibit(
         name="strangers-others",
-        title=f"What else comes of it, if at most {most} of strangers may be accused",
+        title=f"What else happens if at most {most} of strangers may be accused",
         sentence=(
             "Wrong is somebody else named, of those present; accused, somebody named, of the "
             "strangers who had no part in choosing the threshold; and claims are false about "
@@ -189,7 +189,7 @@ def _trade_off(result: Result, rule: str) -> Exhibit:
     highest = max(decision.right.high for decision in every)
     return Exhibit(
         name=f"strangers-{rule}",
-        title=f"Named rightly against accused: who speaks {RULES[rule]}",
+        title=f"Named correctly against accused: who speaks {RULES[rule]}",
         sentence=" ".join(_told(one) for one in found),
         rows=tuple(_row(one, decision) for one in found for decision in one.decisions),
         printed=_few(found),
@@ -268,13 +268,13 @@ def _draw(
         )
     )
     style = by_attack(attacks, look, {str(row["attack"]) for row in rows})
-    axis = settings(title="named rightly, of those present", labelExpr=PERCENT, tickCount=5)
+    axis = settings(title="named correctly, of those present", labelExpr=PERCENT, tickCount=5)
     scale = settings(domain=[0, highest])
     value = of("value:Q", axis=axis, scale=scale)
     tips = [
         of("attack:N"),
         of("said_accused:N", title="strangers accused"),
-        of("said:N", title="named rightly"),
+        of("said:N", title="named correctly"),
         of("said_false:N", title="claims that are false"),
     ]
     return switchable(

@@ -109,7 +109,7 @@ def sections(found: Unicity) -> tuple[Section, ...]:
     ways = list(dict.fromkeys(one.coarsening for one in found))
     singled = _exhibit(found, "singled", "Share of people singled out", ways)
     right = _exhibit(found, "right", "Share of people named by guessing among all who fit", ways)
-    sentences = (f"Known are {_KNOWN[found.known]}; a point is {_point(found)}.",)
+    sentences = (f"The attacker knows {_KNOWN[found.known]}; a point is {_point(found)}.",)
     return (
         Section("singled", "How many points are enough?", sentences, (singled,)),
         Section("right", "How often is an attacker right?", (), (right,)),

@@ -194,7 +194,7 @@ def check_remedies_have_a_smaller_upper_end(result):
     kept = any(": kept." in one for one in about(result, "limit"))
     assert not (kept and sentences)
     for sentence in sentences:
-        if "Nothing that was measured" in sentence:
+        if "Nothing else that was measured" in sentence:
             assert limit is not None
             continue
         now = max(true(risk.high) for risk in headline(result))
@@ -235,7 +235,7 @@ def check_strangers_are_those_of_the_record(result):
         (one, decision) for one in result.strangers for decision in one.decisions
         if decision.wanted is not None
     ]  # fmt: skip
-    assert ("not asked" in sentence) == (not result.strangers)
+    assert ("not part of this study" in sentence) == (not result.strangers)
     if not asked:
         return
     slots = max(one.slots for one, _ in asked)

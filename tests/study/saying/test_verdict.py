@@ -28,7 +28,7 @@ Ruled out for certain: more than 41.9 % (k-anonymity). Every row is shared by th
 
 Local privacy rules nothing out.
 
-Strangers: not asked. Every figure is of people whom the attacker knows.
+Strangers: not part of this study. Every figure is about people whom the attacker knows.
 
 Limit of 9 % (our policy): kept. The highest upper end of 2 figures is 3.5 % (type-aware, \
 4 weeks). Attackers who were not tried are not ruled out from exceeding it.
@@ -360,7 +360,7 @@ def test_what_lowers_the_risk_comes_from_sweeps():
     ]
     assert texts(replace(found, signoff=Signoff(limit=0.25)), "remedy") == []
     assert texts(replace(kept, risks=own), "remedy") == [
-        "Nothing that was measured beside it lowers the risk; a sweep or calibrate searches."
+        "Nothing else that was measured lowers the risk; try sweep or calibrate."
     ]
     assert texts(replace(found, risks=own), "remedy") == []
 
@@ -402,17 +402,17 @@ def test_strangers_are_spoken_of_where_they_were_asked_for():
     )
     assert texts(found, "strangers") == [
         (
-            "Strangers: if half of the visitors are nobody whom the attacker knows, and at most "
+            "Strangers: if half of the visitors are unknown to the attacker, and at most "
             "1 % of those may be accused, 3 % (1 % to 6 %) of 250 known visitors are named after 4 "
             "weeks (x, by its lead over the second best). Accused were 3 % (1 % to 6 %) of the "
-            "62 strangers who had no part in choosing the threshold. The rule decides: 0.10 % "
-            "(0.05 % to 0.20 %) by its score alone are named."
+            "62 strangers who had no part in choosing the threshold. It depends on the rule: "
+            "0.10 % (0.05 % to 0.20 %) by its score alone."
         )
     ]
     few = replace(found, strangers=(met("score", 4, decision(None, 0.9)),))
     assert texts(few, "strangers")[0].startswith("Strangers: 125 were met, too few to choose")
     only = replace(found, strangers=(met("posterior", 1, decision(0.002, 0.1), present=0.9),))
-    assert "if 10 % of the visitors are nobody" in texts(only, "strangers")[0]
+    assert "if 10 % of the visitors are unknown to" in texts(only, "strangers")[0]
     assert "(x, by its chance of being right)" in texts(only, "strangers")[0]
 
 

@@ -144,9 +144,9 @@ def _odds(explained: "Explanation") -> str:
 def _answered(explained: "Explanation") -> str:
     seen = explained.all
     if seen.answered >= 1:
-        return "Any yes/no question about the person may be answered rightly in every case."
+        return "Any yes/no question about the person may be answered correctly in every case."
     average = f"be right in {_cases(seen.answered)}"
-    who = "Who held yes and no for equally likely, about anything concerning the person, can"
+    who = "Somebody who held yes and no equally likely, on any question about the person, can"
     if explained.delta or seen.sure > _PRACTICALLY_ALL:
         return f"{who} {average}."
     if seen.slots == 1:

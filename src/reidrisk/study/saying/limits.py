@@ -82,7 +82,7 @@ def remedy(result: Result) -> list[Statement]:
         return [Statement("remedy", f"What would lower the risk: {told}.")]
     if asked is None:
         return []
-    text = "Nothing that was measured beside it lowers the risk; a sweep or calibrate searches."
+    text = "Nothing else that was measured lowers the risk; try sweep or calibrate."
     return [Statement("remedy", text)]
 
 

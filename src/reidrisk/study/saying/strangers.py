@@ -47,18 +47,19 @@ def strangers(result: Result) -> Statement:
         return Statement(
             "strangers",
             f"Strangers: {count(met)} were met, too few to choose when to speak so that few of "
-            "them are accused. Every figure above is of people whom the attacker knows.",
+            "them are accused. Every figure above is about people whom the attacker knows.",
         )
     if chosen is None:
         return Statement(
             "strangers",
-            "Strangers: not asked. Every figure is of people whom the attacker knows.",
+            "Strangers: not part of this study. Every figure is about people whom the attacker "
+            "knows.",
         )
     one, decision = chosen
     return Statement(
         "strangers",
-        f"Strangers: if {_part(1 - one.present)} of the visitors are nobody whom the attacker "
-        f"knows, and at most {percent(decision.wanted or 0)} of those may be accused, "
+        f"Strangers: if {_part(1 - one.present)} of the visitors are unknown to the "
+        f"attacker, and at most {percent(decision.wanted or 0)} of those may be accused, "
         f"{share_with_interval(decision.right)} of {count(decision.right.trials)} known "
         f"visitors are named after {units(result, one.slots)} "
         f"({one.attack}, {RULES.get(one.rule, one.rule)}). "
@@ -77,7 +78,7 @@ def _by_other_rules(found: Sequence[OpenSet], told: OpenSet, told_point: Decisio
         if (one.attack, one.slots, each.wanted) == (told.attack, told.slots, told_point.wanted)
         and one.rule != told.rule
     }
-    return f" The rule decides: {listed([*others.values()])} are named." if others else ""
+    return f" It depends on the rule: {listed([*others.values()])}." if others else ""
 
 
 def _chosen(found: Sequence[OpenSet]) -> tuple[OpenSet, Decision] | None:
