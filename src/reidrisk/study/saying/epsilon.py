@@ -146,7 +146,7 @@ def _answered(explained: "Explanation") -> str:
     if seen.answered >= 1:
         return "Any yes/no question about the person may be answered correctly in every case."
     average = f"be right in {_cases(seen.answered)}"
-    who = "Somebody who held yes and no equally likely, on any question about the person, can"
+    who = "Somebody who thought yes and no equally likely, on any question about the person, can"
     if explained.delta or seen.sure > _PRACTICALLY_ALL:
         return f"{who} {average}."
     if seen.slots == 1:
