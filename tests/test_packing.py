@@ -209,12 +209,12 @@ def test_matches_are_as_engines_answer_them():
     }
     fields = {name: getattr(found, name) for name in Matches.__slots__}
     for name, value in wrong.items():
-        with pytest.raises(InvalidInput, match="no Matches"):
+        with pytest.raises(InvalidInput, match="not Matches"):
             packed(Matches(**{**fields, name: value}))
     content = bytearray(packed(found))
     assert content[4:7] == b"ma\x04"
     content[6] = 8  # unsigned numbers of the same size
-    with pytest.raises(InvalidInput, match="no Matches"):
+    with pytest.raises(InvalidInput, match="not Matches"):
         unpacked(content)
 
 

@@ -283,7 +283,7 @@ def test_parts_of_other_studies_do_not_go_together(place, tmp_path, in_parts):
     done(*words, "--part", "2/4", "-o", tmp_path / "four", "-q")
     said = refused("merge", mine, tmp_path / "four", "-o", tmp_path / "run")
     assert "is one of 4 parts, and" in said
-    assert "of another study" in refused(*other, "--part", "2/3", "-o", mine.parent)
+    assert "belongs to another study" in refused(*other, "--part", "2/3", "-o", mine.parent)
     assert "of 3" in refused(*words, "--part", "2/4", "-o", mine.parent)
 
 
@@ -333,7 +333,7 @@ def test_parts_need_a_folder_of_their_own(place, tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "parts.json").write_text(json.dumps({"schema": "engine parts"}))
     said = refused(*words, "--part", "1/2", "-o", tmp_path / "theirs")
-    assert "is not of parts of reidrisk" in said
+    assert "was not written by a run by parts" in said
     spark = refused(*words, "--part", "1/2", "-o", tmp_path / "parts", "--engine", "spark")
     assert "leave out --part or --engine" in spark
     for option in ("--with-users", "--json"):

@@ -201,7 +201,7 @@ def test_sizes_to_fit_reach_over_two_decades():
     ("correlation", "message"),
     [
         (np.eye(3), "a row and a column for each of the 7 sizes"),
-        (np.full((7, 7), -1.0), "correlation is none"),
+        (np.full((7, 7), -1.0), "correlation is not a correlation matrix"),
     ],
 )
 def test_errors_that_cannot_go_together(correlation, message):

@@ -145,7 +145,7 @@ def test_an_estimate_slightly_below_zero_inverts():
         (np.array([[0.5]]), {}, "got float64 of shape"),
         (np.array([0, 1]), {}, r"shape \(2,\)"),
         (np.empty((0, 3), int), {}, r"shape \(0, 3\)"),
-        (np.array([[0, -1], [1, -1]]), {}, "slot 1 was seen of nobody"),
+        (np.array([[0, -1], [1, -1]]), {}, "slot 1 was seen for nobody"),
         (np.array([[0]]), {"delta": 0}, "delta is a probability above 0 and below 1"),
         (np.array([[0]]), {"delta": 5}, "did you mean 0.05"),
         (np.array([[0]]), {"release": TopicsApi(noise=1.0)}, "lower the noise"),

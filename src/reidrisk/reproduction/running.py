@@ -76,8 +76,9 @@ def run(
             works there.
 
     Example:
-        >>> run("reproduction/").marks["reproduced"]  # doctest: +SKIP
-        40
+        >>> from reidrisk.reproduction.chapters import alvim
+        >>> rr.reproduction.run("alvim/", only=[alvim]).marks["reproduced"]
+        3
     """
     size = scaled(scale) if isinstance(scale, str) else scale
     inputs = {name: sha256_of(path) for name, path in sorted(size.files.items())}

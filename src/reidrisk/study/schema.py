@@ -15,6 +15,9 @@ FILE = Path(__file__).with_name("result.schema.json")
 def schema_text() -> str:
     """The text of `result.schema.json`."""
     body = adapter(Result).json_schema(mode="serialization")
+    for record in (body, *body["$defs"].values()):
+        if "description" in record:  # a docstring, of which an example is for who writes Python
+            record["description"] = record["description"].partition("\n\nExample:")[0]
     checksum = {
         "description": "SHA-256 of everything else: JSON with sorted keys, in ASCII, with ', ' and "
         "': ' between.",
