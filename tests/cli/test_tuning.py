@@ -94,7 +94,7 @@ def test_a_bare_one_is_refused(tmp_path):
         (("--max-risk", "1%", "--low", "0.5", "--high", "0.2"), "from a positive number up"),
         (("--max-risk", "1%", "--low", "x"), "low is between 0 and 1"),
         (("--max-risk", "1%", "--vary", "epochs"), "'epochs' is not a parameter of the release"),
-        (("--max-risk", "1%", "--vary", "memory"), "whether people become safer as memory grows"),
+        (("--max-risk", "1%", "--vary", "memory"), "whether they become safer as memory grows"),
         (("--max-risk", "1%", "--vary", "buckets"), "buckets is not a number"),
         (("--max-risk", "1%", "--vary", "top", "--low", "0"), "low is a whole number of at least"),
     ],
