@@ -47,8 +47,6 @@ LOOKS = {
 
 _PICTURES, _DRAWN = "pictures", "_pictures"
 _FIT = {"type": "fit-x", "contains": "padding"}
-_MEASURED = "DejaVu Sans, Verdana, sans-serif"
-"""Wide letters: there is room for what readers have in place of them."""
 _told = logging.getLogger(__name__)
 
 
@@ -100,9 +98,7 @@ def _drawn(picture: Path) -> dict[str, bytes]:
 
 
 def _svg(chart: Any, look: Look) -> str:
-    how = config(look)
-    spec = chart.to_dict() | {"config": how | {"font": _MEASURED}, "autosize": _FIT}
-    return svg(spec, WIDTH).replace(f'font-family="{_MEASURED}"', f'font-family="{how["font"]}"')
+    return svg(chart.to_dict() | {"config": config(look), "autosize": _FIT}, WIDTH)
 
 
 class Picture(Directive):

@@ -26,6 +26,12 @@ def files(tmp_path_factory):
             rr.compare(result(("a", FEW), ("b", FEW)), result(("a", MANY), ("b", FEW), seed=1)),
             folder / "comparing.html",
         ),
+        "long names": report.comparing.html(
+            rr.compare(
+                result(("weighted-hamming", FEW)), result(("weighted-hamming", MANY), seed=1)
+            ),
+            folder / "long.html",
+        ),
     }
 
 
@@ -36,3 +42,15 @@ def test_every_chart_is_drawn_within_the_window_and_nothing_is_fetched(visit, na
     page = visit(name, width=width, color_scheme=scheme)
     assert page.locator(".chart.live svg").count() == CHARTS[name]
     assert page.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_no_word_of_a_still_picture_is_cut_off(visit):
+    """It is measured where it is drawn, and read with other letters."""
+    page = visit("long names", live=False, java_script_enabled=False)
+    ends = page.locator(".chart svg").evaluate(
+        """picture => [picture, ...picture.querySelectorAll('text')]
+            .map(one => one.getBoundingClientRect()).map(one => [one.left, one.right])"""
+    )
+    (left, right), *words = ends
+    assert len(words) > 5
+    assert all(left <= first and last <= right for first, last in words)

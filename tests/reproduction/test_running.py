@@ -126,6 +126,17 @@ def test_what_is_somebody_elses_is_left_alone(tmp_path, both):
         assert (place / name).read_text() == content
 
 
+def test_a_page_that_could_not_be_written_is_refused_before_anything_runs(tmp_path, runs, both):
+    (tmp_path / "page").write_text("<p>mine")
+    (tmp_path / "reproduction.html").symlink_to(tmp_path / "page")
+    with pytest.raises(InvalidInput, match="is a link"):
+        run(tmp_path, TINY, only=both)
+    assert not runs
+    (tmp_path / "reproduction.html").unlink()
+    (tmp_path / "reproduction.html").touch()  # nobody's, and nothing is lost
+    run(tmp_path, TINY, only=both)
+
+
 def test_fresh_removes_steps_and_nothing_else(tmp_path, both):
     run(tmp_path, TINY, only=both)
     (tmp_path / "steps" / "mine.json").write_text("{}")

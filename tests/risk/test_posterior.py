@@ -100,6 +100,7 @@ def test_the_spectrum_goes_from_guessing_to_the_impossible():
     assert found["best within type-aware"].fits
     assert not found["best within weighted-hamming"].fits
     assert "does not fit" in found["best within weighted-hamming"].label
+    assert "if users and slots are as the model says" in found["best within type-aware"].assumes
     best = found["best within type-aware"].estimate
     assert found["type-aware"].estimate.low <= best.high
     assert best.low <= found["full information"].estimate.high

@@ -25,6 +25,7 @@ from reidrisk.study.search import (
     check_targets,
     each_level,
     evaluations,
+    first_enough,
     more_targets,
     most_users,
     risk_at,
@@ -71,6 +72,27 @@ def test_the_bracket_is_measured_whatever_the_risk_does(count, chance):
         assert found.not_enough.risk.high > 0.5
     if found.enough is not None and found.not_enough is not None:
         assert found.enough.value == found.not_enough.value + 1
+
+
+def test_every_interval_is_as_wide_as_all_of_them_together_need():
+    asked = []
+
+    def risk(value, level):
+        asked.append((value, level))
+        return mean_of_credits(np.arange(1000) >= value, level=level)
+
+    values = range(950, 1000)
+    found = first_enough(risk, values, max_risk=0.03, level=0.9)
+    each = 1 - 0.1 / evaluations(values)
+    assert {level for _, level in asked} == {each}
+    by_hand = calibrate(lambda value: risk(value, each), values, max_risk=0.03)
+    assert found == by_hand
+    assert found.enough != calibrate(lambda at: risk(at, 0.9), values, max_risk=0.03).enough
+
+
+def test_a_measurement_that_does_not_heed_the_level_is_refused():
+    with pytest.raises(InvalidInput, match=r"at 3 has level 0\.95 and 0\.983333 was asked for"):
+        first_enough(lambda value, _: Risk(lambda _: 0.5)(value), [1, 2, 3], max_risk=0.1)
 
 
 def test_candidates_have_two_digits():

@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from reidrisk.study import Result
     from reidrisk.study.toml import StudyFile
 
-_PAGE = b'<meta name="generator" content="reidrisk">'
-_HEAD = 512
-"""What stands in the first bytes of a page of ours."""
-
 
 @dataclass
 class Journal:
@@ -115,9 +111,10 @@ def run_file(
 def written_page(result: "Result", folder: Path) -> Path | None:
     """The report in the folder of a run; where it cannot be drawn, a word in its place."""
     import reidrisk as rr
+    from reidrisk.report.writing import is_other
 
     page = folder / "report.html"
-    if _is_other(page):
+    if is_other(page):
         click.echo(f"No page: {_not_ours(page)}, or write the page with reidrisk report", err=True)
         return None
     for part in left_over(page):
@@ -128,15 +125,6 @@ def written_page(result: "Result", folder: Path) -> Path | None:
         click.echo(f"No page: {missing}", err=True)
         return None
     return page
-
-
-def _is_other(page: Path) -> bool:
-    """Whether it is a file, and no page of ours."""
-    if page.is_symlink() or not page.is_file():
-        return False  # who writes will say so
-    with page.open("rb") as file:
-        head = file.read(_HEAD)
-    return bool(head) and _PAGE not in head
 
 
 def _not_ours(file: Path) -> str:

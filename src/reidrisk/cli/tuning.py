@@ -58,18 +58,17 @@ def calibrate(
     parameter = search.searched(given.study, name)
     values = search.values_of(parameter, low, high)
     most = search.evaluations(values)
-    level = search.each_level(given.study.level, most)
     search.check_targets(given.study, given.source, name, values, max_risk=max_risk)
     with show.Progress(quiet=quiet) as progress:
         engine, done = LocalEngine(progress=progress.pairs), iter(range(most))
 
-        def measure(value: float) -> "Estimate":
+        def measure(value: float, level: float) -> "Estimate":
             progress(f"{name} {value:g}", next(done), most, found=False)
             return search.risk_at(
                 given.study, given.source, name, value, engine=engine, level=level
             )
 
-        found = search.calibrate(measure, values, max_risk=max_risk)
+        found = search.first_enough(measure, values, max_risk=max_risk, level=given.study.level)
     users = search.most_users(given.study, given.source, name, values)
     advice = search.advice(found, users) if found.enough is None else None
     if as_json:

@@ -6,6 +6,10 @@ from typing import Any
 
 from reidrisk.drawing.grammar import Chart, of, settings
 
+FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+MEASURED = "DejaVu Sans, Verdana, sans-serif"
+"""Wide letters, to leave room in still pictures for whatever readers have by the name of `FONT`."""
+
 # Colours differ for every eye (Okabe and Ito); shapes repeat with another period than colours.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
 GLYPHS = ("●", "■", "▲", "◆", "✚", "▼", "\N{EN DASH}")
@@ -116,7 +120,7 @@ def config(look: Look) -> dict[str, Any]:
     """Everything quiet: thin grid, no frame, text in the colours of the page."""
     text = {"labelColor": look.muted, "titleColor": look.ink, "labelFontSize": 12}
     return {
-        "font": "system-ui, -apple-system, 'Segoe UI', sans-serif",
+        "font": FONT,
         "background": look.background or "transparent",
         "padding": 16 if look.background else 4,
         "view": {"stroke": None},

@@ -16,7 +16,7 @@ from reidrisk.files import ONLY_ME, made_folder, written_whole
 from reidrisk.inputs import seals
 from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.inputs.columns import holds_text
-from reidrisk.inputs.formats.parquet import refusing_damage
+from reidrisk.inputs.formats.parquet import read_back
 from reidrisk.inputs.known_users import KnownUsers, plain
 from reidrisk.inputs.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
 from reidrisk.inputs.sharded_folder import Progress, ShardedFolder, cut, forget_shards
@@ -447,16 +447,4 @@ def _write(
             writer.write_batch(pa.record_batch(columns, schema=schema))
             rows += len(columns[0])
     if suffix == ".parquet":
-        _read_back(file, schema, rows)
-
-
-def _read_back(file: Path, schema: pa.Schema, rows: int) -> None:
-    """Refuse what others could not read: the end of the file, and its last rows."""
-    from pyarrow import parquet
-
-    with refusing_damage(file), parquet.ParquetFile(file, page_checksum_verification=True) as found:
-        there = (found.schema_arrow.names, found.schema_arrow.metadata, found.metadata.num_rows)
-        if there != (schema.names, schema.metadata, rows):
-            raise pa.ArrowInvalid("it does not hold what was written")
-        if groups := found.metadata.num_row_groups:
-            found.read_row_group(groups - 1)
+        read_back(file, schema, rows)

@@ -18,7 +18,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.formats.parquet import refusing_damage
+from reidrisk.inputs.formats.parquet import read_back
 from reidrisk.rows import MISSING, Tokens, check_block, smallest_type
 
 NUMBERS = b"reidrisk:numbers"
@@ -150,18 +150,4 @@ class ShardWriter:
         finally:
             self._file.close()
         if kind is None:
-            self._read_back()
-
-    def _read_back(self) -> None:
-        """Refuse what others could not read: the end of the file, and its last rows."""
-        from pyarrow import parquet
-
-        with (
-            refusing_damage(self._path),
-            parquet.ParquetFile(self._path, page_checksum_verification=True) as found,
-        ):
-            if not (found.schema_arrow.equals(self._schema, check_metadata=True)
-                    and found.metadata.num_rows == self.rows):  # fmt: skip
-                raise pa.ArrowInvalid("it does not hold what was written")
-            if groups := found.metadata.num_row_groups:
-                found.read_row_group(groups - 1)
+            read_back(self._path, self._schema, self.rows)

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from typing import Any
 
 from reidrisk import own_cache
-from reidrisk.drawing import Chart, Look, config
+from reidrisk.drawing import MEASURED, Chart, Look, config
 from reidrisk.drawing.grammar import VERSION
 from reidrisk.guests import guest
 from reidrisk.machine import GIB, check_address_space
@@ -36,10 +36,12 @@ def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, A
 
 
 def svg(spec: dict[str, Any], width: int) -> str:
-    """A still picture."""
+    """A still picture, with room for the letters that browsers have in place of ours."""
     still = copy.deepcopy(spec) | {"width": width}
+    font = still["config"]["font"]
+    still["config"]["font"] = MEASURED
     picture: str = _renderer().vegalite_to_svg(still, vl_version=version_drawn())
-    return picture
+    return picture.replace(f'font-family="{MEASURED}"', f'font-family="{font}"')
 
 
 def inline_svg(spec: dict[str, Any], width: int, name: str) -> str:

@@ -15,6 +15,10 @@ _SPACE = "\N{NO-BREAK SPACE}"
 _FOOT = 60
 """Characters of a title at the foot of a printed page."""
 
+_OURS = b'<meta name="generator" content="reidrisk">'
+_HEAD = 512
+"""What stands in the first bytes of a page of ours."""
+
 
 def template(name: str) -> Any:
     """A template of ours: everything is escaped unless it is ours."""
@@ -66,6 +70,15 @@ def saved(body: str, path: str | os.PathLike[str]) -> Path:
     with written_whole(file) as (part,):
         part.write_text(body, encoding="utf-8", newline="\n")
     return file
+
+
+def is_other(page: Path) -> bool:
+    """Whether it is a file with content, and no page of ours."""
+    if page.is_symlink() or not page.is_file():
+        return False  # who writes will say so
+    with page.open("rb") as file:
+        head = file.read(_HEAD)
+    return bool(head) and _OURS not in head
 
 
 def _tied(value: Any) -> Any:

@@ -5,29 +5,24 @@
 process at a time. Nothing is replaced or removed that is not a reproduction's own.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from reidrisk.errors import InvalidInput
-from reidrisk.files import left_over, written_whole
+from reidrisk.files import left_over, writable
 from reidrisk.locks import Lock
+from reidrisk.report.writing import is_other
 from reidrisk.reproduction.chapter import Row
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA
 from reidrisk.speech import setting
 from reidrisk.study.folder import first_difference
 from reidrisk.study.result import plain, typed
-from reidrisk.study.stored import checksum_of
+from reidrisk.study.step_files import STEPS, StepFiles, as_written
 from reidrisk.study.strict_json import found_json
-from reidrisk.study.versions import versions
 
-STEPS = "steps"
 GUESTS = ("torch",)
-_GENERATOR, _HEAD = b'<meta name="generator" content="reidrisk">', 512
-"""What stands in the first bytes of a page of ours."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +49,7 @@ class Kept:
                 f"{record} is there, and nothing shows that a reproduction wrote it; it is left "
                 "alone: use another folder"
             )
-        if _is_other(page := self.folder / PAGE):
+        if is_other(page := writable(self.folder / PAGE)):
             raise InvalidInput(
                 f"{page} is there, and reidrisk did not write it; it is left alone: use another "
                 "folder"
@@ -84,33 +79,13 @@ class Kept:
 
     def find(self, step: str) -> tuple[Row, ...] | None:
         """What a step gave before; None if it was not run, or its file is damaged."""
-        body = found_json(self._file(step))
-        if not (_is_step(body) and body["what"] == self.what and body["step"] == step):
-            return None
-        try:
-            rows: tuple[Row, ...] = typed(tuple[Row, ...], body["rows"])
-        except ValueError:
-            return None
-        self._note(body["versions"])
-        return rows
+        return self._files.find(step, _rows)
 
     def store(self, step: str, rows: tuple[Row, ...]) -> tuple[Row, ...]:
         """Keep what a step gave, and give it as it will be found."""
-        body: dict[str, Any] = {
-            "schema": SCHEMA,
-            "what": self.what,
-            "step": step,
-            "versions": versions(GUESTS),
-            "checksum": "",
-            "rows": plain(rows),
-        }
-        body["checksum"] = checksum_of(body)
-        self._file(step).parent.mkdir(exist_ok=True)
-        with written_whole(self._file(step)) as (part,):
-            part.write_text(json.dumps(body) + "\n", encoding="utf-8")
-        self._note(body["versions"])
-        kept: tuple[Row, ...] = typed(tuple[Row, ...], body["rows"])
-        return kept
+        records = plain(rows)
+        self._files.store(step, records)
+        return _rows(records)
 
     def still_there(self, lock: Lock) -> None:
         """Refuse to go on in a folder that is no longer the one that was locked."""
@@ -125,15 +100,16 @@ class Kept:
             if _is_step(body := found_json(file)):
                 yield file, body
 
-    def _note(self, these: dict[str, str]) -> None:
-        for name, version in these.items():
-            known = self.ran_with.get(name, version).split(", ")
-            self.ran_with[name] = ", ".join(dict.fromkeys([*known, version]))
+    @property
+    def _files(self) -> StepFiles:
+        run = {"schema": SCHEMA, "what": self.what}
+        return StepFiles(self.folder / STEPS, run, GUESTS, self.ran_with)
 
-    def _file(self, step: str) -> Path:
-        short = hashlib.sha256(step.encode()).hexdigest()[:8]
-        safe = "".join(letter if letter.isalnum() else "-" for letter in step)
-        return self.folder / STEPS / f"{safe[:60]}-{short}.json"
+
+def _rows(records: Any) -> tuple[Row, ...]:
+    """Records as a step gives them."""
+    rows: tuple[Row, ...] = typed(tuple[Row, ...], records)
+    return rows
 
 
 def _is_ours(body: Any) -> bool:
@@ -141,17 +117,6 @@ def _is_ours(body: Any) -> bool:
     return isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/")
 
 
-def _is_other(page: Path) -> bool:
-    """Whether it is a file, and no page of ours."""
-    return page.is_file() and _GENERATOR not in page.read_bytes()[:_HEAD]
-
-
 def _is_step(body: Any) -> bool:
     """Whether this is a step of a reproduction, as it was written."""
-    return (
-        _is_ours(body)
-        and isinstance(body.get("what"), dict)
-        and isinstance(body.get("step"), str)
-        and isinstance(body.get("versions"), dict)
-        and body.get("checksum") == checksum_of(body)
-    )
+    return _is_ours(body) and isinstance(body.get("what"), dict) and as_written(body)

@@ -215,7 +215,7 @@ def model_bound(
     best = optimum(seen, subject, slots=slots, engine=engine, level=level)
     attack, claims = subject.attack, belief.claims
     sentence = (
-        f"No attacker can exceed this who knows {attack.knows}, if users and weeks are as the "
+        f"No attacker can exceed this who knows {attack.knows}, if users and slots are as the "
         f"model says. {saying(claims)}"
     )
     return Bound(f"best within {attack.name}", "estimate", best, sentence, claims.fits)

@@ -1,23 +1,17 @@
 """What each step of a run gave, in a file of its own, and found again."""
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from reidrisk.files import PART, written_whole
+from reidrisk.files import PART
 from reidrisk.locks import NOTE as LOCK
 from reidrisk.study.analyses.analysis import Part
 from reidrisk.study.result import SCHEMA, Result, plain, typed
-from reidrisk.study.stored import checksum_of
+from reidrisk.study.step_files import StepFiles
 from reidrisk.study.strict_json import found_json
-from reidrisk.study.versions import versions
-
-STEPS = "steps"
-"""The folder of checkpoints in that of a run."""
 
 _BEGUN = ".begun"
 """How the names of folders end that hold what a step has begun."""
@@ -45,65 +39,33 @@ class Checkpoints:
 
     def find(self, step: str) -> Part | None:
         """What a step gave before; None if it was not run, or its file is damaged."""
-        body = found_json(self._file(step))
-        if not self._fits(body) or body["step"] != step:
-            return None
-        hints = get_type_hints(Result)
-        try:
-            found = {name: typed(hints[name], values) for name, values in body["records"].items()}
-        except (KeyError, ValueError):  # written by another state of this very step
-            return None
-        self._note(body["versions"])
-        return found
+        return self._files.find(step, _part)
 
     def store(self, step: str, part: Part) -> Part:
         """Keep what a step gave."""
-        body: dict[str, Any] = {
-            "schema": SCHEMA,
-            "study": self.study,
-            "step": step,
-            "versions": versions(self.guests),
-            "checksum": "",
-            "records": {name: plain(values) for name, values in part.items()},
-        }
-        body["checksum"] = checksum_of(body)
-        self.folder.mkdir(exist_ok=True)  # and not what it is in, which may have been moved away
-        with written_whole(self._file(step)) as (file,):
-            file.write_text(json.dumps(body) + "\n", encoding="utf-8")
-        self._note(body["versions"])
+        self._files.store(step, {name: plain(values) for name, values in part.items()})
         return part
 
     def begun(self, step: str) -> Path:
         """The folder for what a step has begun: models hold what people have in common."""
-        return self._file(step).with_suffix(_BEGUN)
+        return self._files.file(step).with_suffix(_BEGUN)
 
     @property
     def fit(self) -> bool:
         """Whether there are checkpoints, all of them of this study."""
         found = [body for _, body in checkpoints_in(self.folder)]
-        return bool(found) and all(self._fits(body) for body in found)
+        return bool(found) and all(self._files.fits(body) for body in found)
 
-    def _fits(self, body: Any) -> bool:
-        """Whether this is a checkpoint of the study, by this version, as it was written."""
-        return (
-            is_checkpoint(body)
-            and body.get("schema") == SCHEMA
-            and body["study"] == self.study
-            and isinstance(body.get("step"), str)
-            and isinstance(body["records"], dict)
-            and body["checksum"] == checksum_of(body)
-            and body["versions"]["reidrisk"] == versions()["reidrisk"]
-        )
+    @property
+    def _files(self) -> StepFiles:
+        run = {"schema": SCHEMA, "study": self.study}
+        return StepFiles(self.folder, run, self.guests, self.ran_with)
 
-    def _note(self, these: dict[str, str]) -> None:
-        for name, version in these.items():
-            known = self.ran_with.get(name, version).split(", ")
-            self.ran_with[name] = ", ".join(dict.fromkeys([*known, version]))
 
-    def _file(self, step: str) -> Path:
-        short = hashlib.sha256(step.encode()).hexdigest()[:8]
-        safe = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in step)
-        return self.folder / f"{safe[:80]}-{short}.json"
+def _part(records: Any) -> Part:
+    """Records as a step gives them."""
+    hints = get_type_hints(Result)
+    return {name: typed(hints[name], values) for name, values in records.items()}
 
 
 def checkpoints_in(folder: Path) -> Iterator[tuple[Path, Any]]:

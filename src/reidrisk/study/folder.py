@@ -21,12 +21,13 @@ from reidrisk.locks import Lock, locked
 from reidrisk.risk.engine import Engine
 from reidrisk.speech import setting
 from reidrisk.study.analyses.analysis import Part, Step
-from reidrisk.study.checkpoints import STEPS, Checkpoints, checkpoints_in, forget_begun
+from reidrisk.study.checkpoints import Checkpoints, checkpoints_in, forget_begun
 from reidrisk.study.desks import Desk, Watched
 from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.setup import Source
 from reidrisk.study.sound import unsound
+from reidrisk.study.step_files import STEPS
 from reidrisk.study.strict_json import found_json
 from reidrisk.study.study import Keep, Study
 from reidrisk.study.words import guests_of

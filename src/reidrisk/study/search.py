@@ -25,6 +25,9 @@ from reidrisk.study.study import Study
 Measure = Callable[[float], Estimate]
 """The risk at a value."""
 
+MeasureAt = Callable[[float, float], Estimate]
+"""The risk at a value, with an interval of a level."""
+
 NOISE = "noise"
 
 _DIGITS = 100
@@ -57,8 +60,50 @@ class Calibration:
     trials: tuple[Trial, ...]
 
 
+def first_enough(
+    measure: MeasureAt, values: Sequence[float], *, max_risk: float, level: float = 0.95
+) -> Calibration:
+    """The first value that suffices, by halving, with one level for the whole search.
+
+    Each value that is tried may look safe by chance. So the interval of each is made wider, and all
+    of them together hold the truth with the level asked for.
+
+    Args:
+        measure: The risk at a value, with an interval of the level that it is told: called with
+            both. The risk is taken to fall along the values.
+        values: Safest last, each once.
+        max_risk: What the upper end of the risk must not exceed.
+        level: Chance with which all intervals hold the truth.
+
+    Raises:
+        InvalidInput: An interval does not have the level that was asked for.
+
+    Example:
+        >>> from reidrisk.study.search import first_enough
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> def risk(noise, level):
+        ...     seen = rr.TopicsApi(noise=noise, topics=40).observe(people, targets=500, seed=7)
+        ...     return rr.measure(seen, rr.Hamming(), slots=(2,), level=level)[2]
+        >>> found = first_enough(risk, [0.1, 0.3, 0.5, 0.7, 0.9], max_risk=0.03)
+        >>> found.enough.value
+        0.5
+    """
+    each = each_level(level, evaluations(values))
+
+    def told(value: float) -> Estimate:
+        risk = measure(value, each)
+        if risk.level < each:
+            raise InvalidInput(
+                f"the interval at {value:g} has level {risk.level:g} and {each:g} was asked for; "
+                "give the measurement the level that it is called with"
+            )
+        return risk
+
+    return calibrate(told, values, max_risk=max_risk)
+
+
 def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> Calibration:
-    """The first value that suffices, by halving.
+    """The first value that suffices, by halving; `first_enough` takes care of the level too.
 
     Args:
         measure: The risk at a value; taken to fall along the values. Called at most

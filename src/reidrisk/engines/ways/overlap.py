@@ -194,10 +194,10 @@ def search(
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
-    """Memory of the index, and of what each thread keeps of targets and tokens."""
+    """Memory of the index as it is made, and of what each thread keeps of targets and tokens."""
     targets, tokens = len(observations.anonymous), observations.tokens
-    per_thread = targets * (64 + 16 * wanted.by_listing.list_best) + 8 * tokens
-    return 40 * int(observations.anonymous.size) + 16 * tokens + room.threads * per_thread
+    per_thread = targets * (80 + 16 * wanted.by_listing.list_best) + 8 * tokens
+    return 48 * int(observations.anonymous.size) + 25 * tokens + room.threads * per_thread
 
 
 def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> Inverted:

@@ -65,6 +65,21 @@ def refusing_damage(file: Path) -> Iterator[None]:
         raise InvalidInput(f"{file}: the file is damaged; write it again") from None
 
 
+def read_back(file: Path, schema: pa.Schema, rows: int) -> None:
+    """Refuse a file just written that others could not read: its end, and its last rows.
+
+    Types are not compared: Parquet has no dates in seconds, and names the items of lists itself.
+    """
+    from pyarrow import parquet
+
+    with refusing_damage(file), parquet.ParquetFile(file, page_checksum_verification=True) as found:
+        there = (found.schema_arrow.names, found.schema_arrow.metadata, found.metadata.num_rows)
+        if there != (schema.names, schema.metadata, rows):
+            raise pa.ArrowInvalid("it does not hold what was written")
+        if groups := found.metadata.num_row_groups:
+            found.read_row_group(groups - 1)
+
+
 @dataclass(frozen=True)
 class ParquetTable:
     """A Parquet file."""
