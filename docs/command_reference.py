@@ -17,19 +17,17 @@ if TYPE_CHECKING:
 
     from sphinx.application import Sphinx
 
-WIDTH = 100
-
 
 def commands() -> Iterator[tuple[str, list[click.Context]]]:
     """By heading, in the order of the help: a context for each command, groups before their own."""
-    top = click.Context(cli, info_name="reidrisk", max_content_width=WIDTH)
+    top = click.Context(cli, info_name="reidrisk", **cli.context_settings)
     for heading, part in cli.parts.items():
         yield heading, [one for name in part for one in _contexts(top, name)]
 
 
 def _contexts(parent: click.Context, name: str) -> Iterator[click.Context]:
     command = parent.command.get_command(parent, name)  # type: ignore[attr-defined]
-    context = click.Context(command, info_name=name, parent=parent, max_content_width=WIDTH)
+    context = click.Context(command, info_name=name, parent=parent)
     yield context
     if isinstance(command, click.Group):
         for inner in command.list_commands(context):

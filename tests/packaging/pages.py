@@ -77,7 +77,7 @@ def check_command(words, *, whole=True):
     Files need not be there. Unless it is whole, the last option may lack its value, and a command
     of a group may be called by a word in capitals or not at all.
     """
-    command, context = cli, click.Context(cli, info_name="reidrisk")
+    command, context = cli, click.Context(cli, info_name="reidrisk", **cli.context_settings)
     while isinstance(command, click.Group) and words and words[0] not in {"--help", "--version"}:
         found = command.get_command(context, words[0])
         if found is not None:
@@ -88,7 +88,7 @@ def check_command(words, *, whole=True):
             found = command.get_command(context, command.list_commands(context)[0])
             words = words[words[0].isupper() :]
         assert found is not None, f"there is no command {words[0]}"
-        command, context = found, click.Context(found, info_name=found.name)
+        command, context = found, click.Context(found, info_name=found.name, parent=context)
     parser = command.make_parser(context)
     try:
         given, left, _ = parser.parse_args(args=list(words))

@@ -96,7 +96,9 @@ def shown():
 
 def test_every_command_is_in_the_reference(shown):
     assert {"reidrisk gate", "reidrisk study run", "reidrisk release topics"} <= set(shown)
-    assert {path.split()[1] for path in shown} == set(cli.list_commands(click.Context(cli)))
+    assert {path.split()[1] for path in shown} == set(
+        cli.list_commands(click.Context(cli, **cli.context_settings))
+    )
 
 
 def test_the_examples_of_every_command_can_be_typed(shown):

@@ -37,7 +37,7 @@ SETTING_NEEDS = {
 """What an attack may need of a view, and a bound of a setting, in words."""
 
 REACHED = (
-    "How often one random target is named rightly: the average over the targets that could be "
+    "How often one random target is named correctly: the average over the targets that could be "
     "assessed, in which a tie counts as a chance."
 )
 """What the figure of every attack is."""

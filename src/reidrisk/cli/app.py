@@ -29,11 +29,14 @@ _NO_MEMORY = re.compile(
 
 _COMMANDS = {
     "Begin here": {
-        "demo": ("reidrisk.cli.demo:demo", "Tell the whole story, in under a minute."),
+        "demo": (
+            "reidrisk.cli.demo:demo",
+            "Run a whole study on synthetic people, in about a minute.",
+        ),
         "attacks": ("reidrisk.cli.attacks:attacks", "List every attack and bound."),
         "reproduce": (
             "reidrisk.cli.reproducing:reproduce",
-            "Reproduce the paper, ours beside the published.",
+            "Reproduce the paper: our figures beside the published ones.",
         ),
     },
     "A whole study": {
@@ -60,7 +63,7 @@ _COMMANDS = {
         ),
         "plays": (
             "reidrisk.cli.plays:plays",
-            "Measure what two sites learn that each see some items of a person.",
+            "Measure how many people two sites can match if each sees some of their items.",
         ),
         "link": ("reidrisk.cli.linking:link", "Find the people of one table in another."),
         "singling": ("reidrisk.cli.singling:singling", "Show who is alone in a table of people."),
@@ -109,7 +112,7 @@ def cli() -> None:
 
     \b
     Examples:
-      reidrisk demo                    the whole story, in under a minute
+      reidrisk demo                    a whole study on synthetic people, in about a minute
       reidrisk study new               a study file to begin with
       reidrisk inspect FILE            your own data, and the command to run next
     """

@@ -32,7 +32,7 @@ def compare(
     RUN-A and RUN-B are folders of runs, or result.json. Each attack that both tried is compared
     after the most slots that both have; sweeps are left out. Runs that attacked the same people
     with the same seed are compared person by person, which shows much smaller differences;
-    others by their intervals. It is said which, and in what the studies differ.
+    others by their intervals. The output says which, and how the studies differ.
 
     A difference is in points: from 2 % to 3 % is +1 point. For a pipeline that must stop:
     `reidrisk gate RUN-B --compare RUN-A --worse-by 0.5%`.

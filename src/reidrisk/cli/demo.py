@@ -16,7 +16,7 @@ from reidrisk.cli.studies import starter
 @options.max_memory()
 @options.quiet()
 def demo(output: str, *, fresh: bool, quiet: bool) -> None:
-    """Tell the whole story, in under a minute.
+    """Run a whole study on synthetic people, in about a minute.
 
     Synthetic people of the embedded population are attacked. This runs the study file that
     `reidrisk study new` writes, and ends with a report. A folder that holds another run is refused

@@ -82,7 +82,7 @@ def information(
 
     A model learns from some of the users to write what one site is shown, alone and given what the
     other was shown, and is measured on others. So it knows what slots of a row have to do with
-    each other: are they independent, as attacks take them to be that add up slots?
+    each other: are they independent, as attacks that add up slots assume?
 
     \b
     Examples:

@@ -27,8 +27,8 @@ def inspect(file: str, layout: "Layout", *, as_json: bool, quiet: bool) -> None:
     """Show what a file looks like, and the command to run next.
 
     FILE is a table: .csv, .tsv, .txt, .dat, .data (also as .gz or .zip), or .parquet. Its format,
-    its separator, whether it has a header, and what its columns hold are looked for; what you know
-    better you say with options. Users are counted, never shown.
+    its separator, whether it has a header, and what its columns hold are guessed; options override
+    the guesses. Users are counted, never shown.
 
     \b
     Examples:

@@ -125,11 +125,11 @@ def link(
     """Find the people of one table in another.
 
     Finds the users of ANONYMOUS rows among KNOWN ones. In ANONYMOUS the users are the truth, which
-    only the evaluation sees. Who is in KNOWN only is chosen among too. Who is in ANONYMOUS only is
-    a stranger: how many strangers are taken for somebody who is known?
+    only the evaluation sees. People who are only in KNOWN are among those to choose from. People
+    who are only in ANONYMOUS are strangers: how many of them are taken for somebody who is known?
 
     \b
-    Both tables have one of these forms; other names of columns are said with options:
+    Both tables have one of these forms; options name columns that are called otherwise:
       user, item            a row for each item: baskets of any size, without an order
       user, epoch, token    a row for each week, visit, ...: one token in each slot
       user, tokens          lists, with an entry for each slot, empty where nothing was seen (in

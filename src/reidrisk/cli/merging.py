@@ -114,8 +114,8 @@ def merge(parts: tuple[str, ...], output: str, *, as_json: bool, quiet: bool) ->
     """Put the parts of a run together.
 
     PARTS are files that `attack`, `link` or `study` with --part, or `merge`, wrote, or folders of
-    such. In any order and grouping they give the same; all of them give what the run in one go
-    gives, to the byte.
+    such. The result does not depend on their order or grouping; all of them together give what the
+    run in one go gives, to the byte.
 
     \b
     Examples:

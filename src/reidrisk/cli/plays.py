@@ -1,4 +1,4 @@
-"""Plays, purchases, visits: what two sites learn that each see some items of a person."""
+"""Plays, purchases, visits: whom two sites can match if each sees some of their items."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,7 +37,7 @@ def plays(
     attacks: tuple[str, ...], seed: int, output: str | None, layout: "Layout",
     *, by_count: bool, again: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Measure what two sites learn that each see some items of a person.
+    """Measure how many people two sites can match if each sees some of their items.
 
     FILE has a row for each user and item, perhaps with a count: plays, purchases, visits. Each of
     two sites is shown some items of everyone, drawn at random; one of them knows who its visitors

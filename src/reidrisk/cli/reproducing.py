@@ -51,14 +51,14 @@ def reproduce(
     scale: str, seconds: float | None, plays: str | None, files: tuple[tuple[str, str], ...],
     output: str, *, fresh: bool, every: bool, quiet: bool,
 ) -> None:  # fmt: skip
-    """Reproduce the paper, ours beside the published.
+    """Reproduce the paper: our figures beside the published ones.
 
     Every table, figure and exact statement, in order. Each row is marked: reproduced; reproduced on
     the calibrated population, because the data of the authors are not public; different, with the
     reason; not reproducible; or not run, with what was missing. Published results of others follow.
 
     The folder gets reproduction.json and reproduction.html. Every step is kept there as soon as it
-    is done: the same command goes on where it stopped.
+    is done: the same command resumes where it stopped.
 
     \b
     Examples:

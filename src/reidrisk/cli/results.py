@@ -41,8 +41,8 @@ def report(
     """Write the report of a run.
 
     RUN is a run's folder or a result.json. The report is one page that needs no network. What the
-    sign-off says beside the figures comes from [signoff] of the study file; what is not said there
-    becomes a line to write on.
+    sign-off says beside the figures comes from [signoff] of the study file; anything missing
+    becomes a line to fill in by hand.
 
     \b
     Examples:
@@ -81,8 +81,8 @@ def report(
 @click.option("--worst-tenth", type=options.SHARE,
               help="The highest mean risk of the tenth of users who are most at risk.")  # fmt: skip
 @click.option("--false-claims", type=options.SHARE,
-              help="The most strangers that may be accused by attackers who mean to accuse no "
-              "more.")  # fmt: skip
+              help="The most strangers that may be accused by attackers who aim to accuse no "
+              "more than that.")  # fmt: skip
 @click.option("--compare", "last", type=click.Path(), metavar="RUN",
               help="A run that this one may not be worse than; needs --worse-by.")  # fmt: skip
 @click.option("--worse-by", type=options.SHARE,

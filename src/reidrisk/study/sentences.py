@@ -4,7 +4,7 @@ NOT_COVERED = (
     "Attackers who know more than is stated: names, addresses, times of visits, other releases.",
     "What else is learned about a person who is not named: traits may leak without identity.",
     "Harm to people who are named wrongly.",
-    "Changes of people and of the release after the data were made.",
+    "Changes in people or in the release after the data were collected.",
 )
 
 

@@ -37,7 +37,7 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         sentences.append(
             f"Attackers do not know {100 * study.strangers:.4g} % of all users, chosen at random: "
             "these are strangers, and like everybody else in all but that. Every figure but those "
-            "on strangers is of people whom the attacker knows."
+            "on strangers is about people whom the attacker knows."
         )
     if study.training:
         sentences.append(
@@ -78,7 +78,7 @@ def _of_tables(tables: Linked) -> list[str]:
     if tables.strangers:
         sentences.append(
             f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "
-            "targets: every figure but those on strangers is of people whom the attacker knows."
+            "targets: every figure but those on strangers is about people whom the attacker knows."
         )
     if tables.known_only:
         sentences.append(

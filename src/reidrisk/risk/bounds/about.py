@@ -7,7 +7,7 @@ from reidrisk.estimates.estimate import Side
 ANYONE = "any attacker who names a person by what one site is shown of them"
 """Whom most upper bounds cover."""
 
-RANDOM_USER = "How often one random user is named rightly by what one site is shown of them."
+RANDOM_USER = "How often one random user is named correctly by what one site is shown of them."
 """What most bounds bound."""
 
 WHICHEVER = "Over all users, or over those whom attacks can assess, whichever is larger."

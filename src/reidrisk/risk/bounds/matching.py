@@ -15,7 +15,7 @@ ABOUT = About(
     needs=("release", "people", "seed"),
     assumes=f"Every user is shown once, and {AS_IT_SAYS}.",
     bounds=(
-        "What share of users is named rightly, on average, if everybody is named at once. "
+        "What share of users is named correctly, on average, if everybody is named at once. "
         f"{WHICHEVER}"
     ),
     holds_for=(
@@ -23,7 +23,7 @@ ABOUT = About(
     ),
     limits=(
         f"{ONLY_SMALL} It need not be reached: it counts rows that differ, as if each of them were "
-        "named rightly once. It does not cover an attacker who sees rows of several sites and "
+        "named correctly once. It does not cover an attacker who sees rows of several sites and "
         "knows that they are one person's."
     ),
     cost=SMALL_COST,

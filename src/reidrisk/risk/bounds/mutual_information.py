@@ -13,7 +13,7 @@ ABOUT = About(
     needs=("shared_bits",),
     assumes="The people at hand are drawn at random from the population whose bits were computed.",
     bounds=(
-        "How often one random user is named rightly, on average over people drawn from the "
+        "How often one random user is named correctly, on average over people drawn from the "
         "population."
     ),
     holds_for="attackers who know of each user only what one site is shown",
