@@ -39,7 +39,7 @@ def run(*words, **settings):
 
 def files(folder):
     """Names of all files in a folder, but for what Python, Sphinx and notebooks leave there."""
-    left = {"__pycache__", "_build", ".ipynb_checkpoints"}
+    left = {"__pycache__", "_build", "_pictures", ".ipynb_checkpoints"}
     found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
     return {str(name) for name in found if not left & {*name.parts}}
 
