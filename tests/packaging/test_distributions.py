@@ -5,6 +5,7 @@ needs: a library that we use and do not name is absent there.
 """
 
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -38,10 +39,15 @@ def run(*words, **settings):
 
 
 def files(folder):
-    """Names of all files in a folder, but for what Python, Sphinx and notebooks leave there."""
-    left = {"__pycache__", "_build", "_pictures", ".ipynb_checkpoints"}
+    """Names of all files in a folder, but for what tools leave there: often hidden, or drawn."""
+    left = {"__pycache__", "_build", "_pictures"}
     found = (file.relative_to(folder) for file in folder.rglob("*") if file.is_file())
-    return {str(name) for name in found if not left & {*name.parts}}
+    hidden = re.compile(r"(^|/)\.")
+    return {
+        name.as_posix()
+        for name in found
+        if not left & {*name.parts} and not hidden.search(name.as_posix())
+    }
 
 
 @dataclass(frozen=True)
