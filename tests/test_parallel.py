@@ -114,9 +114,9 @@ def test_an_interrupt_ends_work_that_listens(work):
 
 def test_an_interrupt_does_not_wait_for_work_that_does_not_listen(monkeypatch):
     monkeypatch.setattr(parallel, "_MOMENT", 0.01)
-    let_go = threading.Event()
+    let_go, before = threading.Event(), set(threading.enumerate())
     interrupted(lambda: let_go.wait(timeout=60))
-    (left,) = (one for one in threading.enumerate() if one is not threading.main_thread())
+    (left,) = set(threading.enumerate()) - before
     assert left.daemon
     let_go.set()
     left.join(timeout=10)

@@ -341,9 +341,10 @@ def test_nobody_is_told_of_rows_that_come_after_an_interrupt(monkeypatch):
         next(blocks)
 
     rows = TokenRows(values(), tokens=TOKENS)
+    before = set(threading.enumerate())
     with pytest.raises(KeyboardInterrupt):
         passes.over_here(rows, work, max, most=100, threads=1, done=told.append)
-    (left,) = (one for one in threading.enumerate() if one is not threading.main_thread())
+    (left,) = set(threading.enumerate()) - before
     let_go.set()
     left.join(timeout=10)
     assert not left.is_alive()
