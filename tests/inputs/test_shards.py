@@ -6,6 +6,7 @@ import pytest
 from pyarrow import parquet
 
 from reidrisk.errors import InvalidInput
+from reidrisk.inputs.formats.parquet import read_back
 from reidrisk.inputs.shards import NUMBERS, Numbers, ShardWriter, numbers_of
 
 RANDOM = np.random.default_rng(5)
@@ -69,3 +70,13 @@ def test_a_damaged_note_is_refused(tmp_path, note):
     with pytest.raises(InvalidInput, match=r"a\.parquet: the note reidrisk:numbers is damaged"):
         numbers_of(tmp_path / "a.parquet", {NUMBERS: note})
     assert numbers_of(tmp_path / "a.parquet", None) is None
+
+
+def test_a_file_of_other_types_is_not_what_was_written(tmp_path):
+    file, rows = tmp_path / "rows.parquet", pa.table({"user": pa.array([1, 2], pa.int32())})
+    parquet.write_table(rows, file)
+    read_back(file, rows.schema, 2)
+    wider = pa.schema([("user", pa.int64())])
+    read_back(file, wider, 2, types=False)
+    with pytest.raises(InvalidInput, match="the file is damaged"):
+        read_back(file, wider, 2)

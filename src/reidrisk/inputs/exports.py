@@ -447,4 +447,4 @@ def _write(
             writer.write_batch(pa.record_batch(columns, schema=schema))
             rows += len(columns[0])
     if suffix == ".parquet":
-        read_back(file, schema, rows)
+        read_back(file, schema, rows, types=False)

@@ -14,6 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import left_over, writable
 from reidrisk.locks import Lock
 from reidrisk.report.writing import is_other
+from reidrisk.reproduction.budget import GUESTS
 from reidrisk.reproduction.chapter import Row
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA
 from reidrisk.speech import setting
@@ -21,8 +22,6 @@ from reidrisk.study.folder import first_difference
 from reidrisk.study.result import plain, typed
 from reidrisk.study.step_files import STEPS, StepFiles, as_written
 from reidrisk.study.strict_json import found_json
-
-GUESTS = ("torch",)
 
 
 @dataclass(frozen=True)

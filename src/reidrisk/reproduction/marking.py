@@ -3,12 +3,20 @@
 from fractions import Fraction
 
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction.chapter import Mark
+from reidrisk.reproduction.chapter import Mark, Row
 
 
 def exact(published: Fraction | float, ours: Fraction | float) -> Mark:
     """Of an exact statement: equal, or not."""
     return "reproduced" if ours == published else "differs"
+
+
+def no_difference(
+    where: str, what: str, largest: Fraction | float, why: str, slip: str = ""
+) -> Row:
+    """A row of an exact statement: the largest difference that was found, which should be none."""
+    ours = Estimate.computed(float(largest))
+    return Row(where, what, "0", ours, "", exact(0, largest), why, slip)
 
 
 def measured(

@@ -10,6 +10,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.files import existing_file, keep_inputs, made_folder, sha256_of, written_whole
 from reidrisk.locks import locked
 from reidrisk.reproduction import chapters
+from reidrisk.reproduction.budget import GUESTS
 from reidrisk.reproduction.chapter import Row, Scale, Step
 from reidrisk.reproduction.kept import Kept
 from reidrisk.reproduction.record import PAGE, RECORD, Part, Reproduction
@@ -149,7 +150,7 @@ def _described(scale: Scale, inputs: dict[str, str]) -> dict[str, Any]:
         "seconds": scale.seconds,
         "seed": scale.seed,
         "inputs": inputs,
-        "torch": versions(("torch",)).get("torch", ""),
+        "torch": versions(GUESTS).get("torch", ""),
     }
 
 

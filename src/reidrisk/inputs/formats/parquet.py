@@ -65,16 +65,26 @@ def refusing_damage(file: Path) -> Iterator[None]:
         raise InvalidInput(f"{file}: the file is damaged; write it again") from None
 
 
-def read_back(file: Path, schema: pa.Schema, rows: int) -> None:
+def read_back(file: Path, schema: pa.Schema, rows: int, *, types: bool = True) -> None:
     """Refuse a file just written that others could not read: its end, and its last rows.
 
-    Types are not compared: Parquet has no dates in seconds, and names the items of lists itself.
+    Args:
+        file: Which.
+        schema: Of what was written.
+        rows: How many were written.
+        types: Whether types must be the same, too: not of tables of others, since Parquet has no
+            dates in seconds, and names the items of lists itself.
     """
     from pyarrow import parquet
 
     with refusing_damage(file), parquet.ParquetFile(file, page_checksum_verification=True) as found:
-        there = (found.schema_arrow.names, found.schema_arrow.metadata, found.metadata.num_rows)
-        if there != (schema.names, schema.metadata, rows):
+        there = found.schema_arrow
+        same = (
+            there.equals(schema, check_metadata=True)
+            if types
+            else (there.names, there.metadata) == (schema.names, schema.metadata)
+        )
+        if not same or found.metadata.num_rows != rows:
             raise pa.ArrowInvalid("it does not hold what was written")
         if groups := found.metadata.num_row_groups:
             found.read_row_group(groups - 1)

@@ -7,7 +7,7 @@ from functools import partial
 from reidrisk import theory
 from reidrisk.estimates import Estimate
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact
+from reidrisk.reproduction.marking import claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices, rule
 from reidrisk.theory import reference
 
@@ -36,14 +36,11 @@ def constant(seed: int) -> Row:
         users = len(rows)
         counted = reference.matching_accuracy(rows, lambda seen: [0] * len(seen))
         largest = max(largest, abs(float(counted - Fraction(1, users))))
-    return Row(
-        where="Section 3",
-        what="A constant rule has matching accuracy 1/n: largest difference",
-        published="0",
-        ours=Estimate.computed(largest),
-        unit="",
-        mark=exact(0.0, largest),
-        why=f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
+    return no_difference(
+        "Section 3",
+        "A constant rule has matching accuracy 1/n: largest difference",
+        largest,
+        f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
     )
 
 
@@ -95,14 +92,11 @@ def one_by_one(seed: int) -> Row:
         largest = max(largest, abs(float(alone - together)))
         if gap(ours, alone) > ROUNDING:
             largest = max(largest, gap(ours, alone))
-    return Row(
-        where="Lemma 4",
-        what="A rule for one user, used for every position, keeps its accuracy: largest difference",
-        published="0",
-        ours=Estimate.computed(largest),
-        unit="",
-        mark=exact(0.0, largest),
-        why=f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
+    return no_difference(
+        "Lemma 4",
+        "A rule for one user, used for every position, keeps its accuracy: largest difference",
+        largest,
+        f"{_WHERE}; all outcomes and orders were enumerated in exact fractions.",
     )
 
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from reidrisk import theory
 from reidrisk.estimates import Estimate
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact
+from reidrisk.reproduction.marking import claimed, no_difference
 from reidrisk.reproduction.small_worlds import Rows, chances, floats, gap, matrices, rule
 from reidrisk.theory import reference
 
@@ -41,14 +41,11 @@ def accuracy(seed: int) -> Row:
         )
         ours = theory.rule_accuracy(floats(rows), named)
         largest = max(largest, gap(ours, counted), abs(float(trace / len(rows) - counted)))
-    return Row(
-        where="Lemma 1",
-        what="The accuracy of a rule A is tr(P Aᵀ)/n: largest difference from counting every case",
-        published="0",
-        ours=Estimate.computed(largest),
-        unit="",
-        mark=exact(0.0, largest),
-        why=f"{_WHERE}; every case was enumerated in exact fractions.",
+    return no_difference(
+        "Lemma 1",
+        "The accuracy of a rule A is tr(P Aᵀ)/n: largest difference from counting every case",
+        largest,
+        f"{_WHERE}; every case was enumerated in exact fractions.",
     )
 
 
@@ -63,25 +60,18 @@ def full_information(seed: int) -> tuple[Row, Row]:
             attained, abs(theory.rule_accuracy(array, theory.optimal_rule(array)) - ours)
         )
     return (
-        Row(
-            where="Corollary 1",
-            what="No rule is better than the sum of the column maxima over n: largest difference "
+        no_difference(
+            "Corollary 1",
+            "No rule is better than the sum of the column maxima over n: largest difference "
             "from the best of all rules",
-            published="0",
-            ours=Estimate.computed(bound),
-            unit="",
-            mark=exact(0.0, bound),
-            why=f"{_WHERE}; every possible rule was tried, in exact fractions.",
+            bound,
+            f"{_WHERE}; every possible rule was tried, in exact fractions.",
         ),
-        Row(
-            where="Corollary 1",
-            what="An attacker who knows P attains it by naming a maximiser of each column: largest "
-            "loss",
-            published="0",
-            ours=Estimate.computed(attained),
-            unit="",
-            mark=exact(0.0, attained),
-            why=f"{_WHERE}.",
+        no_difference(
+            "Corollary 1",
+            "An attacker who knows P attains it by naming a maximiser of each column: largest loss",
+            attained,
+            f"{_WHERE}.",
         ),
     )
 

@@ -10,7 +10,7 @@ from reidrisk import theory
 from reidrisk.estimates import Estimate
 from reidrisk.randomness import uniforms
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact
+from reidrisk.reproduction.marking import claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices
 from reidrisk.theory import reference
 
@@ -165,13 +165,9 @@ def information_flow(seed: int) -> Row:
             gap(theory.bayes_vulnerability(array), counted),
             gap(theory.random_user_optimum(array), counted),
         )
-    return Row(
-        where="Section 6.5",
-        what="The Bayes vulnerability with a uniform prior is the best accuracy: largest "
-        "difference",
-        published="0",
-        ours=Estimate.computed(largest),
-        unit="",
-        mark=exact(0.0, largest),
-        why=f"{_WHERE}; the vulnerability was computed from its definition in exact fractions.",
+    return no_difference(
+        "Section 6.5",
+        "The Bayes vulnerability with a uniform prior is the best accuracy: largest difference",
+        largest,
+        f"{_WHERE}; the vulnerability was computed from its definition in exact fractions.",
     )

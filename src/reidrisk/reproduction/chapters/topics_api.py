@@ -13,7 +13,7 @@ from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi, popularity
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact, measured
+from reidrisk.reproduction.marking import claimed, exact, measured, no_difference
 from reidrisk.reproduction.small_worlds import gap
 from reidrisk.reproduction.top_sets import Score, TopSets
 
@@ -130,8 +130,9 @@ def popularity_rows(seed: int) -> tuple[Row, Row, Row]:
     held = mean_of_credits(within)
     drawn = f"{SAMPLES} samples (fixed seeds) of {SAMPLE:,} users of the calibrated population"
     return (
-        Row("Lemma 10", "The estimate of popularity is unbiased: largest difference of its mean",
-            "0", Estimate.computed(float(worst)), "", exact(0, worst),
+        no_difference(
+            "Lemma 10", "The estimate of popularity is unbiased: largest difference of its mean",
+            worst,
             f"{WORLDS} small random worlds (fixed seed), 5 topics, sets of 2; in fractions."),
         Row("Lemma 10", "The same by simulation: largest deviation of a mean, in standard errors",
             "0 but for chance", Estimate.computed(bias, "simulated"), "",
@@ -267,16 +268,19 @@ def pairs(seed: int) -> tuple[Row, ...]:
     sums = float(np.max(np.abs(table.sum(axis=1) - popular - (TOP - 1) * popular)))
     worlds = f"{WORLDS} small random worlds (fixed seed) of 5 topics, sets of 3; in exact fractions"
     return (
-        Row("Proposition 1", "Σ p[o'] over the other topics is k - p[o]: largest difference", "0",
-            Estimate.computed(float(singles)), "", exact(0, singles), f"{worlds}.",
+        no_difference(
+            "Proposition 1", "Σ p[o'] over the other topics is k - p[o]: largest difference",
+            singles, f"{worlds}.",
             "The indicator inside the first sum of the proof is for o; o' is meant."),
-        Row("Proposition 1", "Σ P(o and o' in S) over the other topics is (k-1) p[o]: largest "
-            "difference", "0", Estimate.computed(float(doubles)), "", exact(0, doubles),
+        no_difference(
+            "Proposition 1", "Σ P(o and o' in S) over the other topics is (k-1) p[o]: largest "
+            "difference", doubles,
             f"{worlds}; in the calibrated population of 349 topics {sums:.1g}, by rounding.",
             "The proof ends “by taking expectation of” an equation that is the result itself; the "
             "first identity of the proof is meant."),
-        Row("Lemma 11", "If P(o in S | o' in S) depends on o alone, it is (k-1)p/(k-p): largest "
-            "difference", "0", Estimate.computed(float(alike)), "", exact(0, alike),
+        no_difference(
+            "Lemma 11", "If P(o in S | o' in S) depends on o alone, it is (k-1)p/(k-p): largest "
+            "difference", alike,
             "5 topics, sets of 3, all equally likely; in exact fractions.",
             "The assumption is narrower than it looks. P(o and o' in S) is the same both ways, so "
             "p[o'] a(o) = p[o] a(o'), and with a = (k-1)p/(k-p) all topics are equally popular. "
