@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 CORES := -n auto --dist worksteal
 PYTHONS := 3.11 3.12 3.13
 # Where libraries meet us: the terminal, files, records, pages, matrices, compiled loops, and what is loaded when.
-OLDEST := tests/cli/test_app.py tests/cli/test_studies.py tests/cli/test_linking.py tests/inputs tests/study/test_result.py tests/study/test_comparing.py tests/report tests/theory/test_matrix.py \
+OLDEST := tests/cli/test_app.py tests/cli/test_study.py tests/cli/test_link.py tests/io tests/study/test_result.py tests/study/test_compare.py tests/report tests/theory/test_matrix.py \
   tests/estimates/test_credits.py tests/engines/test_local.py tests/packaging/test_kernel_cache.py tests/packaging/test_public_names.py tests/packaging/test_start.py
 # Where an environment is made anew: what it installs, or the version that it says it has.
 INSTALLED := pyproject.toml src/reidrisk/__init__.py

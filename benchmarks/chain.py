@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.worlds import exact_bits
 from reidrisk.information.sequences import SequenceChances, _site
-from reidrisk.people.population import synthetic_topics
+from reidrisk.people.synthetic import synthetic_topics
 
 NOISE, TESTED, HELD_OUT, BLOCK = 0.05, 20_000, 5_000, 2_048
 MANY, MORE = 200_000, 1_600_000

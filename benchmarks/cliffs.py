@@ -9,8 +9,8 @@ import numpy as np
 
 from benchmarks.tools import table
 from benchmarks.worlds import SAME, TOKENS, people, popularity
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.observations import Observations
 from reidrisk.scores import TokenWeights
 
 USERS, TARGETS = 120_000, 1_000

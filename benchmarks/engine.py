@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.tools import seconds, table
 from benchmarks.worlds import SLOTS, TOKENS, people, popularity, typed_people
+from reidrisk.core.parallel import cores
 from reidrisk.engines import LocalEngine
-from reidrisk.parallel import cores
 from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights
 
 USERS, TARGETS, COMPARED = 10_000_000, 10_000, 200

@@ -12,7 +12,7 @@ from benchmarks.engine import likelihoods
 from benchmarks.tools import figures, table
 from benchmarks.worlds import typed_people
 from reidrisk.engines import LocalEngine
-from reidrisk.engines.ways import definition
+from reidrisk.engines.strategies import definition
 from reidrisk.scores import TypeMixture
 
 USERS, TARGETS, FEW = 200_000, 1_000, 12

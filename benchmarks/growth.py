@@ -14,8 +14,8 @@ import reidrisk as rr
 from benchmarks.tools import figures
 from benchmarks.worlds import type_mixture
 from reidrisk.attacks import TokenTable, View
-from reidrisk.drawing import FILE, chart, config, layer, of
 from reidrisk.engines import LocalEngine
+from reidrisk.plotting import FILE, chart, config, layer, of
 
 BASE = {"users": 400_000, "targets": 2_000, "slots": 8, "tokens": 349}
 GROWING = {

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 import reidrisk as rr
-from reidrisk.drawing import FILE, chart, config, log_ticks
 from reidrisk.people.interests import shown_pairs
+from reidrisk.plotting import FILE, chart, config, log_ticks
 
 CHART = Path(__file__).parents[1] / "docs" / "concepts" / "information.svg"
 POPULATIONS = {500: 40, 2_000: 40, 10_000: 20, 50_000: 10, 200_000: 5}

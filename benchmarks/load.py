@@ -21,11 +21,11 @@ import numpy as np
 import reidrisk as rr
 from benchmarks.tools import figures
 from benchmarks.worlds import type_mixture
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows, TokenRows
 from reidrisk.data import synthetic_topics
 from reidrisk.engines import LocalEngine
 from reidrisk.engines.memory import Room
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows, TokenRows
 from reidrisk.scores import OverlapWeights, TokenTable
 
 TOPICS, FEW, MIB = 349, 4096, 1 << 20
@@ -221,7 +221,7 @@ attacks = ["hamming", "weighted-hamming"{more}]
 
 def search(name):
     """Run a search to its end; what memory it said it needs and took, and how progress moved."""
-    from reidrisk.cli.stopping import stoppable
+    from reidrisk.cli.signals import stoppable
 
     go = SEARCHES[name]()
     said, moments = [0], []

@@ -11,9 +11,9 @@ import numpy as np
 
 from benchmarks.tools import figures, table
 from benchmarks.worlds import typed_people
+from reidrisk.core.matches import Wanted
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.ways.mixture import bytes_needed
-from reidrisk.matches import Wanted
+from reidrisk.engines.strategies.mixture import bytes_needed
 from reidrisk.scores import TypeMixture
 
 USERS, TARGETS, FEW = 1_000_000, 1_000, 6

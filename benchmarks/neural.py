@@ -17,7 +17,7 @@ from reidrisk.attacks.neural import Neural
 from reidrisk.attacks.pair_network import PairNetwork
 from reidrisk.estimates import mean_of_credits
 from reidrisk.information.sequences import SequenceChances
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.risk.fitting import Fitted
 from reidrisk.scores import GRID, Shortlisted
 from reidrisk.scores.shortlisted import is_listed

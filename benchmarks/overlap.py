@@ -12,9 +12,9 @@ import scipy.sparse as sp
 from benchmarks.tools import seconds, table
 from benchmarks.worlds import draw, popularity
 from reidrisk.attacks import Overlap, RarityOverlap, View
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
 
 USERS, TARGETS, ITEMS, SIZE = 1_000_000, 10_000, 100_000, 50
 PEER_TARGETS, BLOCK = 200, 1 << 15

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks.tools import figures, spent, table
-from reidrisk.cli.studies import starter
-from reidrisk.drawing import PAGE
+from reidrisk.cli.study import starter
+from reidrisk.core.sanitize import cleaned
 from reidrisk.engines import LocalEngine
+from reidrisk.plotting import PAGE
 from reidrisk.report import charts, page
 from reidrisk.report.sections import sections
 from reidrisk.study.stored import Stored
 from reidrisk.study.toml import study_file
-from reidrisk.visible import cleaned
 
 SMALL = """
 title = "Small"

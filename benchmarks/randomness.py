@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.tools import seconds, table
-from reidrisk.randomness import reference_uniforms, uniforms
+from reidrisk.core.randomness import reference_uniforms, uniforms
 
 DRAWS = 10**8
 SAMPLE = 1000

@@ -19,7 +19,7 @@ from benchmarks import cold, growth, memory
 from benchmarks.comparison import Comparison
 from benchmarks.peers import QUESTIONS, environment
 from benchmarks.tools import machine
-from reidrisk.files import written_whole
+from reidrisk.core.files import written_whole
 
 HERE = Path(__file__).parent
 PEER_HEADINGS = ("question", "size", "ours", "s", "peer", "s", "ours / peer", "of processors",

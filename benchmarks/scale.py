@@ -17,11 +17,11 @@ import numpy as np
 import reidrisk as rr
 from benchmarks.tools import figures, seconds, spent, table
 from benchmarks.worlds import type_mixture
+from reidrisk.core.mapreduce import over_rows
+from reidrisk.core.packing import packed
+from reidrisk.core.rows import TokenRows
 from reidrisk.data import read_linked, synthetic_topics
 from reidrisk.engines import LocalEngine
-from reidrisk.packing import packed
-from reidrisk.passes import over_rows
-from reidrisk.rows import TokenRows
 
 USERS = (250_000, 2_000_000)
 TARGETS, SLOTS, FEW = 10_000, 8, 1_000

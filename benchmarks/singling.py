@@ -7,11 +7,11 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from benchmarks.tools import seconds, table
-from reidrisk.inputs.sources import Source
-from reidrisk.risk.known_points.points import Points
-from reidrisk.risk.singling_out import singling
-from reidrisk.risk.singling_out.contributions import counted
-from reidrisk.risk.singling_out.groups import coded, keys, numbered
+from reidrisk.io.provenance import Source
+from reidrisk.risk.tables.singling import singling
+from reidrisk.risk.tables.singling.contributions import counted
+from reidrisk.risk.tables.singling.groups import coded, keys, numbered
+from reidrisk.risk.tables.unicity.points import Points
 
 PEOPLE = 1_000_000
 USERS, ITEMS, EACH, TARGETS = 1_000_000, 400_000, 50, 10_000

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from reidrisk.core.observations import Observations
 from reidrisk.data import SequenceChances, synthetic_topics
-from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi
 from reidrisk.scores import TypeMixture
 

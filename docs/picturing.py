@@ -28,7 +28,7 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 import reidrisk
-from reidrisk.drawing import FILE, Look, config
+from reidrisk.plotting import FILE, Look, config
 from reidrisk.report.charts import svg
 
 WIDTH = 700

@@ -14,8 +14,8 @@ import numpy as np
 from numba.cloudpickle import CloudPickler
 
 from reidrisk import LocalEngine
-from reidrisk.packing import packed, unpacked
-from reidrisk.passes import ROWS_AT_A_TIME, Elsewhere, unit
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Elsewhere, unit
+from reidrisk.core.packing import packed, unpacked
 
 FEW = 1
 """Rows that may be asked for as a block."""

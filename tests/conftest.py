@@ -5,7 +5,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-from reidrisk.engines.ways import few
+from reidrisk.engines.strategies import dense
 
 # The first call of a kernel compiles it, which no deadline survives; the seed is fixed in CI.
 settings.register_profile("default", deadline=None, derandomize=True, max_examples=100)
@@ -20,5 +20,5 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def _small_worlds_are_searched_like_large_ones():
     """Kernels are tested on few people: in these tests there are never too few for them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(few, "MOST_CELLS", 0)
+        patch.setattr(dense, "MOST_CELLS", 0)
         yield

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from reidrisk.parallel import listen
+from reidrisk.core.parallel import listen
 
 
 def interrupt_main() -> None:

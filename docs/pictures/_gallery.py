@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 from reidrisk.report import comparing, singling, unicity
-from reidrisk.report.parts import Exhibit
+from reidrisk.report.exhibits import Exhibit
 from reidrisk.report.sections import sections
 
 _PAGE = Path(__file__).parents[1] / "gallery.md"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Chart, Look, by_attack, chart, fixed, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Look, by_attack, chart, fixed, layer, of, settings
 
 Rows = Sequence[Mapping[str, Any]]
 

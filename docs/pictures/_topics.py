@@ -3,7 +3,7 @@
 import functools
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 from reidrisk.report.sections import sections
 from reidrisk.study import Repeats
 

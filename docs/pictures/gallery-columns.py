@@ -2,7 +2,7 @@
 
 from pictures._gallery import draw, exhibit
 
-from reidrisk.report.parts import Exhibit
+from reidrisk.report.exhibits import Exhibit
 
 __all__ = ["compute", "draw"]
 

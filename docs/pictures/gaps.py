@@ -7,7 +7,7 @@ from pictures._lines import lines
 
 import reidrisk as rr
 from reidrisk.attacks import Gaps
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _AWAY = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 _NOISE = 0.3

@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import level, lines
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _USERS = (500, 1_000, 2_000, 5_000, 10_000, 20_000)
 

@@ -6,8 +6,8 @@ import numpy as np
 from pictures._lines import level, lines
 from scipy.special import gammaln
 
-from reidrisk.drawing import Chart, Look
 from reidrisk.estimates import mean_of_credits
+from reidrisk.plotting import Chart, Look
 
 _TARGETS = 1_000
 _MOST = 90

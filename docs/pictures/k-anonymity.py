@@ -6,7 +6,7 @@ import numpy as np
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _USERS = 2_400
 _SIZES = (2, 3, 5, 8, 12, 20, 30, 60)

@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _WEEKS = (1, 2, 3, 4, 6, 8)
 _SAID = {

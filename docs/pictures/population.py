@@ -3,7 +3,7 @@
 from typing import Any
 
 from reidrisk.data import Interests
-from reidrisk.drawing import PERCENT, Chart, Look, by_attack, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Look, by_attack, chart, layer, of, settings
 
 _TYPES = (0, 1, 2)
 _RANKS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320)

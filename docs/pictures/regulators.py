@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.drawing import PERCENT, Chart, Look, chart, layer, marked, of, settings
+from reidrisk.plotting import PERCENT, Chart, Look, chart, layer, marked, of, settings
 
 _GROUPS = {"Au": 1, "Bern": 2, "Chur": 5}
 _TIMES = 2

@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.drawing import PERCENT, Chart, Look, chart, fixed, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Look, chart, fixed, layer, of, settings
 from reidrisk.releases import observe, prepared, utility
 
 _ITEMS = rr.ItemSamples(samples=4)

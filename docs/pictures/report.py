@@ -12,7 +12,7 @@ from pictures._topics import exhibit, studied
 from picturing import LOOKS
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]

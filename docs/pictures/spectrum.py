@@ -2,7 +2,7 @@
 
 from pictures._topics import exhibit
 
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 
 def compute() -> str:

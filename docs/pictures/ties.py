@@ -6,7 +6,7 @@ import numpy as np
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.drawing import Chart, Look
+from reidrisk.plotting import Chart, Look
 
 _WEEKS = (1, 2, 3, 4, 6, 8)
 _BROKEN = ("always luckily", "at random: the mean credit", "never luckily")

@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.drawing import PERCENT, Chart, Look, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Look, chart, layer, of, settings
 
 _RULES = {
     "as in the paper": rr.TopicsApi(),

@@ -11,7 +11,7 @@ docstrings take two lines for granted: `import numpy as np` and `import reidrisk
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk import (
@@ -35,14 +35,15 @@ if TYPE_CHECKING:
         TypeAware,
         WeightedHamming,
     )
+    from reidrisk.core.matches import Matches
+    from reidrisk.core.observations import Observations
+    from reidrisk.core.randomness import uniforms
+    from reidrisk.core.rows import BagRows, SetRows, TokenRows
     from reidrisk.engines import LocalEngine, ReferenceEngine
     from reidrisk.engines.spark import SparkEngine
     from reidrisk.errors import InvalidInput, MissingExtra, ReidriskError, TooLarge
     from reidrisk.estimates import Estimate
-    from reidrisk.inputs.parquet_rows import ParquetRows
-    from reidrisk.matches import Matches
-    from reidrisk.observations import Observations
-    from reidrisk.randomness import uniforms
+    from reidrisk.io.parquet_rows import ParquetRows
     from reidrisk.releases import (
         Cohorts,
         Generalised,
@@ -64,7 +65,6 @@ if TYPE_CHECKING:
         spectrum,
         unicity,
     )
-    from reidrisk.rows import BagRows, SetRows, TokenRows
     from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
     from reidrisk.study import Result, Study, compare, explain
     from reidrisk.theory import RepresentationMatrix
@@ -85,10 +85,10 @@ else:
             "engines.spark": ("SparkEngine",),
             "errors": ("InvalidInput", "MissingExtra", "ReidriskError", "TooLarge"),
             "estimates": ("Estimate",),
-            "inputs.parquet_rows": ("ParquetRows",),
-            "matches": ("Matches",),
-            "observations": ("Observations",),
-            "randomness": ("uniforms",),
+            "io.parquet_rows": ("ParquetRows",),
+            "core.matches": ("Matches",),
+            "core.observations": ("Observations",),
+            "core.randomness": ("uniforms",),
             "risk": (
                 "measure",
                 "measure_guesses",
@@ -110,7 +110,7 @@ else:
                 "TopicsApi",
                 "popularity",
             ),
-            "rows": ("BagRows", "SetRows", "TokenRows"),
+            "core.rows": ("BagRows", "SetRows", "TokenRows"),
             "scores": ("OverlapWeights", "TokenTable", "TokenWeights", "TypeMixture"),
             "study": ("Result", "Study", "compare", "explain"),
             "theory": ("RepresentationMatrix",),

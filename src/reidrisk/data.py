@@ -1,32 +1,32 @@
 """People and what sites saw of them: synthetic ones, and the border to files."""
 
-from reidrisk.information.fit import PopulationFit, SequenceTarget, fit_population
+from reidrisk.information.population_fit import PopulationFit, SequenceTarget, fit_population
 from reidrisk.information.sequences import (
     SequenceChances,
     SequenceInformation,
     sequence_information,
 )
-from reidrisk.inputs.assembly import Choices, make_profiles
-from reidrisk.inputs.authors.simulator import read_tfrecord_observations, read_tfrecord_profiles
-from reidrisk.inputs.authors.weights import TokenDistances, read_token_weights, write_token_weights
-from reidrisk.inputs.exports import (
+from reidrisk.io.assembly import Choices, make_profiles
+from reidrisk.io.authors.simulator import read_tfrecord_observations, read_tfrecord_profiles
+from reidrisk.io.authors.weights import TokenDistances, read_token_weights, write_token_weights
+from reidrisk.io.export import (
     write_observations,
     write_profiles,
     write_tfrecord_observations,
     write_tfrecord_profiles,
     write_top_sets,
 )
-from reidrisk.inputs.histories import Epochs, read_histories
-from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.linked import Linked, read_linked, read_observations
-from reidrisk.inputs.people_files import PeopleFiles, open_profiles
-from reidrisk.inputs.plays import plays_layout, read_plays
-from reidrisk.inputs.tables import read_profiles, read_taxonomy
-from reidrisk.inputs.topic_tree import TopicTree, read_topic_tree
+from reidrisk.io.histories import Epochs, read_histories
+from reidrisk.io.layouts import Layout
+from reidrisk.io.linked import Linked, read_linked, read_observations
+from reidrisk.io.people_files import PeopleFiles, open_profiles
+from reidrisk.io.plays import plays_layout, read_plays
+from reidrisk.io.tables import read_profiles, read_taxonomy
+from reidrisk.io.topic_tree import TopicTree, read_topic_tree
 from reidrisk.people.interests import Information, Interests
-from reidrisk.people.people import Cells, People
-from reidrisk.people.population import SyntheticTopics, synthetic_topics
 from reidrisk.people.profiles import Counts, Profiles
+from reidrisk.people.protocol import Cells, People
+from reidrisk.people.synthetic import SyntheticTopics, synthetic_topics
 
 __all__ = [
     "Cells",

@@ -8,8 +8,8 @@ import pytest
 
 from reidrisk import BagRows, InvalidInput, Observations, TokenWeights, TopicsApi, data
 from reidrisk.attacks import ATTACKS, Card, View, attack_named, card_of, check_needs
-from reidrisk.attacks.attack import NEEDS
 from reidrisk.attacks.card import NOT_STATED, SETTING_NEEDS, SIDES
+from reidrisk.attacks.protocol import NEEDS
 from reidrisk.testing import check_attack
 
 API = TopicsApi(topics=12, top=3, noise=0.1)

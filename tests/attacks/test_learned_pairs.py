@@ -14,8 +14,8 @@ from reidrisk.attacks import Coarsened, Equal, Hamming, LearnedPairs, View, With
 from reidrisk.attacks.learned_pairs import attack as attack_module
 from reidrisk.attacks.learned_pairs import learning, pairs
 from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
+from reidrisk.core.rows import MISSING, rows_of
 from reidrisk.data import Linked
-from reidrisk.rows import MISSING, rows_of
 from reidrisk.scores import GRID, TokenTable, TokenWeights
 from reidrisk.testing import check_attack, check_score
 

@@ -9,13 +9,13 @@ import pytest
 import reidrisk as rr
 from reidrisk.attacks import Neural, PairNetwork, View, attack_named
 from reidrisk.attacks.neural import FEW
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.information.sequence_model import learn_information
-from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import pairs_of
-from reidrisk.observations import Observations
+from reidrisk.learning.progress import Training
 from reidrisk.risk.fitting import Fitted
-from reidrisk.rows import BagRows
 from reidrisk.scores import ShortlistedChances, TypeChain
 from reidrisk.testing import check_attack
 
@@ -241,7 +241,7 @@ def test_among_many_users_the_best_are_listed():
 @pytest.mark.torch
 def test_what_was_learned_to_tell_bits_serves_an_attack(tmp_path):
     seen, panel = world(300, 50, 400)
-    from reidrisk.learning.saved import read_model
+    from reidrisk.learning.saved_networks import read_model
 
     learn_information(panel, how=replace(QUICK, steps=20), folder=tmp_path)
     one, given = sorted(

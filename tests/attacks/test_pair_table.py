@@ -20,7 +20,7 @@ from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, synthetic_topics
 from reidrisk.releases import popularity
 from reidrisk.scores import GRID
-from reidrisk.scores.chances import IMPOSSIBLE
+from reidrisk.scores.log_odds import IMPOSSIBLE
 
 # Sets of two of four tokens that are far from independent: 0 goes with 1, 2 with 3.
 WORLD = {(0, 1): 8, (2, 3): 5, (0, 2): 1, (1, 3): 1, (0, 3): 1}

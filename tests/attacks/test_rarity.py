@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine
 from reidrisk.attacks import Overlap, RarityOverlap, View
-from reidrisk.attacks.holders import times_held
-from reidrisk.rows import BagRows, SetRows, TokenRows
+from reidrisk.attacks.support import times_held
+from reidrisk.core.rows import BagRows, SetRows, TokenRows
 from reidrisk.scores import GRID
 from reidrisk.testing import check_attack, check_score
 
@@ -113,7 +113,7 @@ def test_slots_are_forgotten(attack):
 
 
 def test_times_held_are_counted_over_blocks(monkeypatch):
-    monkeypatch.setattr("reidrisk.attacks.holders.ROWS_AT_A_TIME", 2)
+    monkeypatch.setattr("reidrisk.attacks.support.ROWS_AT_A_TIME", 2)
     assert times_held(SEEN.known, 2).tolist() == [
         [1, 4, 0], [3, 1, 1], [4, 1, 0], [4, 0, 1], [5, 0, 0]
     ]  # fmt: skip

@@ -15,7 +15,7 @@ from reidrisk import (
     measure,
 )  # fmt: skip
 from reidrisk.attacks import Overlap, Repetition, View
-from reidrisk.rows import BagRows
+from reidrisk.core.rows import BagRows
 from reidrisk.scores import GRID, RepeatedTokens
 from reidrisk.testing import check_attack, check_score
 

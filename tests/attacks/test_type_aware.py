@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.people.sets import chances_of_sets
+from tests.people.weighted_sets import chances_of_sets
 from tests.shared_data import DATA, needs_data
 
 from reidrisk import InvalidInput, Observations, ReferenceEngine, TokenWeights, TooLarge, TopicsApi

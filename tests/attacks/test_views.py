@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk import BagRows, Observations, TopicsApi, data
 from reidrisk.attacks import ATTACKS, View, attack_named
-from reidrisk.rows import Kind, rows_of
+from reidrisk.core.rows import Kind, rows_of
 
 API = TopicsApi(topics=12, top=3, noise=0.1, absence=0.2)
 PEOPLE = data.synthetic_topics(300, topics=12, epochs=3, types=3, size=3, seed=4)

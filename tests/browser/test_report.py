@@ -13,7 +13,7 @@ from reidrisk.data import synthetic_topics
 from reidrisk.releases import TopicsApi
 from reidrisk.report.sections import sections
 from reidrisk.study import Study
-from reidrisk.study.saying.numbers import share_with_interval
+from reidrisk.study.text.numbers import share_with_interval
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.browser

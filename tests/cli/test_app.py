@@ -75,7 +75,7 @@ def test_the_package_runs_as_a_module():
 @pytest.mark.parametrize(
     ("words", "heavy"),
     [
-        (["--help"], ["numpy", "numba", "pydantic", "altair", "rich", "reidrisk.cli.studies"]),
+        (["--help"], ["numpy", "numba", "pydantic", "altair", "rich", "reidrisk.cli.study"]),
         (["study", "run", "--help"], ["numpy", "numba", "pydantic", "altair"]),
         (["attack", "--help"], ["numpy", "numba", "pydantic", "altair"]),
     ],

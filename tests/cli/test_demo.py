@@ -3,7 +3,7 @@
 import pytest
 from tests.cli.tools import TINY, call
 
-from reidrisk.cli.studies import starter
+from reidrisk.cli.study import starter
 from reidrisk.errors import MissingExtra
 from reidrisk.study import Result
 from reidrisk.study.toml import parse

@@ -61,7 +61,7 @@ def cluster(monkeypatch):
     package.SparkEngine, session.session = one.engine, one.session
     monkeypatch.setitem(sys.modules, "reidrisk.engines.spark", package)
     monkeypatch.setitem(sys.modules, "reidrisk.engines.spark.session", session)
-    monkeypatch.setattr("reidrisk.guests.check_guest", lambda *_: None)
+    monkeypatch.setattr("reidrisk.core.optional.check_guest", lambda *_: None)
     for name in ("SPARK_MASTER", "PYSPARK_GATEWAY_PORT"):
         monkeypatch.delenv(name, raising=False)
     return one

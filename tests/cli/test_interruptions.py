@@ -135,7 +135,7 @@ sys.meta_path.insert(0, Stop())
 
 @pytest.mark.parametrize(
     "module",
-    ["reidrisk.cli.app", "click", "reidrisk.speech", "reidrisk.cli.linking", "numpy",
+    ["reidrisk.cli.app", "click", "reidrisk.core.settings_syntax", "reidrisk.cli.link", "numpy",
      "numpy._core._multiarray_umath", "numpy.random", "pyarrow", "pyarrow.lib", "pyarrow.compute",
      "numba", "llvmlite", "scipy", "reidrisk.attacks",
      "reidrisk.data", "reidrisk.study"],

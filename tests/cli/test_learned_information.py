@@ -9,8 +9,8 @@ from tests.cli.tools import Screen, call
 from tests.study.stand_in import stand_in
 
 from reidrisk import data
-from reidrisk.cli import show
-from reidrisk.learning.looks import Look
+from reidrisk.cli import console
+from reidrisk.learning.progress import Look
 from reidrisk.releases import TopicsApi
 
 MODEL = ("--model", "transformer")
@@ -87,7 +87,7 @@ def test_progress_shows_loss_and_time_left(seen, learner):
 @pytest.mark.parametrize("left", [None, 2.0, 0.0])
 def test_progress_says_what_runs_before_the_first_look_and_after_the_last(left):
     screen = Screen()
-    with contextlib.redirect_stderr(screen), show.Progress(quiet=False) as progress:
+    with contextlib.redirect_stderr(screen), console.Progress(quiet=False) as progress:
         progress.waits("laptop: begins")
         if left is not None:
             for look, still in ((200, 2.0), (300, left)):

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from tests.cli.tools import SCRIPT, TINY, call
 
-from reidrisk import data, machine
+from reidrisk import data
+from reidrisk.core import machine
+from reidrisk.core.machine import GIB
 from reidrisk.errors import TooLarge
-from reidrisk.machine import GIB
 from reidrisk.releases import TopicsApi, observe
 
 TAKES_MEMORY = [
@@ -95,7 +96,7 @@ def test_more_slots_than_can_be_held_are_refused_before_they_are_made(
     little, tmp_path, monkeypatch
 ):
     # Whatever is loaded on the way: that is a matter of which tests came before.
-    monkeypatch.setattr("reidrisk.inputs.tables.within_memory", lambda parts, _: parts)
+    monkeypatch.setattr("reidrisk.io.tables.within_memory", lambda parts, _: parts)
     lines = "".join(f"{one},{one},5\n" for one in range(1000))
     (tmp_path / "long.csv").write_text(f"user,epoch,token\n{lines}")
     with pytest.raises(TooLarge, match="1,000 rows with 1,000 slots: this needs"):

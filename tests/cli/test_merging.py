@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tests.cli.tools import SCRIPT, call
 
-from reidrisk import passes
+from reidrisk.core import mapreduce
 from reidrisk.study import parts as study_parts
 
 UNIT = 16
@@ -25,8 +25,8 @@ SLOTS = ["hamming", "weighted-hamming", "gaps", "learned-pairs", "overlap", "den
 @pytest.fixture(scope="module", autouse=True)
 def _small_units():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "_LEAST_UNIT", UNIT)
-        patch.setattr("reidrisk.engines.ways.chain._STEP", UNIT)
+        patch.setattr(mapreduce, "_LEAST_UNIT", UNIT)
+        patch.setattr("reidrisk.engines.strategies.chain._STEP", UNIT)
         yield
 
 
@@ -188,13 +188,13 @@ def test_a_merge_that_was_stopped_goes_on_with_the_same_bytes(tmp_path, one_go, 
 def test_passes_over_all_rows_are_made_once_for_all_parts(place, tmp_path, monkeypatch):
     """What the first part kept, nobody makes again; and the merge needs none."""
     made = []
-    over = passes._over  # noqa: SLF001
+    over = mapreduce._over  # noqa: SLF001
 
     def counted(rows, work, merge, step, most):
         made.append(work)
         return over(rows, work, merge, step, most)
 
-    monkeypatch.setattr(passes, "_over", counted)
+    monkeypatch.setattr(mapreduce, "_over", counted)
     words = words_of("slots", place)
     parts = tmp_path / "parts"
     done(*words, "--part", "1/3", "-o", parts, "-q")
@@ -421,7 +421,7 @@ def test_a_part_goes_on_with_the_question_that_was_not_answered(place, tmp_path,
 
 
 def test_nobody_else_searches_the_same_part(place, tmp_path):
-    from reidrisk.locks import locked
+    from reidrisk.core.locks import locked
 
     words = words_of("baskets", place)
     begun = tmp_path / "parts" / "part-0001-of-0002.begun"

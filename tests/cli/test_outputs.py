@@ -163,7 +163,7 @@ def test_the_log_follows_no_link(place):
 
 def test_a_log_that_becomes_a_link_under_way_is_not_followed(place):
     from reidrisk import InvalidInput
-    from reidrisk.files import append
+    from reidrisk.core.files import append
 
     (place / "secret").write_text("mine")
     (place / "log.txt").symlink_to(place / "secret")

@@ -13,7 +13,7 @@ from pyarrow import parquet
 from tests.cli.tools import SCRIPT, call, run
 
 from reidrisk import TopicsApi
-from reidrisk.cli import show
+from reidrisk.cli import console
 from reidrisk.data import synthetic_topics
 from reidrisk.releases import observe
 
@@ -142,7 +142,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, monkeypatch):
 
     words = ("release", "topics", *SYNTHETIC, "--shards", 30, "-o", tmp_path / "seen")
     with monkeypatch.context() as patch:
-        patch.setattr(show.Progress, "made", stop)
+        patch.setattr(console.Progress, "made", stop)
         done = call(*words)
     assert done.returncode == 130
     told = "reidrisk: shards that are done are kept; the same command goes on with the others"

@@ -20,10 +20,10 @@ from reidrisk import (
     TopicsApi,
 )
 from reidrisk.attacks import Neural, PairNetwork, attack_named
-from reidrisk.attacks.attack import View
+from reidrisk.attacks.protocol import View
 from reidrisk.attacks.table import all_attacks
-from reidrisk.learning.looks import Training
-from reidrisk.matches import Matches
+from reidrisk.core.matches import Matches
+from reidrisk.learning.progress import Training
 from reidrisk.releases import observe, prepared, reveal
 from reidrisk.scores import GRID
 from reidrisk.testing.releases import small_worlds

@@ -19,7 +19,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 DOCS = Path(__file__).parents[2] / "docs"
 PICTURE = """
 from pathlib import Path
-from reidrisk.drawing import chart
+from reidrisk.plotting import chart
 
 def compute():
     with Path("computed").open("a") as file:

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows, Kind
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows, Kind
 from reidrisk.scores import (
     CosineWeights,
     OverlapWeights,

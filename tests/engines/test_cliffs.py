@@ -12,13 +12,13 @@ from tests.engines.strategies import AWKWARD, GAPS, observations, weights
 from tests.engines.test_evidence import assert_close
 from tests.engines.test_local import assert_same
 
+from reidrisk.core.matches import Wanted
+from reidrisk.core.observations import MISSING, Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine, plan
-from reidrisk.engines.codes import codes_of
+from reidrisk.engines.encode import codes_of
 from reidrisk.engines.kernels_search import matches_needed
 from reidrisk.engines.plan import Way
-from reidrisk.engines.ways import bit_scan, sift, tally
-from reidrisk.matches import Wanted
-from reidrisk.observations import MISSING, Observations
+from reidrisk.engines.strategies import bit_scan, sift, tally
 from reidrisk.scores import TokenTable, TokenWeights
 
 ONE_BY_ONE = [Way.BIT_SCAN, Way.TALLY]

@@ -12,11 +12,11 @@ from scipy.special import logsumexp
 from tests.engines.strategies import mixtures, observations, searches, tables, typed_people
 from tests.threads import all_ending, interrupt_main, listen_for_ever
 
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.ways import sums
-from reidrisk.engines.ways.likely import who_counts
+from reidrisk.engines.strategies import sums
+from reidrisk.engines.strategies.likely import who_counts
 from reidrisk.errors import TooLarge
-from reidrisk.observations import Observations
 from reidrisk.scores import (
     GRID,
     IMPOSSIBLE,
@@ -100,7 +100,7 @@ def test_what_is_left_out_is_little(slots):
     # In expectation 1e-4 of the sum at most, decision 0021; here each target is held to 1e-3.
     seen, score = typed_people(20_000, 200, slots=slots)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.ways.sums._FEW", 0)
+        patch.setattr("reidrisk.engines.strategies.sums._FEW", 0)
         fast = LocalEngine().evidence(seen, score)
     off = np.abs(np.expm1(fast - ReferenceEngine().evidence(seen, score)))
     assert off.max() < 1e-3
@@ -111,7 +111,7 @@ def test_something_is_left_out():
     seen, score = typed_people(5_000, 100)
     whole = LocalEngine().evidence(seen, score)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.ways.sums._FEW", 0)
+        patch.setattr("reidrisk.engines.strategies.sums._FEW", 0)
         fast = LocalEngine().evidence(seen, score)
     assert (fast < whole).any()
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 from scipy.special import logsumexp
 from tests.engines.strategies import observations, weights
 
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.codes import codes_of
+from reidrisk.engines.encode import codes_of
 from reidrisk.engines.kernels import encode_sets, encode_tokens
 from reidrisk.engines.plan import Way
 from reidrisk.errors import TooLarge
-from reidrisk.observations import Observations
 from reidrisk.scores import GRID, TokenWeights
 
 

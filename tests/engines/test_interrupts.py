@@ -10,7 +10,7 @@ import pytest
 PROGRAM = """
 import numpy as np
 import reidrisk as rr
-from reidrisk.cli.stopping import stoppable
+from reidrisk.cli.signals import stoppable
 from reidrisk.engines import LocalEngine
 from reidrisk.scores import TokenTable, TokenWeights
 

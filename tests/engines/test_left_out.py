@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from tests.engines.strategies import typed_people
 
-from reidrisk import passes
+from reidrisk.core import mapreduce
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.kernels_sums import LEVELS, count_levels, level_edges
 from reidrisk.engines.parts import Question, answered_by_all, answered_in_part
-from reidrisk.engines.ways.likely import who_counts
-from reidrisk.observations import Observations
+from reidrisk.engines.strategies.likely import who_counts
 from reidrisk.scores import TypeMixture
 
 ENGINE = LocalEngine(threads=1)
@@ -21,7 +21,7 @@ ENGINE = LocalEngine(threads=1)
 @pytest.fixture
 def many(monkeypatch):
     """Few products are taken to be many, of which some are left out."""
-    monkeypatch.setattr("reidrisk.engines.ways.sums._FEW", 0)
+    monkeypatch.setattr("reidrisk.engines.strategies.sums._FEW", 0)
 
 
 def with_gaps(seen, share=0.2):
@@ -134,7 +134,7 @@ def test_sums_are_those_of_fractions(gaps, slots, monkeypatch):
     seen = with_gaps(seen, gaps)
     expected = exact(seen, score)
     np.testing.assert_allclose(ENGINE.evidence(seen, score), expected, atol=1e-12)
-    monkeypatch.setattr("reidrisk.engines.ways.sums._FEW", 0)
+    monkeypatch.setattr("reidrisk.engines.strategies.sums._FEW", 0)
     left_out = -np.expm1(ENGINE.evidence(seen, score) - expected)
     assert left_out.min() > 0
     assert left_out.max() < 1e-4
@@ -145,14 +145,14 @@ def test_long_rows_are_not_summed_twice(monkeypatch):
     """Their products leave the range of single precision, so they are made in double precision."""
     seen, score = typed_people(3_000, 40, slots=60)
     slow = ReferenceEngine().evidence(seen, score)
-    monkeypatch.setattr("reidrisk.engines.ways.definition.evidence", None)
+    monkeypatch.setattr("reidrisk.engines.strategies.definition.evidence", None)
     np.testing.assert_allclose(ENGINE.evidence(seen, score), slow, rtol=1e-7)
 
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("world", [gaps_that_say_nothing, of_many_types])
 def test_no_cut_changes_a_bit(world, monkeypatch):
-    monkeypatch.setattr(passes, "_LEAST_UNIT", 64)
+    monkeypatch.setattr(mapreduce, "_LEAST_UNIT", 64)
     seen, score = world()
     expected = ENGINE.evidence(seen, score).tobytes()
     assert LocalEngine(threads=2).evidence(seen, score).tobytes() == expected
@@ -162,7 +162,7 @@ def test_no_cut_changes_a_bit(world, monkeypatch):
         (found,) = zip(*parts, strict=True)
         merged = {start: sums for part in found for start, sums in part.items()}
         assert answered_by_all(question, ENGINE, [merged]).tobytes() == expected
-    monkeypatch.setattr("reidrisk.engines.ways.sums._BYTES_TOGETHER", 1)
+    monkeypatch.setattr("reidrisk.engines.strategies.sums._BYTES_TOGETHER", 1)
     assert ENGINE.evidence(seen, score).tobytes() == expected
 
 

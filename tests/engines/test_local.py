@@ -21,13 +21,13 @@ from tests.engines.strategies import (
 )
 from tests.threads import all_ending, interrupt_main, listen_for_ever
 
+from reidrisk.core.matches import ABSENT, UNCOUNTED, Matches, merge_all
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.memory import Room
 from reidrisk.engines.plan import Way
-from reidrisk.engines.ways.overlap import as_sets
+from reidrisk.engines.strategies.overlap import as_sets
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.matches import ABSENT, UNCOUNTED, Matches, merge_all
-from reidrisk.observations import Observations
 from reidrisk.scores import OverlapWeights, RepeatedTokens, TokenTable, TokenWeights
 
 FIELDS = [field.name for field in dataclasses.fields(Matches)]
@@ -105,7 +105,7 @@ def test_normalised_weights_equal_the_reference(data, list_best, ranks):
     score = data.draw(weights(seen)).normalised()
     with pytest.MonkeyPatch.context() as patch:
         if data.draw(st.booleans()):
-            patch.setattr("reidrisk.engines.ways.normalised.as_fast", lambda *_: None)
+            patch.setattr("reidrisk.engines.strategies.normalised.as_fast", lambda *_: None)
         engine = LocalEngine(threads=2, rows=17)
         asked = {"list_best": list_best, "ranks": ranks, "second": True}
         fast = engine.search(seen, score, **asked)
@@ -342,7 +342,7 @@ def test_a_score_of_somebody_else_is_slow_not_refused(top):
     seen = population(targets=30)
     slow = ReferenceEngine().search(seen, Novel(), list_best=top)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.ways.definition._ROWS_AT_A_TIME", 700)
+        patch.setattr("reidrisk.engines.strategies.definition._ROWS_AT_A_TIME", 700)
         assert_same(LocalEngine(threads=2, rows=900).search(seen, Novel(), list_best=top), slow)
     assert_same(LocalEngine().search(seen, Novel(), list_best=top), slow)
 
@@ -350,7 +350,7 @@ def test_a_score_of_somebody_else_is_slow_not_refused(top):
 PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.observations import Observations
+from reidrisk.core.observations import Observations
 from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
 
 assert numba.config.DISABLE_JIT

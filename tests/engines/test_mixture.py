@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.strategies import mixtures, observations, typed_people
 
+from reidrisk.core.matches import Matches, Wanted
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.kernels_mixture import ROOM
-from reidrisk.engines.ways import mixture
+from reidrisk.engines.strategies import mixture
 from reidrisk.errors import TooLarge
-from reidrisk.matches import Matches, Wanted
-from reidrisk.observations import Observations
 from reidrisk.scores import TypeMixture
 
 FIELDS = [field.name for field in dataclasses.fields(Matches)]

@@ -5,11 +5,11 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from reidrisk.core.matches import Wanted
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine
-from reidrisk.engines.ways import overlap
-from reidrisk.matches import Wanted
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
+from reidrisk.engines.strategies import overlap
 from reidrisk.scores import CosineWeights, OverlapWeights
 
 

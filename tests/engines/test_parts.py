@@ -10,7 +10,9 @@ from hypothesis import strategies as st
 from tests.engines.strategies import searches, typed_people
 from tests.engines.test_shortlist import shortlists
 
-from reidrisk import passes
+from reidrisk.core import mapreduce
+from reidrisk.core.matches import Matches, Wanted
+from reidrisk.core.packing import packed, unpacked
 from reidrisk.engines import LocalEngine
 from reidrisk.engines.parts import (
     Question,
@@ -19,8 +21,6 @@ from reidrisk.engines.parts import (
     rows_of_part,
 )
 from reidrisk.errors import TooLarge
-from reidrisk.matches import Matches, Wanted
-from reidrisk.packing import packed, unpacked
 from reidrisk.scores import Shortlisted, TokenTable, TokenWeights
 from reidrisk.study.part_files import Parts, Whole, as_found, stored
 
@@ -32,8 +32,8 @@ WHOLE = Whole("{}", 99, "", "", "")
 @pytest.fixture(scope="module", autouse=True)
 def _small_units():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "_LEAST_UNIT", UNIT)
-        patch.setattr("reidrisk.engines.ways.chain._STEP", UNIT)
+        patch.setattr(mapreduce, "_LEAST_UNIT", UNIT)
+        patch.setattr("reidrisk.engines.strategies.chain._STEP", UNIT)
         yield
 
 
@@ -103,7 +103,7 @@ def test_parts_are_whole_units_that_follow_each_other():
             assert cuts[0][0] == 0
             assert cuts[-1][1] == users
             assert all(one[1] == other[0] for one, other in pairwise(cuts))
-            assert all(start % passes.unit(users) == 0 or start == users for start, _ in cuts)
+            assert all(start % mapreduce.unit(users) == 0 or start == users for start, _ in cuts)
 
 
 @pytest.mark.parametrize("slots", [1, 8])

@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.strategies import chains, observations, tables, typed_people, weights
 
+from reidrisk.core.matches import Matches
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
 from reidrisk.scores import (
     Shortlisted,
     ShortlistedChances,

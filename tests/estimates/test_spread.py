@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.estimates.spread import (
+from reidrisk.estimates.risk_distribution import (
     QUICK,
     RISKS,
     THOROUGH,

@@ -15,8 +15,8 @@ from tests.faults.shim import Killed, faulty_files, faulty_memory
 from tests.fuzz.running import Done, run
 from tests.fuzz.world import sound
 
-from reidrisk.inputs.seals import BEGUN
-from reidrisk.locks import NOTE as LOCK
+from reidrisk.core.locks import NOTE as LOCK
+from reidrisk.io.manifest import BEGUN
 
 pytestmark = pytest.mark.faults
 

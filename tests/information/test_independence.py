@@ -17,7 +17,7 @@ from reidrisk.information.independence import (
 )
 from reidrisk.information.records import Mean
 from reidrisk.information.sequence_model import learn_information, translator
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.learning.shapes import Shape
 
 TINY = translator(

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.people.sets import chances_of_sets
+from tests.people.weighted_sets import chances_of_sets
 
 from reidrisk import InvalidInput
 from reidrisk.data import (

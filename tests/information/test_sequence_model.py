@@ -18,7 +18,7 @@ from reidrisk.information.sequence_model import (
     learn_information,
     translator,
 )
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.learning.shapes import Shape
 from reidrisk.releases import Informs
 
@@ -185,7 +185,7 @@ def test_what_was_learned_is_not_learned_again(tmp_path, kind):
 
 
 def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
-    from reidrisk.learning.writing import Lesson, read_network
+    from reidrisk.learning.sequence_training import Lesson, read_network
 
     seen, recipe = world(users=500), TINY["copying"]
     parts = divided(seen, 0)

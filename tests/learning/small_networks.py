@@ -1,7 +1,7 @@
 """A network and a task so small that they are trained in a moment; torch must be installed."""
 
 from reidrisk.learning.hardware import repeatable, torch
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.learning.training import train
 
 USERS, TOKENS = 60, 5

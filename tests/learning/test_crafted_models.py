@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 
 from reidrisk.attacks import Neural, View
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.learning.recipes import chain, translator
 from reidrisk.learning.shapes import Shape
-from reidrisk.observations import Observations
 
 torch = pytest.importorskip("torch")
 
 from reidrisk.learning.pairs import Pairs  # noqa: E402
-from reidrisk.learning.saved import About, write_model  # noqa: E402
+from reidrisk.learning.saved_networks import About, write_model  # noqa: E402
+from reidrisk.learning.sequence_training import Lesson, read_network  # noqa: E402
 from reidrisk.learning.translators import Translator  # noqa: E402
 from reidrisk.learning.type_chain import TypeChain  # noqa: E402
-from reidrisk.learning.writing import Lesson, read_network  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -20,7 +20,7 @@ from tests.learning.small_networks import (  # noqa: E402
     without_seconds,
 )
 
-from reidrisk.learning.looks import Training  # noqa: E402
+from reidrisk.learning.progress import Training  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

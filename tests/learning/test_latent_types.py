@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import optimize
 
-from reidrisk import InvalidInput, TopicsApi, parallel
+from reidrisk import InvalidInput, TopicsApi
+from reidrisk.core import parallel
 from reidrisk.data import synthetic_topics
 from reidrisk.learning.latent_types import (
     LatentTypes,

@@ -11,21 +11,21 @@ import numpy as np
 import pytest
 
 import reidrisk
+from reidrisk.core.machine import limited
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.machine import limited
 
 torch = pytest.importorskip("torch")
 
 from tests.learning.small_networks import TOKENS, Small  # noqa: E402
 
-from reidrisk.learning.saved import (  # noqa: E402
+from reidrisk.learning.saved_networks import (  # noqa: E402
     About,
     hash_of_labels,
     hash_of_rows,
     read_model,
     write_model,
 )
-from reidrisk.learning.sealed import read_sealed, write_sealed  # noqa: E402
+from reidrisk.learning.tensor_files import read_sealed, write_sealed  # noqa: E402
 
 pytestmark = pytest.mark.torch
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.splitting import names_of, split_users
+from reidrisk.learning.splits import names_of, split_users
 
 ROWS = np.random.default_rng(1).integers(-1, 4, (3_000, 3))
 

@@ -5,9 +5,9 @@ import math
 
 import pytest
 
+from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.learning.looks import Training
-from reidrisk.speech import speaking
+from reidrisk.learning.progress import Training
 
 torch = pytest.importorskip("torch")
 

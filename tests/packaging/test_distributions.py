@@ -105,7 +105,7 @@ def test_the_archive_builds_the_same_wheel_as_the_repository(built, tmp_path):
 def test_the_archive_holds_all_tests_and_pages_and_they_run_there(built):
     for folder in ("benchmarks", "docs", "tests"):
         assert files(built.sources / folder) == files(ROOT / folder)
-    tests = ("tests/study/test_result.py", "tests/test_rows.py")
+    tests = ("tests/study/test_result.py", "tests/core/test_rows.py")
     done = run(
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests,
         cwd=built.sources, env={**os.environ, "PYTHONPATH": str(built.sources / "src")},

@@ -14,7 +14,7 @@ print(theory.random_user_optimum(np.eye(3)), theory.upper_matching(np.eye(3)))
 
 INNER = """
 from typing import NamedTuple
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 FACTOR = 2
 class Pair(NamedTuple):
     first: int
@@ -26,7 +26,7 @@ def inner(number):
 OUTER = """
 import sys
 from inner import FACTOR, Pair, inner
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 @kernel
 def outer(pair):
     return FACTOR * inner(pair.first)
@@ -81,7 +81,7 @@ def test_a_folder_that_cannot_be_written_to_does_not_stop_anybody(kernels):
 
 
 def test_what_was_compiled_is_found_again(kernels):
-    """Fails where numba's insides change: mend `reidrisk.kernel_cache`."""
+    """Fails where numba's insides change: mend `reidrisk.core.kernel_cache`."""
     assert run(kernels, 3, 5) == (8, 0)
     assert run(kernels, 3, 5) == (8, 1)
 

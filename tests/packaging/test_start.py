@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 import reidrisk
-from reidrisk import attacks, parallel, plugins, releases
+from reidrisk import attacks, releases
 from reidrisk.attacks.table import all_attacks, own_attack
-from reidrisk.first_use import on_first_use
+from reidrisk.core import parallel, plugins
+from reidrisk.core.lazy import on_first_use
 from reidrisk.releases.table import own_release, release_kinds
 
 SOURCE = Path(reidrisk.__file__).parent
@@ -23,7 +24,7 @@ RUN = Path(__file__).parents[1] / "study" / "data" / "reidrisk-1.json"
 COMPILER = {"numba", "llvmlite"}
 NUMBERS = {"numpy", "scipy.special", "scipy.sparse", "scipy.optimize", "pyarrow"}
 GUESTS = {"torch", "pyspark", "pandas", "matplotlib", "altair", "jinja2"}
-ENGINES = {"reidrisk.engines.plan", "reidrisk.inputs.tables", "reidrisk.study.study"}
+ENGINES = {"reidrisk.engines.plan", "reidrisk.io.tables", "reidrisk.study.study"}
 NO_NUMBERS = {*COMPILER, *NUMBERS, *GUESTS, *ENGINES, "pydantic"}
 NO_FIGURES = {*COMPILER, *NUMBERS - {"numpy"}, *GUESTS, *ENGINES}
 
@@ -108,7 +109,7 @@ def test_an_attack_that_was_judged_is_loaded_and_no_other(tmp_path):
     code = f"""
 import sys
 from reidrisk.study.doubts import doubts
-from reidrisk.study.judging import Limits, judge
+from reidrisk.study.gate import Limits, judge
 from reidrisk.study.result import Result
 from dataclasses import replace
 result = Result.load({str(RUN)!r})
@@ -182,7 +183,7 @@ def test_what_is_no_name_of_a_part_is_none(name):
 
 def test_a_kernel_loads_the_compiler_when_it_is_called(tmp_path):
     (tmp_path / "kernels.py").write_text(
-        "from reidrisk.parallel import kernel\n"
+        "from reidrisk.core.parallel import kernel\n"
         "@kernel\n"
         "def inner(number):\n    return number + 1\n"
         "@kernel\n"

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from reidrisk.observations import Observations, smallest_type
-from reidrisk.randomness import uniforms
+from reidrisk.core.observations import Observations, smallest_type
+from reidrisk.core.randomness import uniforms
 from reidrisk.releases import prepared
-from reidrisk.releases.release import alphabet
+from reidrisk.releases.protocol import alphabet
 
 
 def slow_observe(release, people, *, targets=None, sites=2, strangers=0.0, seed, secrets=False):

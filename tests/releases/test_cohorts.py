@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import InvalidInput
+from reidrisk.core.randomness import uniforms
 from reidrisk.data import make_profiles, synthetic_topics
-from reidrisk.people.some import Some
-from reidrisk.randomness import uniforms
+from reidrisk.people.subset import Some
 from reidrisk.releases import Cohorts, observe, prepared
 from reidrisk.releases.cohorts import BITS, simhashes
 from reidrisk.risk.bounds.promises import Traced

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from reidrisk import InvalidInput
+from reidrisk.core.observations import Observations
 from reidrisk.data import synthetic_topics
-from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi, popularity
 
 API = TopicsApi(topics=6, top=2, noise=0.2)

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reidrisk import InvalidInput, ItemSamples, RandomisedResponse, TopicsApi
+from reidrisk.core.observations import MISSING
 from reidrisk.data import make_profiles, synthetic_topics
-from reidrisk.observations import MISSING
-from reidrisk.people.some import Some
+from reidrisk.people.subset import Some
 from reidrisk.releases import (
     Cohorts,
     Generalised,
@@ -21,8 +21,8 @@ from reidrisk.releases import (
     repeat,
     reveal,
 )
-from reidrisk.releases.holders import holders_of, merged
-from reidrisk.releases.mapped import Mapped, MappedExactly
+from reidrisk.releases.postprocess import Mapped, MappedExactly
+from reidrisk.releases.support import holders_of, merged
 
 TWO = ItemSamples(samples=2)
 RELEASES = [
@@ -53,8 +53,8 @@ def test_a_survey_gives_the_same_in_any_chunking(release, monkeypatch):
     np.testing.assert_array_equal(
         shows.show(few, 0, 2, site=1, seed=3), np.asarray(whole.known)[[1, 4]]
     )
-    monkeypatch.setattr("reidrisk.releases.shown.USERS_AT_A_TIME", 1)
-    monkeypatch.setattr("reidrisk.releases.items.USERS_AT_A_TIME", 2)
+    monkeypatch.setattr("reidrisk.releases.lazy_rows.USERS_AT_A_TIME", 1)
+    monkeypatch.setattr("reidrisk.releases.profiles.USERS_AT_A_TIME", 2)
     cut = observe(release, PEOPLE, seed=3)
     np.testing.assert_array_equal(np.asarray(cut.known), np.asarray(whole.known))
     np.testing.assert_array_equal(cut.anonymous, whole.anonymous)
@@ -287,7 +287,7 @@ def test_people_who_cannot_be_shown_so_are_refused(release, people, message):
 
 def test_draws_of_items_are_those_of_a_slow_walk():
     """One coin a draw: the first item whose weights, with those before it, exceed coin x total."""
-    from reidrisk.randomness import uniforms
+    from reidrisk.core.randomness import uniforms
 
     random = np.random.default_rng(4)
     held = [sorted(random.choice(40, size, replace=False).tolist()) for size in (1, 3, 17, 40)]

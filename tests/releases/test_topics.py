@@ -68,8 +68,8 @@ def test_observations_equal_the_reference():
 def test_chunks_and_threads_change_nothing(monkeypatch, api, chunk, cores):
     people = world(400)
     usual = api.observe(people, targets=100, sites=3, seed=7)
-    monkeypatch.setattr("reidrisk.releases.shown.USERS_AT_A_TIME", chunk)
-    monkeypatch.setattr("reidrisk.parallel.cores", lambda: cores)
+    monkeypatch.setattr("reidrisk.releases.lazy_rows.USERS_AT_A_TIME", chunk)
+    monkeypatch.setattr("reidrisk.core.parallel.cores", lambda: cores)
     assert same(api.observe(people, targets=100, sites=3, seed=7), usual)
 
 

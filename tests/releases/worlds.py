@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from reidrisk.people.people import Cells
+from reidrisk.people.protocol import Cells
 
 RARE = 1e-4  # seeds are fixed: a smaller p-value means that the code has changed for the worse
 

@@ -7,9 +7,9 @@ from tests.report.reckoned import reckoned_sample
 from tests.report.sample import bare, risk, sample
 from tests.report.signed import STRANGERS
 
-from reidrisk.drawing import DASHES, FILE, GLYPHS, PAGE, SHAPES, chart, layer
-from reidrisk.report import charts, sweeps
-from reidrisk.report.sections import sections
+from reidrisk.plotting import DASHES, FILE, GLYPHS, PAGE, SHAPES, chart, layer
+from reidrisk.report import charts
+from reidrisk.report.sections import sections, sweeps
 
 CHANNELS = {"color", "shape", "strokeDash"}
 

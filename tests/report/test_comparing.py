@@ -8,9 +8,9 @@ from tests.report.hostile import EVIL
 from tests.report.test_page import Parsed
 from tests.study.test_comparing import result
 
-from reidrisk.drawing import FILE
+from reidrisk.plotting import FILE
 from reidrisk.report import comparing
-from reidrisk.study.comparing import Change, compare
+from reidrisk.study._compare import Change, compare
 
 pytest.importorskip("altair")
 

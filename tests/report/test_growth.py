@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from tests.report.sample import bare, risk
 
-from reidrisk.drawing import PAGE
-from reidrisk.report import growth
+from reidrisk.plotting import PAGE
+from reidrisk.report.sections import growth
 
 
 def curve(*targets):

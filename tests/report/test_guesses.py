@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.report.sample import bare, sample
 
 from reidrisk.estimates import Estimate
-from reidrisk.report import guesses, sizes
+from reidrisk.report.sections import guesses, sizes
 from reidrisk.study.result import Guesses
 
 

@@ -9,12 +9,12 @@ from tests.report.reckoned import WARNING, figure, reckoned_sample
 from tests.report.sample import sample
 
 from reidrisk import report
-from reidrisk.drawing import FILE, PAGE
 from reidrisk.information.records import Mean
-from reidrisk.report import independence, information
+from reidrisk.plotting import FILE, PAGE
 from reidrisk.report.bits import said
 from reidrisk.report.charts import specification
-from reidrisk.report.parts import NOTHING
+from reidrisk.report.exhibits import NOTHING
+from reidrisk.report.sections import independence, information
 
 
 def exhibits(section):

@@ -16,10 +16,10 @@ from tests.report.hostile import EVIL, hostile
 from tests.report.sample import bare, risk, sample
 
 from reidrisk import report
+from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.report.sections import sections
 from reidrisk.study.result import Result
-from reidrisk.visible import cleaned
 
 
 class Parsed(html.parser.HTMLParser):

@@ -6,9 +6,9 @@ import pytest
 from tests.report.sample import bare, risk, sample
 
 from reidrisk.estimates import mean_of_credits
-from reidrisk.report import regulators
+from reidrisk.report.sections import regulators
 from reidrisk.study.result import Credits, Signoff
-from reidrisk.study.saying.verdict import strongest
+from reidrisk.study.text.verdict import strongest
 
 
 def rows(result):

@@ -5,11 +5,11 @@ from dataclasses import replace
 import pytest
 from tests.report.sample import bare, risk, sample, spread
 
-from reidrisk.drawing import FILE
 from reidrisk.estimates import Estimate
-from reidrisk.report import releases
+from reidrisk.plotting import FILE
+from reidrisk.report.sections import releases
 from reidrisk.study.result import Compared, Refusal
-from reidrisk.study.saying.numbers import at_most
+from reidrisk.study.text.numbers import at_most
 
 
 def figure(value):

@@ -9,12 +9,11 @@ from tests.report.hostile import EVIL
 from tests.report.sample import bare, bound, exact, risk, sample, spread
 
 from reidrisk import report
-from reidrisk.drawing import PAGE
 from reidrisk.errors import InvalidInput
-from reidrisk.report import people, spectrum
-from reidrisk.report.sections import section_at, sections
-from reidrisk.study.saying.bounds import bounds_of, number
-from reidrisk.study.saying.verdict import verdict
+from reidrisk.plotting import PAGE
+from reidrisk.report.sections import per_user, section_at, sections, spectrum
+from reidrisk.study.text.bounds import bounds_of, number
+from reidrisk.study.text.verdict import verdict
 
 TOY = """
 from reidrisk.report import Column, Exhibit, Section
@@ -90,7 +89,7 @@ def test_never_is_said_of_what_is_proved_alone():
 
 def selective(selections):
     result = replace(sample(), per_user=(), claims=(), selections=tuple(selections))
-    (exhibit,) = people.section(result).exhibits
+    (exhibit,) = per_user.section(result).exhibits
     return exhibit.sentence
 
 
@@ -111,7 +110,7 @@ def test_the_real_selective_attacker_has_its_denominator():
         sample().selections
     )
     result = replace(sample(), per_user=(), claims=())
-    (exhibit,) = people.section(result).exhibits
+    (exhibit,) = per_user.section(result).exhibits
     assert {cell for cell, _ in shown(exhibit, "Assessed")} == {"200"}
 
 
@@ -129,7 +128,7 @@ def test_the_tenth_most_at_risk_does_not_contradict_the_percentiles(worst, high,
         worst_decile=replace(one.worst_decile, method=worst, **spread(0.19, 500)),
         percentile_90=replace(one.percentile_90, method=high, **spread(0.3, 500)),
     )
-    spreads, percentiles = people.section(replace(sample(), per_user=(record,))).exhibits[:2]
+    spreads, percentiles = per_user.section(replace(sample(), per_user=(record,))).exhibits[:2]
     earlier = high == "order statistics"
     assert said in spreads.sentence
     assert ("comes out too low" in percentiles.sentence) == earlier

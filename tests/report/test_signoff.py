@@ -20,11 +20,11 @@ from tests.report.test_page import Parsed
 from reidrisk import report
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.report import signoff
-from reidrisk.report.ranges import Mark, Range, range_of
+from reidrisk.report.range_chart import Mark, Range, range_of
 from reidrisk.study.result import Result, Signoff
-from reidrisk.study.saying.numbers import share_with_interval
-from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.study.saying.words import opening
+from reidrisk.study.text.numbers import share_with_interval
+from reidrisk.study.text.units import opening
+from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
 
 SAID = [part.name for part in fields(Signoff) if part.name != "limit"]
 LABELS = {"Found", "Possible", "Ruled out", "Strangers", "What would lower the risk"}

@@ -96,7 +96,7 @@ def test_tables_hold_the_records(found):
 
 
 def test_fair_shares_that_are_sampled_show_their_intervals(found, monkeypatch):
-    from reidrisk.risk.singling_out import contributions
+    from reidrisk.risk.tables.singling import contributions
 
     exact = {one.name: one for part in singling.sections(found) for one in part.exhibits}
     assert "95 % interval" not in [one.heading for one in exact["columns"].columns]

@@ -8,11 +8,11 @@ import pytest
 
 from reidrisk import data, report
 from reidrisk.attacks import Hamming, WeightedHamming
-from reidrisk.drawing import FILE
+from reidrisk.plotting import FILE
 from reidrisk.releases import TopicsApi
-from reidrisk.report.strangers import section
+from reidrisk.report.sections.strangers import section
 from reidrisk.study import Study
-from reidrisk.study.saying.numbers import share_with_interval
+from reidrisk.study.text.numbers import share_with_interval
 
 API = TopicsApi()
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from tests.report.sample import sample
 
-from reidrisk.report import threat_models
+from reidrisk.report.sections import threat_models
 from reidrisk.risk import cards
 from reidrisk.study import Result
-from reidrisk.study.saying.bounds import bounds_of
+from reidrisk.study.text.bounds import bounds_of
 
 
 def titles(result: Result) -> list[str]:

@@ -9,7 +9,7 @@ from reidrisk.estimates import Estimate
 from reidrisk.reproduction import Part, Point, Row, html, run
 from reidrisk.reproduction.chapters import networks
 from reidrisk.reproduction.record import MARKS, Reproduction
-from reidrisk.reproduction.saying import MEANING, SIGNS, figure, plain, summary
+from reidrisk.reproduction.text import MEANING, SIGNS, figure, plain, summary
 
 pytest.importorskip("vl_convert")
 

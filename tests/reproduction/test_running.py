@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from tests.reproduction.small import TINY, chapter
 
+from reidrisk.core.locks import locked
 from reidrisk.errors import InvalidInput
-from reidrisk.locks import locked
 from reidrisk.reproduction import Reproduction, run, scaled
 from reidrisk.reproduction.chapters import networks, songs
 

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine, TopicsApi, data
 from reidrisk.attacks import Hamming, Overlap, RarityOverlap, TypeAware, WeightedHamming
-from reidrisk.attacks.attack import View
+from reidrisk.attacks.protocol import View
+from reidrisk.core.observations import MISSING
 from reidrisk.engines import ranks_are_free
 from reidrisk.estimates import mean_of_credits
 from reidrisk.estimates.crowds import LEFT_OPEN, credit_in_crowds, ranks_for
-from reidrisk.observations import MISSING
 from reidrisk.risk import fitted, measure, measure_guesses, measure_sizes
+from reidrisk.risk._measure import measured
 from reidrisk.risk.crowds import size_curve
-from reidrisk.risk.measuring import measured
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(users=2_000, seed=1)

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from reidrisk import LocalEngine, Observations, TokenWeights
-from reidrisk.attacks.attack import View
+from reidrisk.attacks.protocol import View
 from reidrisk.risk import Fitted, fitted, measure, measure_sizes, optimum, per_user, posterior
-from reidrisk.risk.measuring import measured
-from reidrisk.risk.posteriors import beliefs
+from reidrisk.risk._measure import measured
+from reidrisk.risk._posterior import beliefs
 
 RNG = np.random.default_rng(3)
 KNOWN = RNG.integers(0, 5, (700, 4))

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 from reidrisk import Hamming, MissingExtra, Study, TopicsApi, WeightedHamming, data
-from reidrisk.drawing import FILE
+from reidrisk.plotting import FILE
 from reidrisk.risk import measure, measure_sizes
-from reidrisk.study.saying.verdict import verdict
+from reidrisk.study.text.verdict import verdict
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(users=300, epochs=2, seed=1)
@@ -52,7 +52,7 @@ def test_a_library_that_is_there_but_broken_is_not_passed_over(monkeypatch, wron
             raise wrong
         return SimpleNamespace(DataFrame=lambda rows: rows)
 
-    monkeypatch.setattr("reidrisk.guests.importlib.import_module", imported)
+    monkeypatch.setattr("reidrisk.core.optional.importlib.import_module", imported)
     with pytest.raises(type(wrong), match="numpy is too old"):
         CURVE.to_frame()
 
@@ -61,7 +61,7 @@ def test_a_library_that_lacks_a_part_of_its_own_says_which(monkeypatch):
     def imported(name):
         raise ModuleNotFoundError("No module named 'dateutil'", name="dateutil")
 
-    monkeypatch.setattr("reidrisk.guests.importlib.import_module", imported)
+    monkeypatch.setattr("reidrisk.core.optional.importlib.import_module", imported)
     with pytest.raises(ModuleNotFoundError, match="dateutil"):
         RESULT.to_frame()
 

@@ -19,7 +19,7 @@ from reidrisk import InvalidInput, Observations, ReferenceEngine, theory
 from reidrisk.attacks import Hamming, TokenTable, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.risk import optimum, posterior
-from reidrisk.risk.posteriors import beliefs
+from reidrisk.risk._posterior import beliefs
 from reidrisk.scores import GRID, normalised
 from reidrisk.scores.type_mixture import TypeMixture
 
@@ -132,7 +132,7 @@ def test_long_rows_are_drawn_and_give_the_optimum(monkeypatch):
         seen = world(np.random.default_rng(slots).integers(0, 4, (4_000, slots)))
         exact = optimum(seen, MODEL).value
         with monkeypatch.context() as patch:
-            patch.setattr("reidrisk.risk.optima.MOST_OUTCOMES", 0)
+            patch.setattr("reidrisk.risk._optimum.MOST_OUTCOMES", 0)
             found = optimum(seen, MODEL)
         assert found.method == "betting, mean posterior"
         assert found.low <= exact <= found.high

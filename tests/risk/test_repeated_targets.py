@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.core.observations import Observations
 from reidrisk.data import Linked, synthetic_topics
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import mean_of_credits
-from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi, repeat
 from reidrisk.risk import (
     measure,

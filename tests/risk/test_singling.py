@@ -14,10 +14,10 @@ from pyarrow import parquet
 
 import reidrisk as rr
 from reidrisk.errors import InvalidInput
-from reidrisk.risk.singling_out import contributions as parts_module
-from reidrisk.risk.singling_out import groups as groups_module
-from reidrisk.risk.singling_out import singling
-from reidrisk.risk.singling_out.groups import reference_sizes
+from reidrisk.risk.tables.singling import contributions as parts_module
+from reidrisk.risk.tables.singling import groups as groups_module
+from reidrisk.risk.tables.singling import singling
+from reidrisk.risk.tables.singling.groups import reference_sizes
 
 VALUES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 
@@ -296,7 +296,7 @@ def test_no_message_names_a_user():
 
 
 def test_a_frame_has_a_row_for_each_size(monkeypatch):
-    monkeypatch.setattr("reidrisk.risk.singling_out.result.frame", list)
+    monkeypatch.setattr("reidrisk.risk.tables.singling.result.frame", list)
     found = singling({"a": [1, 1, 2]}, columns=["a"])
     assert found.to_frame()[:2] == [
         {"least": 1, "most": 1, "groups": 1, "people": 1},

@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 
 import reidrisk as rr
-from reidrisk.attacks.attack import View
+from reidrisk.attacks.protocol import View
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations
-from reidrisk.people.some import Some
+from reidrisk.people.subset import Some
 from reidrisk.releases import are_strangers, observe, prepared
 from reidrisk.risk import fitted, measure_strangers
+from reidrisk.risk._posterior import beliefs
 from reidrisk.risk.open_sets import posterior_of_best
-from reidrisk.risk.posteriors import beliefs
-from reidrisk.rows import BagRows
 from reidrisk.scores import TypeMixture
 
 API = rr.TopicsApi()

@@ -11,14 +11,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk.core.randomness import reference_uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.labels import encode
-from reidrisk.inputs.sources import Source
-from reidrisk.randomness import reference_uniforms
-from reidrisk.risk.known_points import unicity
-from reidrisk.risk.known_points.kernels import intersect
-from reidrisk.risk.known_points.parts import rounded, seconds_of, within
-from reidrisk.risk.known_points.points import Points, reference_crowds, reference_points
+from reidrisk.io.labels import encode
+from reidrisk.io.provenance import Source
+from reidrisk.risk.tables.unicity import unicity
+from reidrisk.risk.tables.unicity.kernels import intersect
+from reidrisk.risk.tables.unicity.parts import rounded, seconds_of, within
+from reidrisk.risk.tables.unicity.points import Points, reference_crowds, reference_points
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=40)
 MOST = 4
@@ -280,7 +280,7 @@ def test_figures_can_be_asked_for():
 
 
 def test_a_frame_has_a_row_for_each_figure(monkeypatch):
-    monkeypatch.setattr("reidrisk.risk.known_points.result.frame", list)
+    monkeypatch.setattr("reidrisk.risk.tables.unicity.result.frame", list)
     one, two = measured([(1, 1), (2, 1)], points=(1, 2), known="rarest").to_frame()
     assert (one["singled_out"], one["right"], one["assessed"]) == (0, 0.5, 2)
     assert (two["singled_out_low"], two["right_high"], two["not_assessed"]) == (None, None, 2)

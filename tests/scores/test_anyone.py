@@ -6,8 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from reidrisk.observations import MISSING
-from reidrisk.rows import SetRows, TokenRows
+from reidrisk.core.observations import MISSING
+from reidrisk.core.rows import SetRows, TokenRows
 from reidrisk.scores import GRID, OfAnyone, TokenTable, TokenWeights, TypeMixture
 
 TOKENS, SLOTS = 3, 2

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations
 from reidrisk.scores import (
     GRID,
     CosineWeights,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
 from reidrisk.scores import GRID, IMPOSSIBLE, OfAnyone, TypeChain
 from reidrisk.testing import check_score
 

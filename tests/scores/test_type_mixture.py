@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import Observations
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
 

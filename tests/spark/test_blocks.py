@@ -7,6 +7,7 @@ pytest.importorskip("pyspark")
 
 import itertools
 
+from reidrisk.core.rows import BagRows, SetRows, TokenRows
 from reidrisk.engines.spark.blocks import (
     Cut,
     Facts,
@@ -16,7 +17,6 @@ from reidrisk.engines.spark.blocks import (
     piece_of,
     read_piece,
 )
-from reidrisk.rows import BagRows, SetRows, TokenRows
 
 pytestmark = pytest.mark.spark
 

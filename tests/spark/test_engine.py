@@ -13,11 +13,11 @@ import pytest
 
 import reidrisk as rr
 from reidrisk import data
+from reidrisk.core.mapreduce import over_rows, unit
+from reidrisk.core.matches import Matches
+from reidrisk.core.rows import MISSING, SetRows, TokenRows
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.matches import Matches
-from reidrisk.passes import over_rows, unit
-from reidrisk.releases.shown import ShownRows
-from reidrisk.rows import MISSING, SetRows, TokenRows
+from reidrisk.releases.lazy_rows import ShownRows
 from reidrisk.testing import check_engine
 
 pytest.importorskip("pyspark")
@@ -28,7 +28,7 @@ from reidrisk.engines.spark.engine import size_of
 from reidrisk.engines.spark.errors import explained
 from reidrisk.engines.spark.jobs import in_group
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.shipping import shipped, unshipped
+from reidrisk.engines.spark.serialize import shipped, unshipped
 
 pytestmark = pytest.mark.spark
 

@@ -10,8 +10,8 @@ import reidrisk as rr
 from reidrisk import data
 from reidrisk.attacks import Gaps, Hamming, LearnedPairs, Overlap, TypeAware, WeightedHamming
 from reidrisk.data import read_linked, write_observations
-from reidrisk.inputs.linked import Linked
-from reidrisk.inputs.seals import known_rows
+from reidrisk.io.linked import Linked
+from reidrisk.io.manifest import known_rows
 from reidrisk.releases import TopicsApi, observe
 from reidrisk.study import Study
 from reidrisk.study.describe import describe

@@ -78,7 +78,7 @@ def test_a_worker_that_is_killed_in_the_middle_changes_nothing(
 TAKE_TOO_MUCH = """
     rows = SparkEngine(spark, partitions=2)
     from reidrisk.engines.spark import engine
-    from reidrisk.rows import TokenRows
+    from reidrisk.core.rows import TokenRows
     engine.SMALL = 0
     known = TokenRows(np.zeros((20_000, 2), np.int8), tokens=2)
 
@@ -121,7 +121,7 @@ NOWHERE_TO_KEEP_KERNELS = """
     from reidrisk import LocalEngine, Observations, measure
     from reidrisk.attacks import Hamming
     from reidrisk.engines.spark import engine
-    from reidrisk.own_cache import own_folder
+    from reidrisk.core.cache_dir import own_folder
 
     engine.SMALL = 0
     places = spark.sparkContext.parallelize([0], 1).map(lambda _: str(own_folder())).collect()

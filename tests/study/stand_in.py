@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from reidrisk.files import ONLY_ME
+from reidrisk.core.files import ONLY_ME
 from reidrisk.information.records import Independence, Mean
 from reidrisk.information.sequence_model import Curve, SequenceBits
-from reidrisk.learning.looks import Look
+from reidrisk.learning.progress import Look
 
 LOOKS = tuple(Look(100 * step, 0.1 * step, 7 - 0.5 * step, 7.1 - 0.5 * step) for step in (1, 2, 3))
 
@@ -56,7 +56,7 @@ class Learner:
 def stand_in(monkeypatch):
     """Let it take the place of all models, whatever is installed."""
     learner = Learner()
-    monkeypatch.setattr("reidrisk.study.reckoning.check_guest", lambda *_: None)
+    monkeypatch.setattr("reidrisk.study.information.check_guest", lambda *_: None)
     monkeypatch.setattr("reidrisk.information.sequence_model.learn_information", learner.learn)
     monkeypatch.setattr("reidrisk.information.independence.check_independence", learner.check)
     monkeypatch.setattr("reidrisk.study.versions.version", lambda _: "1.0")

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.core.matches import no_matches
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
-from reidrisk.matches import no_matches
-from reidrisk.observations import MISSING
+from reidrisk.io.linked import Linked
 from reidrisk.releases import TopicsApi
 from reidrisk.study import Study, run_in
 from reidrisk.study.credits import credits_in, credits_record, digest_of

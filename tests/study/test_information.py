@@ -10,13 +10,13 @@ from tests.study.stand_in import LOOKS, stand_in
 from reidrisk import data
 from reidrisk.attacks import Hamming
 from reidrisk.attacks.neural import Neural
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput, MissingExtra
-from reidrisk.observations import MISSING
 from reidrisk.releases import ItemSamples, TopicsApi
-from reidrisk.study import Result, Study, run_in, setup
+from reidrisk.study import Result, Study, context, run_in
+from reidrisk.study.assumptions import guests_of
 from reidrisk.study.toml import study_file
 from reidrisk.study.versions import versions
-from reidrisk.study.words import guests_of
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(400, epochs=3, seed=1)
@@ -100,13 +100,13 @@ def test_whoever_is_attacked_all_users_are_measured_and_no_more_than_are_needed(
     learner, monkeypatch
 ):
     replace(learned_study(), training=0.5, strangers=0.2, targets=20).run(PEOPLE)
-    monkeypatch.setattr(setup, "MOST_SHOWN_TWICE", 150)
+    monkeypatch.setattr(context, "MOST_SHOWN_TWICE", 150)
     replace(learned_study(), seed=8).run(PEOPLE)
     assert [call[1] for call in learner.calls] == [400, 150]
 
 
 def test_what_is_measured_is_of_the_same_user_at_both_sites(learner, monkeypatch):
-    monkeypatch.setattr(setup, "MOST_SHOWN_TWICE", 150)
+    monkeypatch.setattr(context, "MOST_SHOWN_TWICE", 150)
     seen = STUDY.scene(PEOPLE, None).shown_twice
     everyone = API.observe(PEOPLE, seed=7)
     rows = {tuple(known): tuple(shown) for known, shown in
@@ -164,7 +164,7 @@ def test_without_torch_a_model_names_what_to_install(monkeypatch):
 
 
 def test_a_study_that_learns_names_what_it_learned_with(monkeypatch):
-    monkeypatch.setattr("reidrisk.study.reckoning.check_guest", lambda *_: None)
+    monkeypatch.setattr("reidrisk.study.information.check_guest", lambda *_: None)
     learns = replace(STUDY, attacks=(Neural(),), training=0.5)
     assert guests_of(learns) == guests_of(replace(STUDY, information=("hybrid",))) == ("torch",)
     assert guests_of(COUNTED) == guests_of(STUDY) == ()

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tests.cli.tools import call
 
-from reidrisk.cli.show import Progress
+from reidrisk.cli.console import Progress
 from reidrisk.information.sequence_model import MODELS
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.study import Result
 
 pytestmark = pytest.mark.torch

@@ -8,9 +8,9 @@ import pytest
 from tests.cli.tools import call
 
 from reidrisk import data, releases
+from reidrisk.core.files import sha256_of
 from reidrisk.errors import InvalidInput
-from reidrisk.files import sha256_of
-from reidrisk.inputs import seals
+from reidrisk.io import manifest
 from reidrisk.study import input_files
 from reidrisk.study.input_files import hashed
 from reidrisk.study.toml import read_study
@@ -116,14 +116,14 @@ def test_a_released_folder_is_hashed_once(tmp_path, monkeypatch):
     seen = releases.TopicsApi().observe(data.synthetic_topics(50, epochs=3), targets=20, seed=1)
     data.write_observations(seen, tmp_path / "seen")
     monkeypatch.setattr(input_files, "_SECOND", -3_600 * 10**9)  # as if they were an hour old
-    seals._digests.clear()  # noqa: SLF001  what was written was hashed
+    manifest._digests.clear()  # noqa: SLF001  what was written was hashed
     read = []
 
     def counted(file):
         read.append(file.name)
         return sha256_of(file)
 
-    for module in (input_files, seals):
+    for module in (input_files, manifest):
         monkeypatch.setattr(module, "sha256_of", counted)
     assert call("attack", tmp_path / "seen", "--attack", "hamming").returncode == 0
     assert sorted(read) == ["anonymous.parquet", "known.parquet", "labels.parquet"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reidrisk import passes
+from reidrisk.core import mapreduce
+from reidrisk.core.mapreduce import kept, over_rows
+from reidrisk.core.rows import TokenRows
 from reidrisk.engines.parts import engine_of_parts
 from reidrisk.errors import InvalidInput
-from reidrisk.passes import kept, over_rows
-from reidrisk.rows import TokenRows
 from reidrisk.study import parts as study_parts
 from reidrisk.study import run_in
 from reidrisk.study.part_files import read_all
@@ -53,7 +53,7 @@ epsilon = 3
 @pytest.fixture(scope="module", autouse=True)
 def _small_units():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passes, "_LEAST_UNIT", 32)
+        patch.setattr(mapreduce, "_LEAST_UNIT", 32)
         yield
 
 

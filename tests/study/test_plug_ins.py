@@ -11,7 +11,7 @@ import pytest
 from tests.cli.tools import call
 
 from reidrisk.attacks import attack_named
-from reidrisk.plugins import part_at
+from reidrisk.core.plugins import part_at
 from reidrisk.study import Result
 from reidrisk.testing import check_attack, check_release
 
@@ -22,7 +22,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.randomness import uniforms
+from reidrisk.core.randomness import uniforms
 from reidrisk.releases import parameter
 
 
@@ -105,7 +105,7 @@ def certain(setting):
     return Bound("toy certainty", "upper", Estimate.computed(1.0), "Chances end at one.")
 ''',
     "toy_section.py": '''
-from reidrisk.report.parts import Section
+from reidrisk.report.exhibits import Section
 
 
 def section(result):

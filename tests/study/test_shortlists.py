@@ -11,10 +11,10 @@ from reidrisk import data, report
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.releases import TopicsApi
-from reidrisk.report import spectrum
+from reidrisk.report.sections import spectrum
 from reidrisk.scores import Shortlisted
 from reidrisk.study import Result, Study
-from reidrisk.study.saying.shortlists import shortlists
+from reidrisk.study.text.shortlists import shortlists
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(600, epochs=3, seed=1)

@@ -7,14 +7,14 @@ import pytest
 
 from reidrisk import data
 from reidrisk.attacks import Hamming, Overlap, TokenTable, WeightedHamming
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
+from reidrisk.io.linked import Linked
 from reidrisk.releases import TopicsApi, are_strangers
 from reidrisk.risk import measure_strangers
-from reidrisk.rows import BagRows
 from reidrisk.study import Repeats, Result, Study, run_in
-from reidrisk.study.who import write_users
+from reidrisk.study.write_matches import write_users
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(600, epochs=3)

@@ -6,14 +6,14 @@ import pytest
 
 from reidrisk import data
 from reidrisk.attacks import TypeAware, WeightedHamming
-from reidrisk.cli.studies import starter
+from reidrisk.cli.study import starter
 from reidrisk.errors import InvalidInput
 from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.releases.parameters import parameters_of
 from reidrisk.releases.table import release_kinds
 from reidrisk.study import Repeats, keys
-from reidrisk.study.slips import line_of
 from reidrisk.study.toml import parse, read_study, study_file
+from reidrisk.study.toml_errors import line_of
 
 PEOPLE = '\n[people]\nkind = "synthetic"\nusers = "1k"\n'
 

@@ -6,9 +6,9 @@ from functools import reduce as fold
 import numpy as np
 import pytest
 
+from reidrisk.core.matches import Matches
 from reidrisk.engines import LocalEngine, ReferenceEngine, Searches
 from reidrisk.engines.memory import Room
-from reidrisk.matches import Matches
 from reidrisk.testing import check_engine
 
 

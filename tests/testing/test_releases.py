@@ -15,8 +15,8 @@ from reidrisk import (
     RandomisedResponse,
     TopicsApi,
 )
+from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.randomness import uniforms
 from reidrisk.releases import ExactRows
 from reidrisk.testing import check_release
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from reidrisk.observations import Observations
-from reidrisk.rows import BagRows
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.scores import (
     GRID,
     CosineWeights,

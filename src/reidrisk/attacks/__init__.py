@@ -5,10 +5,9 @@ A new attack is one new file here, of the same name: `ATTACKS` finds it.
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from reidrisk.attacks.attack import Attack, View, check_needs
     from reidrisk.attacks.card import Card, card_of
     from reidrisk.attacks.denoised_overlap import DenoisedOverlap
     from reidrisk.attacks.full_information import FullInformation
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from reidrisk.attacks.neural import Neural
     from reidrisk.attacks.overlap import Overlap
     from reidrisk.attacks.pair_network import PairNetwork
+    from reidrisk.attacks.protocol import Attack, View, check_needs
     from reidrisk.attacks.rarity_overlap import RarityOverlap
     from reidrisk.attacks.repetition import Repetition
     from reidrisk.attacks.table import ATTACKS, attack_named
@@ -30,7 +30,7 @@ else:
         __name__,
         {
             ".learning.latent_types": ("LatentTypes", "fit_types"),
-            "attack": ("Attack", "View", "check_needs"),
+            "protocol": ("Attack", "View", "check_needs"),
             "card": ("Card", "card_of"),
             "denoised_overlap": ("DenoisedOverlap",),
             "full_information": ("FullInformation",),

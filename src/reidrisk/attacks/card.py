@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from reidrisk.attacks.attack import NEEDS, Attack
+from reidrisk.attacks.protocol import NEEDS, Attack
 from reidrisk.estimates.estimate import Side
 
 IN_SHORT = "In short"

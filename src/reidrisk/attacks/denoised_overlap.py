@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.overlap import Overlap
+from reidrisk.attacks.protocol import View, release_of
 from reidrisk.releases import popularity
-from reidrisk.releases.release import Release, ShowsOneOfTop
+from reidrisk.releases.protocol import Release, ShowsOneOfTop
 from reidrisk.scores import OverlapWeights
 
 

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.card import PAPER
+from reidrisk.attacks.protocol import View, release_of
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
-from reidrisk.releases.release import Release, Reveals, ShowsOneOfTop
-from reidrisk.rows import Kind
+from reidrisk.releases.protocol import Release, Reveals, ShowsOneOfTop
 from reidrisk.scores import Score
 
 

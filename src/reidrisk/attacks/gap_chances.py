@@ -18,11 +18,11 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View
-from reidrisk.observations import MISSING
-from reidrisk.passes import Blocks, over_rows
+from reidrisk.attacks.protocol import View
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.observations import MISSING
 from reidrisk.releases.gaps import GapChances
-from reidrisk.releases.release import SaysGaps, asked
+from reidrisk.releases.protocol import SaysGaps, asked
 
 Floats = NDArray[np.float64]
 

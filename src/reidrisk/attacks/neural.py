@@ -9,20 +9,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from reidrisk.attacks.attack import View, panel_of
 from reidrisk.attacks.card import PAPER
-from reidrisk.checks import whole_number
+from reidrisk.attacks.protocol import View, panel_of
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import pairs_of
+from reidrisk.learning.progress import Training
 from reidrisk.learning.recipes import CHAIN_TRAINING, chain
-from reidrisk.observations import Observations
 from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
 from reidrisk.scores.shortlisted import KEEP_BEST
 
 if TYPE_CHECKING:
+    from reidrisk.learning.sequence_training import Taught
     from reidrisk.learning.type_chain import Tables
-    from reidrisk.learning.writing import Taught
 
 FEW = 5_000
 """Among so many users everyone is rated."""
@@ -114,7 +114,7 @@ class Neural:
     def learn(self, view: View) -> "Taught":
         """What is learned from the panel: `write` keeps it in a file, for `model`."""
         pairs = pairs_of(panel_of(self, view), view.known, self.name)
-        from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
+        from reidrisk.learning.sequence_training import Lesson  # noqa: PLC0415  torch is a guest
 
         recipe = chain(self.begin, self.classes)
         how = recipe.training if self.training is None else self.training
@@ -125,7 +125,7 @@ class Neural:
 
     def _read(self, view: View) -> "Tables":
         """The chances of what was learned before."""
-        from reidrisk.learning.writing import read_network  # noqa: PLC0415  torch is a guest
+        from reidrisk.learning.sequence_training import read_network  # noqa: PLC0415  torch is a guest
 
         assert self.model is not None
         network, about = read_network(

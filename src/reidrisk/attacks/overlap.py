@@ -5,8 +5,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.attacks.attack import View
 from reidrisk.attacks.card import PAPER
+from reidrisk.attacks.protocol import View
 from reidrisk.scores import OverlapWeights
 
 

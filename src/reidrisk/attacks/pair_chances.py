@@ -6,8 +6,8 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.observations import MISSING, Tokens
-from reidrisk.releases.release import OneOfTop
+from reidrisk.core.observations import MISSING, Tokens
+from reidrisk.releases.protocol import OneOfTop
 
 Floats = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ Paper: section 8. It needs the extra `torch`; `neural` learns more in the same t
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from reidrisk.attacks.attack import View, panel_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.learned_pairs import LearnedPairs
-from reidrisk.checks import whole_number
-from reidrisk.learning.looks import Training
+from reidrisk.attacks.protocol import View, panel_of
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations
 from reidrisk.learning.pairs import pairs_of
-from reidrisk.observations import Observations
+from reidrisk.learning.progress import Training
 from reidrisk.scores.shortlisted import KEEP_BEST, Shortlisted
 
 

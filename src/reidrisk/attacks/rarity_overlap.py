@@ -11,9 +11,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.holders import times_held
+from reidrisk.attacks.protocol import View
+from reidrisk.attacks.support import times_held
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import CosineWeights, OverlapWeights
 

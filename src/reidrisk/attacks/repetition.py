@@ -11,11 +11,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.holders import times_held
+from reidrisk.attacks.protocol import View
+from reidrisk.attacks.support import times_held
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
-from reidrisk.rows import Kind
 from reidrisk.scores.repetition import MOST_TIMES, RepeatedTokens, own_given_times
 
 Floats = NDArray[np.float64]

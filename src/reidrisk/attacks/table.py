@@ -3,9 +3,9 @@
 from functools import cache
 from typing import Any
 
-from reidrisk.attacks.attack import Attack
+from reidrisk.attacks.protocol import Attack
+from reidrisk.core.plugins import is_path, part_at, part_named, parts_of
 from reidrisk.errors import InvalidInput
-from reidrisk.plugins import is_path, part_at, part_named, parts_of
 
 ATTACKS: dict[str, type[Attack]]
 """All attacks of this package by name."""

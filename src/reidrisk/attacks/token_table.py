@@ -18,16 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk import scores
-from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
 from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown, proper
+from reidrisk.attacks.protocol import View, release_of
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.releases import popularity
-from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
-from reidrisk.rows import Kind
-from reidrisk.scores.chances import log_chance
+from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.scores.log_odds import log_chance
 
 Floats = NDArray[np.float64]
 

@@ -10,19 +10,19 @@ from typing import ClassVar, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
-from reidrisk.checks import whole_number
+from reidrisk.attacks.protocol import View, release_of
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.parallel import over_blocks
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.learning.latent_types import choose_types, fit_types
-from reidrisk.observations import Observations, Tokens
-from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs
-from reidrisk.people.sets import pair_chances, tail_polynomials
+from reidrisk.people.weighted_sets import pair_chances, tail_polynomials
 from reidrisk.releases.gaps import GapChances
-from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
-from reidrisk.rows import Kind, Rows
+from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores.type_mixture import TypeMixture
 
 Floats = NDArray[np.float64]
@@ -174,12 +174,12 @@ class TypeAware:
 def set_weights(chances: Floats, size: int) -> Floats:
     """Weights with which sets of `size` tokens hold each token with the chances given.
 
-    The sets are those of `reidrisk.people.sets`. Weights are unique up to a factor. The search
-    moves the logarithm of each weight by half of what the log-odds of its token are off. Half,
-    because the derivative of the log-odds has rows that sum to 0 with 1 on the diagonal and nothing
-    positive beside it, so its eigenvalues lie between 0 and 2. The classical step (Chen, Dempster
-    and Liu, Biometrika 1994) moves it by what the logarithm of the chance is off, and is slow where
-    a token is nearly sure.
+    The sets are those of `reidrisk.people.weighted_sets`. Weights are unique up to a factor. The
+    search moves the logarithm of each weight by half of what the log-odds of its token are off.
+    Half, because the derivative of the log-odds has rows that sum to 0 with 1 on the diagonal and
+    nothing positive beside it, so its eigenvalues lie between 0 and 2. The classical step (Chen,
+    Dempster and Liu, Biometrika 1994) moves it by what the logarithm of the chance is off, and is
+    slow where a token is nearly sure.
 
     Args:
         chances: Rows of chances below 1 that sum to `size`.

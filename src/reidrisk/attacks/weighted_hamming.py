@@ -7,13 +7,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View, release_of
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.gap_chances import gap_chances
+from reidrisk.attacks.protocol import View, release_of
 from reidrisk.releases import popularity
-from reidrisk.releases.release import OneOfTop, Release, ShowsOneOfTop
+from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.chances import log_chance
+from reidrisk.scores.log_odds import log_chance
 
 Floats = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ import atexit
 import gc
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.cli.stopping import stoppable
+from reidrisk.cli.signals import stoppable
 
 if TYPE_CHECKING:
     from reidrisk.cli.app import cli

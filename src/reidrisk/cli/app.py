@@ -13,12 +13,12 @@ from typing import Any
 import click
 
 from reidrisk import __version__
-from reidrisk.cli.lazy import LazyGroup
-from reidrisk.cli.stopping import stopped
+from reidrisk.cli.click_lazy import LazyGroup
+from reidrisk.cli.signals import stopped
+from reidrisk.core.plugins import whose
+from reidrisk.core.sanitize import cleaned
+from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import ReidriskError, Unverified
-from reidrisk.plugins import whose
-from reidrisk.speech import speaking
-from reidrisk.visible import cleaned
 
 _NO_MEMORY = re.compile(
     r"failed to map segment|cannot allocate memory|can't start new thread|bad_alloc|"
@@ -35,37 +35,37 @@ _COMMANDS = {
         ),
         "attacks": ("reidrisk.cli.attacks:attacks", "List every attack and bound."),
         "reproduce": (
-            "reidrisk.cli.reproducing:reproduce",
+            "reidrisk.cli.reproduce:reproduce",
             "Reproduce the paper: our figures beside the published ones.",
         ),
     },
     "A whole study": {
         "study": (
-            "reidrisk.cli.studies:study",
+            "reidrisk.cli.study:study",
             "Run a study file, or write one to begin with.",
         ),
         "report": ("reidrisk.cli.results:report", "Write the report of a run."),
         "compare": (
-            "reidrisk.cli.comparing:compare",
+            "reidrisk.cli.compare:compare",
             "Show which of two runs is worse, and by how much.",
         ),
         "gate": ("reidrisk.cli.results:gate", "Fail if a risk may be too high."),
         "sweep": (
-            "reidrisk.cli.studies:sweep",
+            "reidrisk.cli.study:sweep",
             "Run a study with several values of a parameter, or several releases.",
         ),
-        "calibrate": ("reidrisk.cli.tuning:calibrate", "Find how much noise is enough."),
+        "calibrate": ("reidrisk.cli.calibrate:calibrate", "Find how much noise is enough."),
     },
     "Data you already have": {
         "inspect": (
-            "reidrisk.cli.inspecting:inspect",
+            "reidrisk.cli.inspect:inspect",
             "Show what a file looks like, and the command to run next.",
         ),
         "plays": (
             "reidrisk.cli.plays:plays",
             "Measure how many people two sites can match if each sees some of their items.",
         ),
-        "link": ("reidrisk.cli.linking:link", "Find the people of one table in another."),
+        "link": ("reidrisk.cli.link:link", "Find the people of one table in another."),
         "singling": ("reidrisk.cli.singling:singling", "Show who is alone in a table of people."),
         "unicity": ("reidrisk.cli.singling:unicity", "Show how many points single a person out."),
         "bounds": (
@@ -85,10 +85,10 @@ _COMMANDS = {
             "reidrisk.cli.data:release",
             "Show sites what a release would show them of people.",
         ),
-        "attack": ("reidrisk.cli.linking:attack", "Attack what a release showed."),
+        "attack": ("reidrisk.cli.link:attack", "Attack what a release showed."),
         "merge": ("reidrisk.cli.merging:merge", "Put the parts of a run together."),
         "information": (
-            "reidrisk.cli.informing:information",
+            "reidrisk.cli.information:information",
             "Show how many bits two sites share about a user.",
         ),
     },

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import console, options
 
 if TYPE_CHECKING:
     from reidrisk.attacks import Card
@@ -47,7 +47,7 @@ def attacks(*, names: tuple[str, ...], as_json: bool) -> None:
         }
         click.echo(json.dumps(of_kind, indent=2))
     elif names:
-        show.cards(found)
+        console.cards(found)
     else:
         _overview(found)
 
@@ -59,7 +59,7 @@ def _of(names: Sequence[str]) -> "list[Card]":
 
 def _overview(found: "Sequence[Card]") -> None:
     for kind, heading in (("attack", "the attacker knows"), ("bound", "what it says")):
-        show.table(
+        console.table(
             (kind, "side", heading),
             [
                 (card.name, str(card.side), card.knows if kind == "attack" else card.says)
@@ -67,7 +67,7 @@ def _overview(found: "Sequence[Card]") -> None:
                 if card.kind == kind
             ],
         )
-    show.say(
+    console.say(
         "`reidrisk attacks NAME` prints a card: what is needed, assumed and left out. Every attack "
         "that is a likelihood also has an estimate, the best that anyone with its knowledge could "
         "do; a study adds it for each of its models."

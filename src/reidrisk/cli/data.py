@@ -2,8 +2,8 @@
 
 import click
 
-from reidrisk.cli import options, show
-from reidrisk.cli.releasing import Releases
+from reidrisk.cli import console, options
+from reidrisk.cli.release import Releases
 
 
 @click.group()
@@ -36,8 +36,8 @@ def synth_topics(users: int, epochs: int, seed: int, output: str, *, quiet: bool
     from reidrisk import data
 
     people = data.synthetic_topics(users, epochs=epochs, seed=seed)
-    with show.Progress(quiet=quiet) as progress:
-        watched = show.Watched(people, progress)
+    with console.Progress(quiet=quiet) as progress:
+        watched = console.Watched(people, progress)
         data.write_top_sets(watched, output, top=people.interests.size, seed=seed)
     if not quiet:
         click.echo(f"{users:,} users with {epochs} epochs: {output}")

@@ -5,9 +5,9 @@ from pathlib import Path
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
-from reidrisk.cli.running import run_file, written_page
-from reidrisk.cli.studies import starter
+from reidrisk.cli import console, options
+from reidrisk.cli.run import run_file, written_page
+from reidrisk.cli.study import starter
 
 
 @click.command()
@@ -31,14 +31,14 @@ def demo(output: str, *, fresh: bool, quiet: bool) -> None:
 
     file = study_file(starter(), "the demo")
     if not quiet:
-        show.say(
+        console.say(
             f"{file.source.users:,} synthetic people show two sites a topic a week, as the Topics "
             "API does. One site knows who its visitors are. How many of the other's can it name?"
         )
     result, _ = run_file(file, output, command=("demo", "-o", output), fresh=fresh, quiet=quiet)
     if not quiet:
-        show.risks([risk for risk in result.risks if not risk.setting], result.unit)
-        show.say(rr.report.text(result) + "\n")
+        console.risks([risk for risk in result.risks if not risk.setting], result.unit)
+        console.say(rr.report.text(result) + "\n")
     page = written_page(result, Path(output))
     if page is not None and not quiet:
         click.echo(f"The report: {page}")

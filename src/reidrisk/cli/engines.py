@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reidrisk.core.files import ONLY_ME, append
 from reidrisk.errors import InvalidInput
-from reidrisk.files import ONLY_ME, append
 
 if TYPE_CHECKING:
-    from reidrisk.cli.show import Progress
+    from reidrisk.cli.console import Progress
     from reidrisk.engines.search import Searches
 
 ENGINES = ("local", "spark")
@@ -104,8 +104,8 @@ def engine_of(
     if chosen.engine == "local":
         yield LocalEngine(progress=progress.pairs)
         return
-    from reidrisk.cli.later import Later
-    from reidrisk.guests import check_guest
+    from reidrisk.cli.lazy_engine import Later
+    from reidrisk.core.optional import check_guest
 
     check_guest("pyspark", "spark", "--engine spark")
     with ExitStack() as stack:

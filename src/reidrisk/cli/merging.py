@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import engines, options, show, stopping
-from reidrisk.cli.measuring import Question, Wishes, as_typed, study_text
-from reidrisk.cli.running import Journal, written_page
+from reidrisk.cli import console, engines, options, signals
+from reidrisk.cli.described_study import Question, Wishes, as_typed, study_text
+from reidrisk.cli.run import Journal, written_page
+from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput
-from reidrisk.visible import cleaned
 
 if TYPE_CHECKING:
     from reidrisk.study import Result
@@ -76,8 +76,8 @@ def part_of_file(
         option = "--with-users" if wishes.with_users else "--json"
         raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "
                            "leave one of them out")  # fmt: skip
-    show.warn(file.source)
-    with show.Progress(quiet=wishes.quiet) as progress:
+    console.warn(file.source)
+    with console.Progress(quiet=wishes.quiet) as progress:
         try:
             done = search_part(
                 Path(output),
@@ -91,7 +91,7 @@ def part_of_file(
             progress.__exit__()
             again = shlex.join(("reidrisk", *words))
             click.echo(f"stopped; what is done is kept in {output}. To go on: {again}", err=True)
-            raise click.exceptions.Exit(stopping.code()) from None
+            raise click.exceptions.Exit(signals.code()) from None
     if not wishes.quiet:
         few = "no known rows, since there are so few"
         rows = f"{done.found.rows:,} known rows" if done.found.rows else few
@@ -124,7 +124,7 @@ def merge(parts: tuple[str, ...], output: str, *, as_json: bool, quiet: bool) ->
       reidrisk merge parts/ -o run/
       reidrisk merge parts/*.matches -o merged.matches
     """
-    from reidrisk.files import keep_inputs, writable
+    from reidrisk.core.files import keep_inputs, writable
     from reidrisk.study.part_files import read_all, write_parts
 
     files = _files(parts)
@@ -170,7 +170,7 @@ def _run(
     from reidrisk.study.parts import PASSES, run_merged
 
     again = shlex.join(("reidrisk", "merge", *parts, "-o", output))
-    with show.Progress(quiet=quiet) as progress:
+    with console.Progress(quiet=quiet) as progress:
         journal = Journal(Path(output), progress)
         try:
             file, result, others = run_merged(
@@ -186,10 +186,10 @@ def _run(
             progress.__exit__()
             kept = "" if not journal.begun else f"; what is done is kept in {output}"
             click.echo(f"stopped{kept}. To go on: {again}", err=True)
-            raise click.exceptions.Exit(stopping.code()) from None
+            raise click.exceptions.Exit(signals.code()) from None
         if journal.begun:
             journal.note("done")
-    show.warn(file.source)
+    console.warn(file.source)
     page = written_page(result, Path(output))
     if as_json:
         click.echo(result.to_json(), nl=False)
@@ -200,10 +200,10 @@ def _run(
 
 
 def _tell(result: "Result", others: int) -> None:
-    show.say(f"{result.users:,} known users, {result.targets:,} targets")
-    show.risks(result.risks, result.unit)
-    show.strangers(result.strangers)
+    console.say(f"{result.users:,} known users, {result.targets:,} targets")
+    console.risks(result.risks, result.unit)
+    console.strangers(result.strangers)
     if others:
-        show.say(
+        console.say(
             f"{others:,} questions depended on what others found, and were searched here and now."
         )

@@ -60,7 +60,7 @@ def max_memory() -> "Callable[..., Any]":
     """What may be taken of the machine; nothing that a command has to know of."""
 
     def limit(context: click.Context, _option: click.Parameter, most: int | None) -> None:
-        from reidrisk.machine import limited
+        from reidrisk.core.machine import limited
 
         context.with_resource(limited(most))
 
@@ -155,7 +155,7 @@ def is_file(output: str) -> bool:
 
 def _keep_inputs(kind: str, holds: tuple[str, ...]) -> None:
     """Look at all paths of the command that runs."""
-    from reidrisk.files import keep_inputs, writable
+    from reidrisk.core.files import keep_inputs, writable
 
     context = click.get_current_context()
     read: list[Path] = []
@@ -251,7 +251,7 @@ def layout(*parts: str) -> "Callable[..., Any]":
     def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
         @functools.wraps(command)
         def with_layout(*arguments: Any, **given: Any) -> Any:
-            from reidrisk.inputs.layouts import Layout
+            from reidrisk.io.layouts import Layout
 
             said = {name: given.pop(name) for name in (*parts, "header", "separator")}
             if "columns" in said:

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
-from reidrisk.cli.measuring import OUTPUT, Question, Wishes, answer, said
+from reidrisk.cli import console, options
+from reidrisk.cli.described_study import OUTPUT, Question, Wishes, answer, said
 
 if TYPE_CHECKING:
-    from reidrisk.inputs.layouts import Layout
+    from reidrisk.io.layouts import Layout
 
 
 @click.command()
@@ -54,15 +54,15 @@ def plays(
       reidrisk plays triplets.txt.gz --samples 8 --strangers 30%
       reidrisk plays baskets.csv --user household_id --item category --count items --by-count
     """  # fmt: skip
-    from reidrisk.inputs.plays import plays_layout
+    from reidrisk.io.plays import plays_layout
     from reidrisk.study.defaults import usual_attacks
     from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
     if not (quiet or as_json):
-        show.say(_taken(layout, by_count=by_count))
-    with show.Progress(quiet=quiet) as progress, hashed([Path(file)]) as inputs:
+        console.say(_taken(layout, by_count=by_count))
+    with console.Progress(quiet=quiet) as progress, hashed([Path(file)]) as inputs:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
     names = attacks or usual_attacks(people, release, seed=seed)

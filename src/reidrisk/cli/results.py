@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import console, options
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from reidrisk.study.judging import Check, Limits
+    from reidrisk.study.gate import Check, Limits
     from reidrisk.study.stored import Stored
 
 EXCEEDED = 3
@@ -120,7 +120,7 @@ def gate(
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
     from reidrisk.study.doubts import about_file, doubts, few_unassessed
-    from reidrisk.study.judging import Limits, judge
+    from reidrisk.study.gate import Limits, judge
     from reidrisk.study.stored import Stored
 
     limits = Limits(**asked)
@@ -176,29 +176,29 @@ def _record(check: "Check") -> dict[str, Any]:
 
 def _tell(run: str, stored: "Stored", checks: "Sequence[Check]", *, passed: bool) -> None:
     """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
-    from reidrisk.study.saying.numbers import at_most_beside, in_full, share
-    from reidrisk.visible import cleaned
+    from reidrisk.core.sanitize import cleaned
+    from reidrisk.study.text.numbers import at_most_beside, in_full, share
 
-    show.line(f"{run}: {cleaned(stored.result.title)}")
+    console.line(f"{run}: {cleaned(stored.result.title)}")
     click.echo(f"judged: {stored.file}\nSHA-256 {stored.sha256}")
     for check in (one for one in checks if not one.passed):
         limit = in_full(check.limit)
         if check.figure is None:
-            show.line(f"{check.what}; the limit is {limit}")
+            console.line(f"{check.what}; the limit is {limit}")
         else:
             high = at_most_beside(check.figure.high, check.limit)
-            show.line(f"{check.what}: {share(check.figure)}, upper end {high}, above {limit}")
+            console.line(f"{check.what}: {share(check.figure)}, upper end {high}, above {limit}")
     failing = sum(not check.passed for check in checks)
     if failing:
-        show.line(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
+        console.line(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
         return
     said = "passed" if passed else "not passed, since there are doubts"
-    show.line(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
+    console.line(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
     for name, option in _LIMITS.items():
         if own := [check for check in checks if check.limit_of == name and check.figure]:
             worst = max(own, key=lambda check: check.figure.high if check.figure else 1)
             assert worst.figure is not None
-            show.line(
+            console.line(
                 f"{option} {in_full(worst.limit)}: the highest upper end is "
                 f"{at_most_beside(worst.figure.high, worst.limit)}, {worst.what}"
             )
@@ -218,7 +218,7 @@ def _figures(number: int) -> str:
 
 def _levels(checks: "Sequence[Check]") -> str:
     """With what figures hold, but for those that are computed and surely do."""
-    from reidrisk.study.saying.numbers import percent
+    from reidrisk.study.text.numbers import percent
 
     levels = {check.figure.level for check in checks if check.figure is not None} - {1.0}
     said = dict.fromkeys(percent(level) for level in sorted(levels))

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import console, options
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from reidrisk.estimates import Estimate
-    from reidrisk.inputs.layouts import Layout
+    from reidrisk.io.layouts import Layout
     from reidrisk.risk import Singling, Unicity
 
 _PAGE = "A page to read and to pass on: one file that needs no network."
@@ -131,7 +131,7 @@ def unicity(
       reidrisk unicity visits.csv --item site --epoch time --coarsen hour,day,week
       reidrisk unicity sales.csv --user customer --epoch date --count paid --round 10 --points 1,2
     """
-    with show.Progress(quiet=quiet) as progress, _origin(file) as origin:
+    with console.Progress(quiet=quiet) as progress, _origin(file) as origin:
         found = rr.unicity(
             file,
             points=points,
@@ -172,7 +172,7 @@ def _write_records(found: "Singling", path: str) -> None:
     import pyarrow as pa
     from pyarrow import parquet
 
-    from reidrisk.files import written_whole
+    from reidrisk.core.files import written_whole
 
     if not path.lower().endswith(".parquet"):
         raise InvalidInput(f"{path}: records are written as .parquet; name the file so")
@@ -193,9 +193,9 @@ def _tell_page(output: str | None) -> None:
 
 def _tell_singling(found: "Singling") -> None:
     from reidrisk.risk.given import called
-    from reidrisk.study.saying.numbers import exactly, share_with_interval
+    from reidrisk.study.text.numbers import exactly, share_with_interval
 
-    show.say(
+    console.say(
         f"{found.people:,} people, {found.groups:,} groups of people with the same "
         f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
     )
@@ -215,12 +215,12 @@ def _tell_singling(found: "Singling") -> None:
             ("right with the register", one.journalist.average, f"of {one.people:,} people",
              "journalist, average"),
         ]  # fmt: skip
-    show.table(
+    console.table(
         ("who knows the columns", "share", "", "regulators call it"),
         [(name, exactly(figure.value), how, word) for name, figure, how, word in rows],
     )
-    show.say(f"The average, {exactly(found.marketer.value)}, is also called marketer risk.")
-    show.table(
+    console.say(f"The average, {exactly(found.marketer.value)}, is also called marketer risk.")
+    console.table(
         ("people with the same values", "groups", "people", "share"),
         [
             (str(size), f"{size.groups or 0:,}", f"{size.people:,}",
@@ -229,7 +229,7 @@ def _tell_singling(found: "Singling") -> None:
             if size.people
         ],
     )  # fmt: skip
-    show.table(
+    console.table(
         ("column", "values", "fair share of those alone", "alone without it"),
         [
             (called(one.name), f"{one.distinct:,}", share_with_interval(one.unique_share),
@@ -250,16 +250,16 @@ def _tell_caveats(found: "Singling") -> None:
         if cells
     ]
     if empty:
-        show.say(f"An empty cell is a value of its own: {', '.join(empty)}.")
+        console.say(f"An empty cell is a value of its own: {', '.join(empty)}.")
     if found.merged:
-        show.say(f"Rows left out because the same user has an equal one: {found.merged:,}.")
+        console.say(f"Rows left out because the same user has an equal one: {found.merged:,}.")
     if found.register and found.register.not_found:
-        show.say(
+        console.say(
             f"Records that are not in the register: {found.register.not_found:,}. They are in no "
             "figure about it, which does not make them safe."
         )
     if found.register and found.register.short:
-        show.say(
+        console.say(
             "Records of which the register has fewer people than the table, so that it is not "
             f"complete: {found.register.short:,}."
         )
@@ -268,11 +268,11 @@ def _tell_caveats(found: "Singling") -> None:
 def _tell_unicity(found: "Unicity") -> None:
     from reidrisk.risk.given import called
 
-    show.say(
+    console.say(
         f"{found.users:,} people; {found.known} points ({', '.join(map(called, found.point))}) of "
         f"{found.targets:,} of them are known."
     )
-    show.table(
+    console.table(
         ("known", "points", "singled out", "interval", "right", "assessed"),
         [
             (one.coarsening, str(one.points), *_figure(one.singled_out), _figure(one.right)[0],
@@ -282,7 +282,7 @@ def _tell_unicity(found: "Unicity") -> None:
         whole=("interval",),
     )  # fmt: skip
     missed = max(one.not_assessed for one in found)
-    show.say(
+    console.say(
         "right: how often an attacker is right who guesses among all who have the points."
         + (
             f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
@@ -297,4 +297,4 @@ def _figure(one: "Estimate | None") -> tuple[str, str]:
     """A share and its interval."""
     if one is None:
         return "", ""
-    return show.figure(one)
+    return console.figure(one)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import options, show
+from reidrisk.cli import console, options
 
 if TYPE_CHECKING:
     from reidrisk.study import Explanation
@@ -38,7 +38,7 @@ def bounds(matrix: str, *, as_json: bool) -> None:
         records = [asdict(statement) for statement in statements]
         click.echo(json.dumps({"schema": "reidrisk/1", "bounds": records}, indent=2))
         return
-    show.table(
+    console.table(
         ("what", "accuracy", "side", "meaning"),
         [(item.name, f"{item.value:.4%}", item.side, item.meaning) for item in statements],
     )
@@ -91,7 +91,7 @@ def explain(
       reidrisk explain --max-risk 1% --users 10M --slots 8
       reidrisk explain --epsilon topics --users 10M --json
     """
-    from reidrisk.study.explaining import NothingSuffices
+    from reidrisk.study._explain import NothingSuffices
 
     if (epsilon is None) == (max_risk is None):
         raise click.UsageError("give either --epsilon or --max-risk")
@@ -109,11 +109,11 @@ def explain(
 
 
 def _tell(found: "Explanation") -> None:
-    from reidrisk.study.saying import epsilon as words
+    from reidrisk.study.text import epsilon as words
 
-    show.say("\n\n".join(words.paragraphs(found)))
+    console.say("\n\n".join(words.paragraphs(found)))
     headings, *rows = words.table(found)
-    show.table(headings, rows, whole=headings)
+    console.table(headings, rows, whole=headings)
     for heading, sentences in (("Assumed", words.assumed(found)), ("Not said", words.NOT_SAID)):
         click.echo(f"{heading}:")
         for sentence in sentences:

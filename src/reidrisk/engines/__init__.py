@@ -2,20 +2,20 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from reidrisk.engines.engine import Engine
     from reidrisk.engines.histogram import PatternHistogram
     from reidrisk.engines.local import LocalEngine
     from reidrisk.engines.plan import ranks_are_free
+    from reidrisk.engines.protocol import Engine
     from reidrisk.engines.reference import ReferenceEngine
     from reidrisk.engines.search import Searches
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
         {
-            "engine": ("Engine",),
+            "protocol": ("Engine",),
             "histogram": ("PatternHistogram",),
             "local": ("LocalEngine",),
             "plan": ("ranks_are_free",),

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
+from reidrisk.core.observations import Observations
+from reidrisk.core.parallel import over_blocks
+from reidrisk.core.rows import Kind
 from reidrisk.engines.kernels import Rated, SlotGains, rate_patterns, sum_patterns
-from reidrisk.engines.truth import true_scores
+from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
-from reidrisk.observations import Observations
-from reidrisk.parallel import over_blocks
-from reidrisk.rows import Kind
 from reidrisk.scores import GRID, TokenWeights
 
 MOST_SLOTS = 12

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 from reidrisk.scores import GRID
 
 Array: TypeAlias = NDArray[Any]

@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array
 from reidrisk.engines.kernels_search import Kept, offer
-from reidrisk.parallel import kernel
 from reidrisk.scores.type_chain import ChainChances, log_chain, rate_chain_alone
 from reidrisk.scores.type_mixture import on_grid
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array, Number
 from reidrisk.engines.kernels_search import (
     COUNTERS,
@@ -23,14 +24,13 @@ from reidrisk.engines.kernels_search import (
     threshold,
     unmark,
 )
-from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import IMPOSSIBLE, sum_of
 
 FEW = 4  # types of a target that are bounded one by one
 # Nats below and above which a chance is not told from 0 or infinity.
 LEAST_NATS, MOST_NATS = -100.0, 600.0
-# Nats by which a bound may be too low for its rounding: `ways/mixture.py` says why.
+# Nats by which a bound may be too low for its rounding: `strategies/mixture.py` says why.
 ROOM = 1e-4
 
 

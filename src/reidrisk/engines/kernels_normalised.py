@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array, Number
 from reidrisk.engines.kernels_search import (
     COUNTERS,
@@ -24,7 +25,6 @@ from reidrisk.engines.kernels_search import (
     unmark,
     weighed_score,
 )
-from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
 
 _LEAST = -(2**62)  # of a score that is compared; so that sums with it stay in range

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array, Number
 from reidrisk.engines.kernels_search import Kept, offer, threshold
-from reidrisk.parallel import kernel
 
 BITS = 64
 _BYTES, _VALUES = 8, 256

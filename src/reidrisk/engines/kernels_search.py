@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array, Number, SlotGains, place_of_bit
-from reidrisk.parallel import kernel
 
 ROWS_PER_SCAN = 4096
 

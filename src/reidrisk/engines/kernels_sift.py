@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import inlined, kernel
 from reidrisk.engines.kernels import Array, Number, place_of_bit
 from reidrisk.engines.kernels_search import Kept, offer, threshold
-from reidrisk.parallel import inlined, kernel
 
 WORDS = 8
 TARGETS_PER_SIFT = 64 * WORDS

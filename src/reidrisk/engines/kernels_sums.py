@@ -7,8 +7,8 @@ that fill up the last group. Places are unsigned: else every one is looked at fo
 
 import numpy as np
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array
-from reidrisk.parallel import kernel
 
 LANES = 32
 

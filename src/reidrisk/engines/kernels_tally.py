@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import kernel
 from reidrisk.engines.kernels import Array, Number
 from reidrisk.engines.kernels_search import Kept, keep_best, lowest_kept
-from reidrisk.parallel import kernel
 from reidrisk.scores import GRID
 
 ROWS_PER_TALLY = 4096

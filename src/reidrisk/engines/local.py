@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from reidrisk.engines.engine import TOKEN_PAIRS, Engine
-from reidrisk.engines.holding import kept_here
+from reidrisk.core.machine import cores, usable_memory
+from reidrisk.core.mapreduce import Elsewhere, Merge, Result, Work, over_here
+from reidrisk.core.rows import Rows
+from reidrisk.engines.cache_rows import kept_here
 from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
 from reidrisk.engines.search import Searches
 from reidrisk.errors import InvalidInput
-from reidrisk.machine import cores, usable_memory
-from reidrisk.passes import Elsewhere, Merge, Result, Work, over_here
-from reidrisk.rows import Rows
 
 Progress = Callable[[int, int], None]
 

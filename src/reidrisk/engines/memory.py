@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from reidrisk.core.machine import GIB, to_get_more
 from reidrisk.errors import TooLarge
-from reidrisk.machine import GIB, to_get_more
 
 FEWEST_ROWS = 1 << 12
 MOST_TARGETS = 1 << 15

@@ -17,16 +17,16 @@ from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
+from reidrisk.core.machine import GIB, cores, usable_memory
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, Merge, Result, Work, over_rows, unit
+from reidrisk.core.matches import Wanted
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Rows, Tokens
 from reidrisk.engines import search
-from reidrisk.engines.engine import TOKEN_PAIRS, Engine
 from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
 from reidrisk.errors import TooLarge
-from reidrisk.machine import GIB, cores, usable_memory
-from reidrisk.matches import Wanted
-from reidrisk.observations import Observations
-from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Result, Work, over_rows, unit
-from reidrisk.rows import Rows, Tokens
 from reidrisk.scores import Score
 from reidrisk.scores.shortlisted import Shortlisted
 

@@ -13,21 +13,24 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.codes import Codes, codes_of, first_with_codes, fitting
-from reidrisk.engines.costs import (
+from reidrisk.core.matches import Matches, Wanted, join_targets
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Kind
+from reidrisk.engines.cost_model import (
     bytes_to_count,
     cost_of_distinct,
     cost_of_lanes,
     some_rows,
 )
-from reidrisk.engines.engine import Engine
+from reidrisk.engines.encode import Codes, codes_of, first_with_codes, fitting
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram
-from reidrisk.engines.ways import (
+from reidrisk.engines.protocol import Engine
+from reidrisk.engines.strategies import (
     bit_scan,
     chain,
     definition,
+    dense,
     distinct,
-    few,
     lanes,
     mixture,
     normalised,
@@ -38,10 +41,7 @@ from reidrisk.engines.ways import (
     sums,
     tally,
 )
-from reidrisk.engines.ways.groups import gap_groups, gaps_of
-from reidrisk.matches import Matches, Wanted, join_targets
-from reidrisk.observations import Observations
-from reidrisk.rows import Kind
+from reidrisk.engines.strategies.groups import gap_groups, gaps_of
 from reidrisk.scores import (
     CosineWeights,
     NormalisedWeights,
@@ -148,9 +148,9 @@ def _search_prefixes(
     engine: Engine,
     wanted: Wanted,
 ) -> list[dict[int, Matches]]:
-    if few.fits(observations):
+    if dense.fits(observations):
         return [
-            {short: few.search(observations.prefix(short), score, wanted, engine)
+            {short: dense.search(observations.prefix(short), score, wanted, engine)
              for short in slots}
             for score in scores
         ]  # fmt: skip
@@ -273,8 +273,8 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
 def _search_table(
     observations: Observations, score: TokenTable, wanted: Wanted, engine: Engine
 ) -> Matches:
-    if few.fits(observations):
-        return few.search(observations, score, wanted, engine)
+    if dense.fits(observations):
+        return dense.search(observations, score, wanted, engine)
     return sift.search(observations, score, wanted, engine)
 
 

@@ -5,11 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.engines.engine import TOKEN_PAIRS
-from reidrisk.engines.histogram import PatternHistogram, check_slots
-from reidrisk.engines.memory import Room
-from reidrisk.engines.truth import true_scores
-from reidrisk.matches import (
+from reidrisk.core.mapreduce import Merge, Result, Work
+from reidrisk.core.matches import (
     ABSENT,
     NOBODY,
     UNCOUNTED,
@@ -18,10 +15,13 @@ from reidrisk.matches import (
     first_by_score,
     up_to_rank,
 )
-from reidrisk.observations import MISSING, Observations
-from reidrisk.passes import Merge, Result, Work
-from reidrisk.releases.shown import ShownRows, in_memory
-from reidrisk.rows import Rows
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Rows
+from reidrisk.engines.histogram import PatternHistogram, check_slots
+from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import TOKEN_PAIRS
+from reidrisk.engines.true_scores import true_scores
+from reidrisk.releases.lazy_rows import ShownRows, in_memory
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.shortlisted import settled
 

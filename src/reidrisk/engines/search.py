@@ -6,16 +6,16 @@ from contextlib import AbstractContextManager, nullcontext
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.mapreduce import Merge, Result, Work
+from reidrisk.core.matches import Matches, Wanted
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Rows
 from reidrisk.engines import plan
-from reidrisk.engines.engine import TOKEN_PAIRS, Engine
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
-from reidrisk.engines.truth import true_scores
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
+from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches, Wanted
-from reidrisk.observations import Observations
-from reidrisk.passes import Merge, Result, Work
-from reidrisk.rows import Rows
 from reidrisk.scores import Score, TokenWeights
 
 # How many known rows to search for all targets before asking which of them are still open, and how

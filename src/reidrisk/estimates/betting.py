@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reidrisk.checks import real_number
+from reidrisk.core.checks import real_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.estimate import Estimate

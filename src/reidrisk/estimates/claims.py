@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
 from reidrisk.estimates.arrays import Numbers, claims_and_credits
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import mean_of_credits

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import METHOD, ends
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
-from reidrisk.randomness import uniforms
 
 
 def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.95) -> Estimate:

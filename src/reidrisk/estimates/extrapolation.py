@@ -15,7 +15,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence, standard_errors

@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate

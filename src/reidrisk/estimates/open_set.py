@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.credits import mean_of_credits

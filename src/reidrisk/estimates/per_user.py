@@ -9,7 +9,7 @@ from reidrisk.estimates.arrays import Numbers, table
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.intervals import confidence
-from reidrisk.estimates.spread import (
+from reidrisk.estimates.risk_distribution import (
     QUICK,
     THOROUGH,
     chances_of_counts,

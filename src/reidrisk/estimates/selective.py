@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
 from reidrisk.estimates.arrays import Numbers, claims_and_credits
 from reidrisk.estimates.credits import lower_limit, mean_of_credits
 from reidrisk.estimates.estimate import Estimate

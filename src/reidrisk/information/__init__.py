@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk.information.counts import CountedBits, CountedInformation, Way, count_information

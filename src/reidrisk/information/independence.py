@@ -13,6 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
+from reidrisk.core.observations import Observations
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import MISSING, Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.information.records import Independence
 from reidrisk.information.sequence_model import (
@@ -27,12 +30,9 @@ from reidrisk.information.sequence_model import (
     learn,
 )
 from reidrisk.information.sequences import mean_of
-from reidrisk.learning.looks import Training
 from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.progress import Training
 from reidrisk.learning.recipes import Recipe, recipe_of
-from reidrisk.observations import Observations
-from reidrisk.randomness import uniforms
-from reidrisk.rows import MISSING, Tokens
 
 ALIKE = 0.01
 """Bits that a token tells about its slot, below which slots are alike."""

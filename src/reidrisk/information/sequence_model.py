@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.repeats import refuse_repeats
 from reidrisk.information.records import Mean
 from reidrisk.information.sequences import mean_of
-from reidrisk.learning.looks import Look, Training
 from reidrisk.learning.pairs import Pairs
+from reidrisk.learning.progress import Look, Training
 from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
-from reidrisk.learning.splitting import split_users
-from reidrisk.observations import Observations
-from reidrisk.rows import Kind
+from reidrisk.learning.splits import split_users
 
 __all__ = [
     "MODELS",
@@ -205,7 +205,7 @@ def learn(
         progress: Called with each look.
         what: What comes behind the name of a figure in reports of progress.
     """
-    from reidrisk.learning.writing import Lesson  # noqa: PLC0415  torch is a guest
+    from reidrisk.learning.sequence_training import Lesson  # noqa: PLC0415  torch is a guest
 
     how = how or replace(recipe.training, seed=seed)
     found = {}

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability, whole_number
+from reidrisk.core.checks import probability, whole_number
+from reidrisk.core.parallel import over_blocks
+from reidrisk.core.randomness import uniforms
 from reidrisk.information.records import Mean
-from reidrisk.parallel import over_blocks
 from reidrisk.people.interests import Floats, Interests, shown, shown_pairs
-from reidrisk.people.population import SyntheticTopics
-from reidrisk.randomness import uniforms
+from reidrisk.people.synthetic import SyntheticTopics
 
 BLOCK = 2048
 

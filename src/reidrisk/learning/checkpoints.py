@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from reidrisk.core.files import PART
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.files import PART
-from reidrisk.learning.sealed import read_sealed, write_sealed
+from reidrisk.learning.tensor_files import read_sealed, write_sealed
 
 KEPT = 2
 _BEGIN, _END = "reidrisk-training-", ".safetensors"

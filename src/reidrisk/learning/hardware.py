@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from reidrisk.core.optional import guest
+from reidrisk.core.randomness import reference_uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.guests import guest
-from reidrisk.randomness import reference_uniforms
 
 torch: Any = guest("torch", "torch")
 

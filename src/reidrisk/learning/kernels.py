@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 
 Floats = NDArray[np.float64]
 

@@ -12,15 +12,15 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.observations import MISSING
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Rows, TokenRows
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.splitting import MULTIPLIER, contents_of, times_before
+from reidrisk.learning.splits import MULTIPLIER, contents_of, times_before
 from reidrisk.learning.type_model import Mixture, TypeModel, expect
-from reidrisk.observations import MISSING
-from reidrisk.passes import Blocks, over_rows
-from reidrisk.randomness import uniforms
-from reidrisk.rows import Rows, TokenRows
-from reidrisk.smallest import Kept, Smallest
+from reidrisk.people.bottom_k import Kept, Smallest
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]

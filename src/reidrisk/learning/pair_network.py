@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
-from reidrisk.learning.looks import Look, Trained, Training
 from reidrisk.learning.pairs import Pairs, symbols_of
+from reidrisk.learning.progress import Look, Trained, Training
 from reidrisk.learning.training import train
-from reidrisk.observations import Observations, Tokens
-from reidrisk.rows import Kind
-from reidrisk.scores.score import GRID, Gains, check_kind
+from reidrisk.scores.protocol import GRID, Gains, check_kind
 
 WRONG_PAIRS = 10
 """For each true one."""

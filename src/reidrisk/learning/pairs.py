@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Kind, Rows, Tokens
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.splitting import names_of
-from reidrisk.observations import MISSING, Observations
-from reidrisk.randomness import uniforms
-from reidrisk.rows import Kind, Rows, Tokens
+from reidrisk.learning.splits import names_of
 
 FEWEST_USERS = 20
 """Fewer tell nothing that holds for others."""

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Protocol
 
+from reidrisk.core.rows import Tokens
 from reidrisk.errors import InvalidInput
-from reidrisk.learning.looks import Training
+from reidrisk.learning.progress import Training
 from reidrisk.learning.shapes import PAPER_BATCH, SHAPES, Shape
-from reidrisk.rows import Tokens
 
 
 class Begin(Protocol):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reidrisk.checks import probability, whole_number
+from reidrisk.core.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
 
 Decoder = Literal["transformer", "lstm"]

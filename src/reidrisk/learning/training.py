@@ -14,9 +14,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.files import made_folder
+from reidrisk.core.locks import locked
+from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.files import made_folder
 from reidrisk.learning.checkpoints import Checkpoints
 from reidrisk.learning.hardware import (
     device_named,
@@ -27,9 +29,7 @@ from reidrisk.learning.hardware import (
     set_generators,
     torch,
 )
-from reidrisk.learning.looks import Look, Trained, Training
-from reidrisk.locks import locked
-from reidrisk.speech import offered, setting
+from reidrisk.learning.progress import Look, Trained, Training
 
 Progress = Callable[[Look, float], None]
 """Called with each look and the seconds that the rest takes, if it is not stopped before."""
@@ -55,8 +55,8 @@ def train(
         held_out: Loss on users who are not trained on; no gradients are kept, no units dropped.
         users: How many training users there are.
         how: Steps, batches, seed.
-        progress: Called with each look and the seconds left; `reidrisk.learning.looks.told` makes
-            a line of them.
+        progress: Called with each look and the seconds left; `reidrisk.learning.progress.told`
+            makes a line of them.
         folder: Keeps checkpoints of the last looks until training has ended, and goes on from
             them. One training at a time.
         identity: What the network is and what it learns from, such as its configuration and the

@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
+from reidrisk.core.rows import Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import repeatable, torch
 from reidrisk.learning.pairs import symbols_of
 from reidrisk.learning.shapes import Shape
-from reidrisk.rows import Tokens
 
 _nn: Any = torch.nn
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import torch
 from reidrisk.learning.latent_types import choose_types, fit_types
 from reidrisk.learning.pairs import symbols_of
-from reidrisk.observations import MISSING
 
 Floats = NDArray[np.float64]
 Symbols = NDArray[np.integer]

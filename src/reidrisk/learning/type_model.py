@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.parallel import over_blocks
 from reidrisk.learning.kernels import add_expectations
-from reidrisk.parallel import over_blocks
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int32]

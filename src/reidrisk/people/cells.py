@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.observations import MISSING
-from reidrisk.parallel import kernel
+from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import kernel
 
 Numbers = NDArray[Any]
 

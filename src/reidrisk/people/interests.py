@@ -10,10 +10,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
+from reidrisk.core.parallel import over_blocks
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.parallel import over_blocks
-from reidrisk.people.sets import pair_chances, tail_polynomials
+from reidrisk.people.weighted_sets import pair_chances, tail_polynomials
 
 Floats = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.people.choosing import Group
-from reidrisk.people.people import Cells, People, ids_of
-from reidrisk.people.some import Some
+from reidrisk.people.protocol import Cells, People, ids_of
+from reidrisk.people.sampling import Group
+from reidrisk.people.subset import Some
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import over_blocks
+from reidrisk.core.randomness import reference_uniforms, uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING
-from reidrisk.parallel import over_blocks
 from reidrisk.people.cells import fill_top_sets
-from reidrisk.people.people import Cells
-from reidrisk.randomness import reference_uniforms, uniforms
+from reidrisk.people.protocol import Cells
 
 Absent = Literal["missing", "pad", "drop"]
 

@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.parallel import kernel
+from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.parallel import kernel
-from reidrisk.randomness import uniforms
 
 Tokens = NDArray[np.int32]
 

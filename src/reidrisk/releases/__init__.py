@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from reidrisk.releases._observe import are_strangers, observe, repeat, reveal
     from reidrisk.releases.bits import Bits
     from reidrisk.releases.cohorts import Cohorts
     from reidrisk.releases.exact import ExactRows
@@ -12,10 +13,8 @@ if TYPE_CHECKING:
     from reidrisk.releases.generalised import Generalised
     from reidrisk.releases.item_samples import ItemSamples
     from reidrisk.releases.minimum_users import MinimumUsers
-    from reidrisk.releases.observing import are_strangers, observe, repeat, reveal
     from reidrisk.releases.parameters import Parameter, parameter, parameters_of
-    from reidrisk.releases.randomised_response import RandomisedResponse
-    from reidrisk.releases.release import (
+    from reidrisk.releases.protocol import (
         AnyRelease,
         Exact,
         Informs,
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         Surveys,
         prepared,
     )
+    from reidrisk.releases.randomised_response import RandomisedResponse
     from reidrisk.releases.topics.api import TopicsApi
     from reidrisk.releases.topics.popularity import Popularity, popularity
     from reidrisk.releases.utilities import Utility, utility
@@ -43,10 +43,10 @@ else:
             "generalised": ("Generalised",),
             "item_samples": ("ItemSamples",),
             "minimum_users": ("MinimumUsers",),
-            "observing": ("are_strangers", "observe", "repeat", "reveal"),
+            "_observe": ("are_strangers", "observe", "repeat", "reveal"),
             "parameters": ("Parameter", "parameter", "parameters_of"),
             "randomised_response": ("RandomisedResponse",),
-            "release": (
+            "protocol": (
                 "AnyRelease",
                 "Exact",
                 "Informs",

@@ -11,18 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.parallel import kernel
+from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
-from reidrisk.parallel import kernel
-from reidrisk.people.people import People
-from reidrisk.randomness import uniforms
+from reidrisk.people.protocol import People
 from reidrisk.releases.exact import ExactRows, rows_of_users
 from reidrisk.releases.gaps import GapChances
-from reidrisk.releases.items import Items, of_everybody
+from reidrisk.releases.guarantees import k_anonymity
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.promised import k_anonymity
-from reidrisk.releases.release import Crowd, Floats, Rows, Tokens
+from reidrisk.releases.profiles import Items, of_everybody
+from reidrisk.releases.protocol import Crowd, Floats, Rows, Tokens
 
 BITS = 32
 """Of a hash: users who agree in all of them are as similar as can be told."""

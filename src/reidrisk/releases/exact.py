@@ -7,8 +7,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import MISSING
 
 MOST_SEQUENCES = 2_000_000
 MOST_CHANCES = 50_000_000

@@ -10,14 +10,14 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import real_number, whole_number
+from reidrisk.core.checks import real_number, whole_number
 from reidrisk.errors import InvalidInput
-from reidrisk.people.people import People
-from reidrisk.releases.holders import merged, tokens_of
+from reidrisk.people.protocol import People
 from reidrisk.releases.item_samples import ItemSamples
-from reidrisk.releases.mapped import Mapped, labels_of, mapped
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.release import AnyRelease, Release, Tokens, alphabet, name_of, prepared
+from reidrisk.releases.postprocess import Mapped, labels_of, mapped
+from reidrisk.releases.protocol import AnyRelease, Release, Tokens, alphabet, name_of, prepared
+from reidrisk.releases.support import merged, tokens_of
 
 Dates = Literal["day", "week", "month", "year"]
 WAYS = ("users", "depth", "rounding", "dates")
@@ -33,7 +33,7 @@ class Generalised:
 
     Args:
         users: Rare tokens are merged with their neighbours until each is held by at least so many
-            users: `reidrisk.releases.holders.merged` has the rule.
+            users: `reidrisk.releases.support.merged` has the rule.
         depth: Tokens are paths such as `/Arts/Music/Jazz`, and are cut after so many parts.
         rounding: Tokens are numbers, and are rounded to the nearest multiple of this, halves up.
         dates: Tokens are dates, and only their day, week, month or year is shown.

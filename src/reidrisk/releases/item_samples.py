@@ -7,17 +7,17 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import kernel
+from reidrisk.core.randomness import uniforms
 from reidrisk.estimates.estimate import Bound
-from reidrisk.observations import MISSING
-from reidrisk.parallel import kernel
-from reidrisk.people.people import People
-from reidrisk.randomness import uniforms
+from reidrisk.people.protocol import People
 from reidrisk.releases.exact import ExactRows, Shares, check_size, rows_of_users
 from reidrisk.releases.gaps import GapChances
-from reidrisk.releases.items import Items, items_of
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.release import Crowd, Floats, Rows
+from reidrisk.releases.profiles import Items, items_of
+from reidrisk.releases.protocol import Crowd, Floats, Rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,15 +5,15 @@ from typing import ClassVar
 
 import numpy as np
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING
-from reidrisk.people.people import People
-from reidrisk.releases.holders import holders_of, tokens_of
+from reidrisk.people.protocol import People
 from reidrisk.releases.item_samples import ItemSamples
-from reidrisk.releases.mapped import Mapped, labels_of, mapped
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.release import AnyRelease, alphabet, prepared
+from reidrisk.releases.postprocess import Mapped, labels_of, mapped
+from reidrisk.releases.protocol import AnyRelease, alphabet, prepared
+from reidrisk.releases.support import holders_of, tokens_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidrisk.errors import InvalidInput
-from reidrisk.releases.release import Release, Surveys
+from reidrisk.releases.protocol import Release, Surveys
 
 _KEY = "reidrisk"
 

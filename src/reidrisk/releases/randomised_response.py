@@ -7,18 +7,18 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import real_number
+from reidrisk.core.checks import real_number
+from reidrisk.core.observations import MISSING
+from reidrisk.core.randomness import uniforms
 from reidrisk.estimates.estimate import Bound
-from reidrisk.observations import MISSING
-from reidrisk.people.people import People
-from reidrisk.randomness import uniforms
+from reidrisk.people.protocol import People
 from reidrisk.releases.exact import ExactRows, independent_rows
 from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.promised import local_privacy
-from reidrisk.releases.release import Crowd, Floats, OneOfTop, Rows
+from reidrisk.releases.protocol import Crowd, Floats, OneOfTop, Rows
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.chances import IMPOSSIBLE, log_chance
+from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,11 @@
 
 from functools import cache
 
-from reidrisk.checks import meant
+from reidrisk.core.checks import meant
+from reidrisk.core.plugins import is_path, part_at, part_named, parts_of
 from reidrisk.errors import InvalidInput
-from reidrisk.plugins import is_path, part_at, part_named, parts_of
 from reidrisk.releases.parameters import parameters_of
-from reidrisk.releases.release import AnyRelease
+from reidrisk.releases.protocol import AnyRelease
 
 
 @cache

@@ -20,15 +20,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import kernel
+from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
-from reidrisk.observations import MISSING
-from reidrisk.parallel import kernel
-from reidrisk.people.people import People
-from reidrisk.people.some import Some
-from reidrisk.randomness import uniforms
-from reidrisk.releases.items import USERS_AT_A_TIME, items_of
-from reidrisk.releases.mapped import has_anything, own_tokens
-from reidrisk.releases.release import (
+from reidrisk.people.protocol import People
+from reidrisk.people.subset import Some
+from reidrisk.releases.postprocess import has_anything, own_tokens
+from reidrisk.releases.profiles import USERS_AT_A_TIME, items_of
+from reidrisk.releases.protocol import (
     AnyRelease,
     KnowsWhoIsThere,
     Release,

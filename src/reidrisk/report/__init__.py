@@ -2,23 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk.report import comparing, informing, singling, unicity
+    from reidrisk.report.exhibits import Column, Exhibit, Section
     from reidrisk.report.outputs import files, html
-    from reidrisk.report.parts import Column, Exhibit, Section
     from reidrisk.report.sections import section_at
-    from reidrisk.study.saying.verdict import text
+    from reidrisk.study.text.verdict import text
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
         {
-            ".study.saying.verdict": ("text",),
+            ".study.text.verdict": ("text",),
             "comparing": (),
             "informing": (),
             "outputs": ("files", "html"),
-            "parts": ("Column", "Exhibit", "Section"),
+            "exhibits": ("Column", "Exhibit", "Section"),
             "sections": ("section_at",),
             "singling": (),
             "unicity": (),

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.drawing import Look, chart, fixed, layer, of, settings
 from reidrisk.estimates import standard_errors
 from reidrisk.information.records import Mean
-from reidrisk.report.parts import Column, Row, span
-from reidrisk.study.saying.numbers import bits, percent
+from reidrisk.plotting import Look, chart, fixed, layer, of, settings
+from reidrisk.report.exhibits import Column, Row, span
+from reidrisk.study.text.numbers import bits, percent
 
 _BAR = 46
 """Height of a bar with its name above it."""

@@ -8,12 +8,12 @@ from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
-from reidrisk import own_cache
-from reidrisk.drawing import MEASURED, Chart, Look, config
-from reidrisk.drawing.grammar import VERSION
-from reidrisk.guests import guest
-from reidrisk.machine import GIB, check_address_space
-from reidrisk.report.parts import Exhibit
+from reidrisk.core import cache_dir
+from reidrisk.core.machine import GIB, check_address_space
+from reidrisk.core.optional import guest
+from reidrisk.plotting import MEASURED, Chart, Look, config
+from reidrisk.plotting.vega import VERSION
+from reidrisk.report.exhibits import Exhibit
 
 WIDTH = 720
 PANEL_WIDTH = 420
@@ -67,14 +67,14 @@ def _renderer() -> Any:
 def library() -> str:
     """The scripts that draw charts in a browser, all in one: bundled once a machine."""
     made_by = f"Vega-Lite {version_drawn()} by vl-convert {version('vl-convert-python')}".encode()
-    folder = own_cache.own_folder()
+    folder = cache_dir.own_folder()
     path = folder and folder / f"charts-{hashlib.sha256(made_by).hexdigest()[:32]}.js"
-    kept = path and own_cache.found(path, made_by)
+    kept = path and cache_dir.found(path, made_by)
     if kept:
         return kept.decode()
     script: str = _renderer().javascript_bundle(vl_version=version_drawn())
     if path:
-        own_cache.keep(path, made_by, script.encode())
+        cache_dir.keep(path, made_by, script.encode())
     return script
 
 

@@ -6,11 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import Look, by_attack, chart, layer, of, settings
+from reidrisk.core.sanitize import cleaned
+from reidrisk.plotting import Look, by_attack, chart, layer, of, settings
+from reidrisk.report.exhibits import Column, Exhibit, Row, Section, words_column
 from reidrisk.report.page import Sheet, save
-from reidrisk.report.parts import Column, Exhibit, Row, Section, words_column
-from reidrisk.study.comparing import Comparison, Difference
-from reidrisk.study.saying.differences import (
+from reidrisk.study._compare import Comparison, Difference
+from reidrisk.study.text.differences import (
     explained,
     level,
     missing,
@@ -20,10 +21,9 @@ from reidrisk.study.saying.differences import (
     targets,
     verdict,
 )
-from reidrisk.study.saying.verdict import Statement
-from reidrisk.study.saying.words import opening, units
+from reidrisk.study.text.units import opening, units
+from reidrisk.study.text.verdict import Statement
 from reidrisk.study.versions import versions
-from reidrisk.visible import cleaned
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
 _NOT_COVERED = (

@@ -4,14 +4,14 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from reidrisk.report import independence, information
+from reidrisk.core.sanitize import cleaned
 from reidrisk.report.page import Sheet, save
+from reidrisk.report.sections import independence, information
 from reidrisk.study.result import Result
-from reidrisk.study.saying.numbers import count, percent
-from reidrisk.study.saying.statement import Statement
 from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
+from reidrisk.study.text.numbers import count, percent
+from reidrisk.study.text.statement import Statement
 from reidrisk.study.versions import versions
-from reidrisk.visible import cleaned
 
 _ASSUMED = (
     "Users are independent of each other, and like the people whom the figures are to describe.",
@@ -37,7 +37,7 @@ def html(
     """Write the page about information that was measured on rows.
 
     Args:
-        found: What was measured: `reidrisk.study.reckoning.alone`.
+        found: What was measured: `reidrisk.study.information.alone`.
         path: Where to.
         command: That measured it.
         inputs: Hashes of the files read, by name.

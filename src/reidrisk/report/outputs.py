@@ -5,16 +5,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
-from reidrisk.drawing import FILE
+from reidrisk.core.files import made_folder, written_whole
+from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput
-from reidrisk.files import made_folder, written_whole
+from reidrisk.plotting import FILE
 from reidrisk.report import charts, page, signoff
+from reidrisk.report.rendering import saved
 from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
-from reidrisk.report.writing import saved
 from reidrisk.study.result import Result
-from reidrisk.study.saying.words import listed
-from reidrisk.visible import cleaned
+from reidrisk.study.text.units import listed
 
 Edition = Literal["long", "signoff"]
 EDITIONS: tuple[Edition, ...] = get_args(Edition)

@@ -7,15 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import PAGE
-from reidrisk.report import charts, writing
-from reidrisk.report.parts import Section
+from reidrisk.core.sanitize import cleaned
+from reidrisk.plotting import PAGE
+from reidrisk.report import charts, rendering
+from reidrisk.report.exhibits import Section
+from reidrisk.report.rendering import foot, policy, resource, template, trusted
 from reidrisk.report.sections import SectionOf, sections
-from reidrisk.report.writing import foot, policy, resource, template, trusted
 from reidrisk.study.result import Result
-from reidrisk.study.saying.numbers import Interval, interval, share
-from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.visible import cleaned
+from reidrisk.study.text.numbers import Interval, interval, share
+from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
 
 # A script element ends at the first `</script`, whatever it holds.
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -90,7 +90,7 @@ def written(sheet: Sheet, parts: Sequence[Section]) -> str:
 
 def save(sheet: Sheet, parts: Sequence[Section], path: str | os.PathLike[str]) -> Path:
     """Write a page of any content: one file that needs no network and no other file."""
-    return writing.saved(written(cleaned(sheet), parts), path)
+    return rendering.saved(written(cleaned(sheet), parts), path)
 
 
 def _drawings(parts: Any) -> dict[str, dict[str, Any]]:

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from reidrisk.report.ranges import range_of
-from reidrisk.report.writing import foot, policy, resource, template, trusted
+from reidrisk.core.sanitize import cleaned
+from reidrisk.report.range_chart import range_of
+from reidrisk.report.rendering import foot, policy, resource, template, trusted
 from reidrisk.study.doubts import doubts
-from reidrisk.study.judging import Limits, above, judge, judged
+from reidrisk.study.gate import Limits, above, judge, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff
-from reidrisk.study.saying.numbers import (
+from reidrisk.study.text.numbers import (
     Interval,
     count,
     exactly,
@@ -19,10 +20,9 @@ from reidrisk.study.saying.numbers import (
     share,
     share_with_interval,
 )
-from reidrisk.study.saying.strangers import RULES, USUAL
-from reidrisk.study.saying.verdict import Statement, basis, strongest, verdict
-from reidrisk.study.saying.words import opening, targets_word, units
-from reidrisk.visible import cleaned
+from reidrisk.study.text.strangers import RULES, USUAL
+from reidrisk.study.text.units import opening, targets_word, units
+from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {

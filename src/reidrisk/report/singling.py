@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import PERCENT, Look, chart, layer, of, settings
+from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
-from reidrisk.report.page import Sheet, save
-from reidrisk.report.parts import (
+from reidrisk.plotting import PERCENT, Look, chart, layer, of, settings
+from reidrisk.report.exhibits import (
     Column,
     Exhibit,
     Row,
@@ -19,15 +19,15 @@ from reidrisk.report.parts import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.report.regulators import Term, section_of
+from reidrisk.report.page import Sheet, save
+from reidrisk.report.sections.regulators import Term, section_of
 from reidrisk.risk.given import called
-from reidrisk.risk.singling_out import GroupSize, RegisterCrowds, Singling
-from reidrisk.risk.singling_out.result import CLOSED_WORLD
-from reidrisk.study.saying.numbers import at_most, count, exactly, share, share_with_interval, times
-from reidrisk.study.saying.verdict import Statement
-from reidrisk.study.saying.words import listed
+from reidrisk.risk.tables.singling import GroupSize, RegisterCrowds, Singling
+from reidrisk.risk.tables.singling.result import CLOSED_WORLD
+from reidrisk.study.text.numbers import at_most, count, exactly, share, share_with_interval, times
+from reidrisk.study.text.units import listed
+from reidrisk.study.text.verdict import Statement
 from reidrisk.study.versions import versions
-from reidrisk.visible import cleaned
 
 _NOT_COVERED = (
     "Attackers who know these columns only roughly or with errors, and those who know more.",

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import Look, over_slots
+from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
-from reidrisk.report.page import Sheet, save
-from reidrisk.report.parts import (
+from reidrisk.plotting import Look, over_slots
+from reidrisk.report.exhibits import (
     Exhibit,
     Row,
     Section,
@@ -19,14 +19,14 @@ from reidrisk.report.parts import (
     share_columns,
     words_column,
 )  # fmt: skip
+from reidrisk.report.page import Sheet, save
 from reidrisk.risk.given import called
-from reidrisk.risk.known_points import KnownPoints, Unicity
-from reidrisk.risk.known_points.result import CLOSED_WORLD
-from reidrisk.study.saying.numbers import count, percent, share_with_interval
-from reidrisk.study.saying.verdict import Statement
-from reidrisk.study.saying.words import listed, opening
+from reidrisk.risk.tables.unicity import KnownPoints, Unicity
+from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
+from reidrisk.study.text.numbers import count, percent, share_with_interval
+from reidrisk.study.text.units import listed, opening
+from reidrisk.study.text.verdict import Statement
 from reidrisk.study.versions import versions
-from reidrisk.visible import cleaned
 
 _NOT_COVERED = (
     "Attackers who know points only roughly or with errors, and those who know more.",

@@ -5,13 +5,13 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from reidrisk.reproduction._run import run, scaled
     from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
     from reidrisk.reproduction.page import html
     from reidrisk.reproduction.record import Part, Reproduction
-    from reidrisk.reproduction.running import run, scaled
 else:
     __getattr__, __dir__ = on_first_use(
         __name__,
@@ -19,7 +19,7 @@ else:
             "chapter": ("Mark", "Point", "Row", "Scale", "Step"),
             "page": ("html",),
             "record": ("Part", "Reproduction"),
-            "running": ("run", "scaled"),
+            "_run": ("run", "scaled"),
         },
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.drawing import Chart, Look, chart, layer, of, settings
+from reidrisk.plotting import Chart, Look, chart, layer, of, settings
 
 _ROW = 34
 _ROOM = 1.3

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.people.people import Cells
+from reidrisk.people.protocol import Cells
 
 
 @dataclass(frozen=True, eq=False, slots=True)

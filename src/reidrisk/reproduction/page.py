@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from reidrisk.drawing import COLOURS, GLYPHS, Look
-from reidrisk.drawing.curves import over_slots
-from reidrisk.report.page import Sheet, save
-from reidrisk.report.parts import (
+from reidrisk.core.sanitize import cleaned
+from reidrisk.plotting import COLOURS, GLYPHS, Look
+from reidrisk.plotting.curves import over_slots
+from reidrisk.report.exhibits import (
     NOTHING,
     Column,
     Exhibit,
@@ -17,13 +17,13 @@ from reidrisk.report.parts import (
     attack_keys,
     words_column,
 )
-from reidrisk.report.parts import Row as Cells
+from reidrisk.report.exhibits import Row as Cells
+from reidrisk.report.page import Sheet, save
 from reidrisk.reproduction.bars import bars
 from reidrisk.reproduction.chapter import Row
 from reidrisk.reproduction.record import MARKS, Part, Reproduction
-from reidrisk.reproduction.saying import MEANING, figure, ours, signed, summary
-from reidrisk.study.saying.verdict import Statement
-from reidrisk.visible import cleaned
+from reidrisk.reproduction.text import MEANING, figure, ours, signed, summary
+from reidrisk.study.text.verdict import Statement
 
 TITLE = "Measuring Re-identification Risk, reproduced"
 

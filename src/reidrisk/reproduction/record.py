@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, get_args
 
+from reidrisk.core.files import existing_file
 from reidrisk.errors import InvalidInput
-from reidrisk.files import existing_file
 from reidrisk.reproduction.chapter import Mark, Row
 from reidrisk.study.result import plain, typed
 from reidrisk.study.stored import checksum_of

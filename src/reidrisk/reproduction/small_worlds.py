@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.randomness import uniforms
+from reidrisk.core.randomness import uniforms
 
 Rows = list[list[Fraction]]
 

@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
+    from reidrisk.risk._measure import measure
+    from reidrisk.risk._optimum import optimum
+    from reidrisk.risk._per_user import per_user
+    from reidrisk.risk._posterior import Posterior, posterior
+    from reidrisk.risk._spectrum import Spectrum, spectrum
     from reidrisk.risk.crowds import measure_sizes
     from reidrisk.risk.curves import GuessCurve, RiskCurve, SizeCurve
     from reidrisk.risk.fitting import Fitted, fitted
     from reidrisk.risk.guesses import measure_guesses
-    from reidrisk.risk.known_points import Unicity, unicity
-    from reidrisk.risk.measuring import measure
     from reidrisk.risk.open_sets import measure_strangers
-    from reidrisk.risk.optima import optimum
-    from reidrisk.risk.posteriors import Posterior, posterior
-    from reidrisk.risk.single_users import per_user
-    from reidrisk.risk.singling_out import Singling, singling
-    from reidrisk.risk.spectra import Spectrum, spectrum
+    from reidrisk.risk.tables.singling import Singling, singling
+    from reidrisk.risk.tables.unicity import Unicity, unicity
     from reidrisk.risk.threat_models import cards
 else:
     __getattr__, __dir__ = on_first_use(
@@ -27,14 +27,14 @@ else:
             "curves": ("GuessCurve", "RiskCurve", "SizeCurve"),
             "fitting": ("Fitted", "fitted"),
             "guesses": ("measure_guesses",),
-            "known_points": ("Unicity", "unicity"),
-            "measuring": ("measure",),
+            "tables.unicity": ("Unicity", "unicity"),
+            "_measure": ("measure",),
             "open_sets": ("measure_strangers",),
-            "optima": ("optimum",),
-            "posteriors": ("Posterior", "posterior"),
-            "single_users": ("per_user",),
-            "singling_out": ("Singling", "singling"),
-            "spectra": ("Spectrum", "spectrum"),
+            "_optimum": ("optimum",),
+            "_posterior": ("Posterior", "posterior"),
+            "_per_user": ("per_user",),
+            "tables.singling": ("Singling", "singling"),
+            "_spectrum": ("Spectrum", "spectrum"),
             "threat_models": ("cards",),
         },
     )

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import numpy as np
 
-from reidrisk.attacks.attack import View
-from reidrisk.checks import whole_number
+from reidrisk.attacks.protocol import View
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.estimates.crowds import credit_in_crowds, ranks_for
-from reidrisk.observations import Observations
+from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.curves import SizeCurve
 from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject
-from reidrisk.risk.measuring import Measured, measured
 
 COUNTED_TO = ", ranks counted to "
 """In a method, before the rank up to which others were counted, if not to the end."""

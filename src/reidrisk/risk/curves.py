@@ -5,10 +5,10 @@ from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from reidrisk.drawing import FILE, alone, over_slots, over_users
+from reidrisk.core.optional import frame, html_table
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.guests import frame, html_table
+from reidrisk.plotting import FILE, alone, over_slots, over_users
 
 
 @dataclass(frozen=True)

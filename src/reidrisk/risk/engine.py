@@ -6,11 +6,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.matches import Matches
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.matches import Matches
-from reidrisk.observations import Observations
-from reidrisk.rows import Rows
 from reidrisk.scores import Score
 
 Floats = NDArray[np.float64]

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from reidrisk.attacks.attack import Attack, View, check_needs
-from reidrisk.observations import Observations
+from reidrisk.attacks.protocol import Attack, View, check_needs
+from reidrisk.core.observations import Observations
 from reidrisk.scores import Score
 
 

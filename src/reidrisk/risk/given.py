@@ -6,12 +6,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from reidrisk.inputs.columns import table_of
-from reidrisk.inputs.formats import open_table
-from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.sources import Source
-from reidrisk.inputs.tables import TEXT, TYPES, check_columns, files_of, read_table
-from reidrisk.speech import setting
+from reidrisk.core.settings_syntax import setting
+from reidrisk.io.columns import table_of
+from reidrisk.io.formats import open_table
+from reidrisk.io.layouts import Layout
+from reidrisk.io.provenance import Source
+from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, read_table
 
 
 def called(name: str) -> str:

@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
-from reidrisk.attacks.attack import View
-from reidrisk.checks import whole_number
+from reidrisk.attacks.protocol import View
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations
+from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.curves import GuessCurve
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject
-from reidrisk.risk.measuring import Measured, measured
 
 
 def measure_guesses(

@@ -6,17 +6,17 @@ from typing import Any, get_args
 
 import numpy as np
 
-from reidrisk.attacks.attack import View
+from reidrisk.attacks.protocol import View
+from reidrisk.core.matches import Matches
+from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import OpenSet, Rule, confidence, open_set
 from reidrisk.estimates.open_set import ACCUSED, share_present
-from reidrisk.matches import Matches
-from reidrisk.observations import Observations
-from reidrisk.risk.assessing import Mask, assessable, something_shown
+from reidrisk.risk._posterior import Posterior
+from reidrisk.risk.eligibility import Mask, assessable, something_shown
 from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Fitted, Subject, fitted
-from reidrisk.risk.posteriors import Posterior
 from reidrisk.scores import GRID, OfAnyone, Score, normalised
 
 RULES: tuple[Rule, ...] = get_args(Rule)

@@ -15,11 +15,11 @@ from reidrisk.attacks.card import (
     recorded_card,
 )
 from reidrisk.attacks.table import all_attacks, attack_named, own_attack
+from reidrisk.core.plugins import is_path, part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Side
-from reidrisk.plugins import is_path, part_at
 from reidrisk.risk.bounds import BOUNDS, BoundOf, bound_named
-from reidrisk.risk.bounds.about import RANDOM_USER, About
+from reidrisk.risk.bounds.card import RANDOM_USER, About
 
 
 class Recorded(Protocol):

@@ -2,8 +2,7 @@
 
 from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.overlap import OverlapWeights, first_shown
-from reidrisk.scores.repetition import RepeatedTokens
-from reidrisk.scores.score import (
+from reidrisk.scores.protocol import (
     GRID,
     Distribution,
     Gains,
@@ -13,6 +12,7 @@ from reidrisk.scores.score import (
     check_kind,
     normalised,
 )
+from reidrisk.scores.repetition import RepeatedTokens
 from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances
 from reidrisk.scores.token_table import TokenTable
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights

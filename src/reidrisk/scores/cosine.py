@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.scores.overlap import common, first_shown, most_held
-from reidrisk.scores.score import GRID, Gains, check_shape, check_sum, to_grid
+from reidrisk.scores.protocol import GRID, Gains, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.rows import BagRows
-from reidrisk.scores.score import Gains, check_shape, check_sum, to_grid
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.rows import BagRows
+from reidrisk.scores.protocol import Gains, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.rows import Kind
-from reidrisk.scores.chances import log_chance
+from reidrisk.scores.log_odds import log_chance
 from reidrisk.scores.overlap import first_shown
-from reidrisk.scores.score import Gains, check_kind, check_shape, check_sum, frozen, to_grid
+from reidrisk.scores.protocol import Gains, check_kind, check_shape, check_sum, frozen, to_grid
 
 Floats: TypeAlias = NDArray[np.float64]
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations, Tokens
-from reidrisk.rows import Kind, Rows
-from reidrisk.scores.score import Distribution, Floats, Gains, OfAnyone, Score, check_kind
+from reidrisk.scores.protocol import Distribution, Floats, Gains, OfAnyone, Score, check_kind
 
 # Every score in a list lies above, every one outside below: by first, moved down by twice as much.
 _LOWEST = -(2**60)

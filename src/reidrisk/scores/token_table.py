@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations, Tokens
-from reidrisk.rows import Kind, Rows
-from reidrisk.scores import anyone
-from reidrisk.scores.score import (
+from reidrisk.scores import population
+from reidrisk.scores.protocol import (
     GRID,
     Floats,
     Gains,
@@ -95,7 +95,7 @@ class TokenTable:
 
     def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
         """Logarithm of the chance that anyone shows these rows, slot by slot."""
-        return anyone.by_table(self.normalised().table, known, shown)
+        return population.by_table(self.normalised().table, known, shown)
 
     def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:
         """What may be shown beside each of these known rows."""

@@ -8,12 +8,12 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.parallel import kernel
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.parallel import kernel
-from reidrisk.rows import Kind, Rows
-from reidrisk.scores import anyone
-from reidrisk.scores.score import (
+from reidrisk.scores import population
+from reidrisk.scores.protocol import (
     GRID,
     Floats,
     Gains,
@@ -209,7 +209,7 @@ class NormalisedWeights:
 
     def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
         """Logarithm of the chance that anyone shows these rows, slot by slot."""
-        of_slot = anyone.by_weights(self.weights.table, self.log_sums, known, shown)
+        of_slot = population.by_weights(self.weights.table, self.log_sums, known, shown)
         return np.asarray(np.where(self.gaps | (shown != MISSING), of_slot, 0.0).sum(axis=1))
 
     def sample(self, known: Tokens, *, seed: int) -> NDArray[np.int64]:

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.parallel import kernel
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import Observations, Tokens
-from reidrisk.parallel import kernel
-from reidrisk.rows import Kind, Rows
-from reidrisk.scores.chances import log_chance
-from reidrisk.scores.score import Floats, Gains, as_tokens, check_kind, choose, coins, frozen
+from reidrisk.scores.log_odds import log_chance
+from reidrisk.scores.protocol import Floats, Gains, as_tokens, check_kind, choose, coins, frozen
 from reidrisk.scores.token_weights import TokenWeights
 from reidrisk.scores.type_mixture import (
     IMPOSSIBLE,

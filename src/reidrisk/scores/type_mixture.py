@@ -12,11 +12,20 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.parallel import kernel
+from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.observations import Observations, Tokens
-from reidrisk.parallel import kernel
-from reidrisk.rows import Kind, Rows
-from reidrisk.scores.score import GRID, Floats, Gains, as_tokens, check_kind, choose, coins, frozen
+from reidrisk.scores.protocol import (
+    GRID,
+    Floats,
+    Gains,
+    as_tokens,
+    check_kind,
+    choose,
+    coins,
+    frozen,
+)
 
 # The score of a row that cannot be this person's, in nats; no score is below it.
 IMPOSSIBLE = -(2**20)

@@ -2,11 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
-    from reidrisk.study.comparing import Comparison, compare
-    from reidrisk.study.explaining import Explanation, explain
+    from reidrisk.study._compare import Comparison, compare
+    from reidrisk.study._explain import Explanation, explain
     from reidrisk.study.folder import run_in
     from reidrisk.study.result import Result
     from reidrisk.study.study import Repeats, Study
@@ -14,8 +14,8 @@ else:
     __getattr__, __dir__ = on_first_use(
         __name__,
         {
-            "comparing": ("Comparison", "compare"),
-            "explaining": ("Explanation", "explain"),
+            "_compare": ("Comparison", "compare"),
+            "_explain": ("Explanation", "explain"),
             "folder": ("run_in",),
             "result": ("Result",),
             "study": ("Repeats", "Study"),

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from reidrisk.files import PART
-from reidrisk.locks import NOTE as LOCK
-from reidrisk.study.analyses.analysis import Part
+from reidrisk.core.files import PART
+from reidrisk.core.locks import NOTE as LOCK
+from reidrisk.study.analyses.protocol import Part
 from reidrisk.study.result import SCHEMA, Result, plain, typed
 from reidrisk.study.step_files import StepFiles
 from reidrisk.study.strict_json import found_json

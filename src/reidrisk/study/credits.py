@@ -14,8 +14,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.study.result import Credits
 
 if TYPE_CHECKING:
-    from reidrisk.matches import Matches
-    from reidrisk.risk.assessing import Mask
+    from reidrisk.core.matches import Matches
+    from reidrisk.risk.eligibility import Mask
 
 _NOT_ASSESSED = "-"
 _TIMES = "x"

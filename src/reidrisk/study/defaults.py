@@ -6,12 +6,12 @@ of what comparing as sets finds where slots do not correspond. So both are tried
 
 import numpy as np
 
-from reidrisk.inputs.linked import Linked
-from reidrisk.observations import MISSING
-from reidrisk.people.some import Some
+from reidrisk.core.observations import MISSING
+from reidrisk.io.linked import Linked
+from reidrisk.people.subset import Some
 from reidrisk.releases import AnyRelease, Release, ShowsOneOfTop
-from reidrisk.releases.release import known_release
-from reidrisk.study.setup import Source
+from reidrisk.releases.protocol import known_release
+from reidrisk.study.context import Source
 
 # Users who are looked at to see whether a release leaves gaps.
 _LOOKED_AT = 10_000

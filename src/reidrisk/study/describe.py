@@ -10,9 +10,9 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from reidrisk.observations import Observations
-from reidrisk.passes import ROWS_AT_A_TIME
-from reidrisk.rows import BagRows, Rows
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows, Rows
 
 
 def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows, kind by kind

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from reidrisk.learning.looks import Look
+from reidrisk.learning.progress import Look
 
 Watched = Callable[[str, Look, float], None]
 """Told of training: what is learned, what was reached, and the seconds left at most."""

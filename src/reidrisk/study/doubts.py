@@ -5,15 +5,15 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from reidrisk.attacks.table import attack_named, own_attack
+from reidrisk.core.sanitize import cleaned
 from reidrisk.releases.table import own_release
-from reidrisk.study.comparing import MOST_UNASSESSED
-from reidrisk.study.judging import Check, Limits
+from reidrisk.study._compare import MOST_UNASSESSED
+from reidrisk.study.gate import Check, Limits
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.saying.numbers import count, percent
-from reidrisk.study.saying.words import listed, unit, units
 from reidrisk.study.stored import Stored
 from reidrisk.study.strict_json import found_json
-from reidrisk.visible import cleaned
+from reidrisk.study.text.numbers import count, percent
+from reidrisk.study.text.units import listed, unit, units
 
 LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""

@@ -14,23 +14,23 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
+from reidrisk.core.files import left_over, made_folder, written_whole
+from reidrisk.core.locks import Lock, locked
+from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.files import left_over, made_folder, written_whole
-from reidrisk.locks import Lock, locked
 from reidrisk.risk.engine import Engine
-from reidrisk.speech import setting
-from reidrisk.study.analyses.analysis import Part, Step
+from reidrisk.study.analyses.protocol import Part, Step
+from reidrisk.study.assumptions import guests_of
 from reidrisk.study.checkpoints import Checkpoints, checkpoints_in, forget_begun
+from reidrisk.study.context import Source
 from reidrisk.study.desks import Desk, Watched
 from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, Signoff
-from reidrisk.study.setup import Source
-from reidrisk.study.sound import unsound
 from reidrisk.study.step_files import STEPS
 from reidrisk.study.strict_json import found_json
 from reidrisk.study.study import Keep, Study
-from reidrisk.study.words import guests_of
+from reidrisk.study.validators import unsound
 
 NOTE, RESULT, FILE = "run.json", "result.json", "study.toml"
 

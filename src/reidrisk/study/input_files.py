@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from reidrisk.core.files import sha256_of
 from reidrisk.errors import InvalidInput
-from reidrisk.files import sha256_of
-from reidrisk.inputs.seals import digest
+from reidrisk.io.manifest import digest
 
 _SECOND = 1_000_000_000
 """In nanoseconds. A file that changes twice within a tick of the system's clock shows one time."""

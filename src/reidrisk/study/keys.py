@@ -8,15 +8,15 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from reidrisk import data
 from reidrisk.attacks import attack_named
-from reidrisk.checks import shown
+from reidrisk.core.checks import shown
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.layouts import Layout
-from reidrisk.inputs.linked import Linked
-from reidrisk.people.people import People
+from reidrisk.io.layouts import Layout
+from reidrisk.io.linked import Linked
+from reidrisk.people.protocol import People
 from reidrisk.releases.table import release_kind
 from reidrisk.risk.bounds import bound_named
+from reidrisk.study.information import check_method
 from reidrisk.study.quantities import share, size
-from reidrisk.study.reckoning import check_method
 
 
 def _read(read: Callable[[Any], Any]) -> BeforeValidator:

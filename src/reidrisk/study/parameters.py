@@ -9,18 +9,18 @@ import operator
 from collections.abc import Mapping
 from typing import Any
 
-from reidrisk.checks import meant, shown
+from reidrisk.core.checks import meant, shown
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.observations import MISSING
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
-from reidrisk.observations import MISSING
-from reidrisk.passes import Blocks, over_rows
+from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
 from reidrisk.releases.table import release_kind
-from reidrisk.speech import setting
+from reidrisk.study.context import Source
 from reidrisk.study.quantities import share, size
-from reidrisk.study.release_words import in_words
-from reidrisk.study.setup import Source
+from reidrisk.study.release_syntax import in_words
 
 USERS = Parameter(
     name="users",

@@ -20,10 +20,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.files import ONLY_ME, written_whole
+from reidrisk.core.matches import Matches
+from reidrisk.core.packing import packed, unpacked
 from reidrisk.errors import InvalidInput
-from reidrisk.files import ONLY_ME, written_whole
-from reidrisk.matches import Matches
-from reidrisk.packing import packed, unpacked
 from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.folder import first_difference
 

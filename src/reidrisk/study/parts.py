@@ -26,6 +26,14 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.files import left_over, made_folder, written_whole
+from reidrisk.core.locks import locked
+from reidrisk.core.mapreduce import Work, kept
+from reidrisk.core.matches import NOBODY, Matches, Wanted
+from reidrisk.core.observations import Observations
+from reidrisk.core.packing import packed, unpacked
+from reidrisk.core.rows import Rows
+from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.engines.parts import (
     Question,
@@ -34,15 +42,7 @@ from reidrisk.engines.parts import (
     rows_of_part,
 )
 from reidrisk.errors import InvalidInput
-from reidrisk.files import left_over, made_folder, written_whole
-from reidrisk.locks import locked
-from reidrisk.matches import NOBODY, Matches, Wanted
-from reidrisk.observations import Observations
-from reidrisk.packing import packed, unpacked
-from reidrisk.passes import Work, kept
-from reidrisk.rows import Rows
 from reidrisk.scores import Score
-from reidrisk.speech import setting
 from reidrisk.study.describe import describe
 from reidrisk.study.desks import Watched
 from reidrisk.study.fingerprints import fingerprint

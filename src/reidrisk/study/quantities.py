@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 
-from reidrisk.checks import shown
+from reidrisk.core.checks import shown
 from reidrisk.errors import InvalidInput
 
 MOST = 2**63 - 1

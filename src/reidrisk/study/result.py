@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from reidrisk import estimates
+from reidrisk.core.files import made_folder, written_whole
+from reidrisk.core.optional import frame, html_table
 from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
-from reidrisk.files import made_folder, written_whole
-from reidrisk.guests import frame, html_table
 from reidrisk.information.records import Independence
 from reidrisk.releases.bits import Bits
 
@@ -509,9 +509,9 @@ class Result:
 
     def plot(self) -> Any:
         """A chart of altair: risk over slots with intervals, one line per attack, as reported."""
-        from reidrisk.drawing import FILE, alone, over_slots
-        from reidrisk.study.saying.numbers import share_with_interval
-        from reidrisk.visible import cleaned
+        from reidrisk.core.sanitize import cleaned
+        from reidrisk.plotting import FILE, alone, over_slots
+        from reidrisk.study.text.numbers import share_with_interval
 
         known = cleaned(self)
         rows = [
@@ -523,7 +523,7 @@ class Result:
 
     def __str__(self) -> str:
         """The verdict."""
-        from reidrisk.study.saying.verdict import text
+        from reidrisk.study.text.verdict import text
 
         return text(self)
 

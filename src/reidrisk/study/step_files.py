@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reidrisk.files import written_whole
+from reidrisk.core.files import written_whole
 from reidrisk.study.stored import checksum_of
 from reidrisk.study.strict_json import found_json
 from reidrisk.study.versions import versions

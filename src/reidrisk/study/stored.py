@@ -8,8 +8,8 @@ from typing import Any, Self
 from reidrisk.errors import InvalidInput
 from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, typed
-from reidrisk.study.sound import unsound
 from reidrisk.study.strict_json import read_json
+from reidrisk.study.validators import unsound
 
 
 @dataclass(frozen=True)

@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reidrisk.attacks import Attack
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
-from reidrisk.inputs.linked import Linked
+from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
-from reidrisk.study.analyses.analysis import Part, Step
+from reidrisk.study.analyses.protocol import Part, Step
+from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Attacker, Result
 from reidrisk.study.sentences import NOT_COVERED
-from reidrisk.study.setup import Scene, Source
 from reidrisk.study.versions import versions
-from reidrisk.study.words import assumptions, guests_of, spectrum_of
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""

@@ -8,21 +8,21 @@ from typing import Any
 from pydantic import ValidationError
 
 from reidrisk.attacks import attack_named
-from reidrisk.checks import shown
+from reidrisk.core.checks import shown
+from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
+from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
-from reidrisk.speech import speaking
+from reidrisk.study.context import Source
 from reidrisk.study.defaults import usual_attacks
 from reidrisk.study.input_files import hashed
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
-from reidrisk.study.setup import Source
-from reidrisk.study.slips import explained, key_about, place_about, with_line
 from reidrisk.study.study import Repeats, Study
+from reidrisk.study.toml_errors import explained, key_about, place_about, with_line
 
 
 @dataclass(frozen=True)

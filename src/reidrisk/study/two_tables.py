@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import Observations
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Rows, one_after_other
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
-from reidrisk.observations import Observations
-from reidrisk.randomness import uniforms
-from reidrisk.rows import Rows, one_after_other
-from reidrisk.study.sides import empty_side, sides_of
+from reidrisk.io.linked import Linked
+from reidrisk.study.splits import empty_side, sides_of
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

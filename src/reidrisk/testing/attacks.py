@@ -4,16 +4,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reidrisk.attacks.attack import NEEDS, Attack, View
+from reidrisk.attacks.protocol import NEEDS, Attack, View
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.rows import Kind
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations, Tokens
 from reidrisk.people.interests import Interests
-from reidrisk.people.population import synthetic_topics
+from reidrisk.people.synthetic import synthetic_topics
 from reidrisk.releases import Release, TopicsApi
-from reidrisk.rows import Kind
 from reidrisk.scores import GRID, Distribution, Score
-from reidrisk.testing.promises import promise
+from reidrisk.testing.check import promise
 
 ROWS = 5
 """Known rows for which all outcomes of a slot are added up."""

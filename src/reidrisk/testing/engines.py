@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.mapreduce import Blocks
+from reidrisk.core.matches import UNCOUNTED, Matches, merge_all
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows, TokenRows
 from reidrisk.engines import Engine, ReferenceEngine
-from reidrisk.matches import UNCOUNTED, Matches, merge_all
-from reidrisk.observations import Observations
-from reidrisk.passes import Blocks
-from reidrisk.rows import BagRows, TokenRows
 from reidrisk.scores import (
     OverlapWeights,
     Score,
@@ -22,7 +22,7 @@ from reidrisk.scores import (
     TypeChain,
     TypeMixture,
 )
-from reidrisk.testing.promises import promise
+from reidrisk.testing.check import promise
 
 _FIELDS = tuple(field.name for field in fields(Matches))
 _COUNTED = ("above", "level", "ranks")

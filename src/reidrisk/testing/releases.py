@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.inputs.assembly import make_profiles
-from reidrisk.people.people import Cells, People
-from reidrisk.people.some import Some
+from reidrisk.io.assembly import make_profiles
+from reidrisk.people.protocol import Cells, People
+from reidrisk.people.subset import Some
 from reidrisk.releases import (
     AnyRelease,
     Exact,
@@ -24,11 +24,11 @@ from reidrisk.releases import (
     parameters_of,
     prepared,
 )
-from reidrisk.releases.release import alphabet
+from reidrisk.releases.protocol import alphabet
 from reidrisk.risk.bounds import Setting, bounds_in
 from reidrisk.risk.bounds.promises import Traced
 from reidrisk.scores import GRID
-from reidrisk.testing.promises import is_frozen, promise
+from reidrisk.testing.check import is_frozen, promise
 
 USERS, TOKENS, EPOCHS = 12, 6, 2
 REPEATS, PAIRS = 600, 4

@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Kind
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.observations import MISSING, Observations
-from reidrisk.rows import Kind
 from reidrisk.scores import GRID, Distribution, Score
-from reidrisk.testing.promises import promise
+from reidrisk.testing.check import promise
 
 _USERS, _TARGETS, _SLOTS, _TOKENS = 60, 12, 3, 4
 _MOST_OUTCOMES = 100_000

@@ -5,7 +5,7 @@ Everywhere a matrix is expected, anything that makes a `RepresentationMatrix` wi
 
 from typing import TYPE_CHECKING
 
-from reidrisk.first_use import on_first_use
+from reidrisk.core.lazy import on_first_use
 
 if TYPE_CHECKING:
     from reidrisk.theory.attacking import MatchingAttack, matching_attack

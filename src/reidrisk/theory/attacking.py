@@ -7,10 +7,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
+from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.estimates import Estimate, confidence, mean_of_shares
-from reidrisk.randomness import uniforms
 from reidrisk.theory.matching import likeliest_assignment, upper_matching
 from reidrisk.theory.matrix import MatrixLike, RepresentationMatrix
 from reidrisk.theory.numerics import UpperBound

@@ -9,9 +9,9 @@ import math
 import numpy as np
 import scipy
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
+from reidrisk.core.parallel import over_blocks
 from reidrisk.errors import TooLarge
-from reidrisk.parallel import over_blocks
 from reidrisk.theory.columns import best_of_columns
 from reidrisk.theory.kernels import first_exceeding
 from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMatrix

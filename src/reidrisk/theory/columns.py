@@ -4,7 +4,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reidrisk.parallel import over_blocks
+from reidrisk.core.parallel import over_blocks
 from reidrisk.theory.kernels import (
     best_in_columns,
     best_in_rows,

@@ -3,7 +3,7 @@
 import numpy as np
 import scipy
 
-from reidrisk.checks import probability, whole_number
+from reidrisk.core.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.theory.matrix import RepresentationMatrix
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable
 from fractions import Fraction
 
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.errors import TooLarge
 from reidrisk.theory.numerics import UpperBound, chance
 

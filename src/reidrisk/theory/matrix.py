@@ -12,12 +12,12 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.rows import read_only
 from reidrisk.errors import InvalidInput
-from reidrisk.rows import read_only
 
 if TYPE_CHECKING:
-    from reidrisk.inputs.matrices import LongMatrix
-    from reidrisk.inputs.tables import AnyPath
+    from reidrisk.io.matrices import LongMatrix
+    from reidrisk.io.tables import AnyPath
 
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
@@ -100,7 +100,7 @@ class RepresentationMatrix:
                 probability 0. Rows and columns of P follow the sorted labels, whatever the order
                 of the table.
         """
-        from reidrisk.inputs.matrices import long_matrix_of
+        from reidrisk.io.matrices import long_matrix_of
 
         return cls._from_long(long_matrix_of(table))
 
@@ -125,9 +125,9 @@ class RepresentationMatrix:
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
         """Build one-hot rows: user i always shows `representations[i]`, a number or text."""
-        from reidrisk.inputs.columns import column_of
-        from reidrisk.inputs.labels import encode
-        from reidrisk.inputs.sources import Source
+        from reidrisk.io.columns import column_of
+        from reidrisk.io.labels import encode
+        from reidrisk.io.provenance import Source
 
         name = "representations"
         column = column_of(name, representations)
@@ -191,7 +191,7 @@ def read_matrix(
         >>> rr.theory.random_user_optimum(rr.theory.read_matrix("shown.npy"))
         0.75
     """
-    from reidrisk.inputs.matrices import LongMatrix, read_matrix_parts
+    from reidrisk.io.matrices import LongMatrix, read_matrix_parts
 
     parts = read_matrix_parts(path, columns)
     if isinstance(parts, LongMatrix):

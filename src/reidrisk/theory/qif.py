@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from reidrisk.checks import whole_number
+from reidrisk.core.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.theory.columns import COLUMNS_AT_ONCE, best_of_columns
 from reidrisk.theory.matrix import (

@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.theory.local_privacy import upper_factor
 from reidrisk.theory.matrix import Floats, MatrixLike, RepresentationMatrix, as_prior
 from reidrisk.theory.numerics import UpperBound

@@ -10,7 +10,7 @@ import numpy as np
 from tests.fuzz.families.odd import spoilt
 from tests.fuzz.world import COMMANDS, STUDY
 
-from reidrisk.inputs.authors import wire
+from reidrisk.io.authors import wire
 
 READ = {
     **{f"{name}.csv": commands for name, commands in COMMANDS.items()},

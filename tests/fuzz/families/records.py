@@ -9,7 +9,7 @@ import pyarrow as pa
 from tests.fuzz.running import NAME
 from tests.fuzz.world import STUDY
 
-from reidrisk.inputs.authors.tfrecord import Lists, tfrecord_bytes
+from reidrisk.io.authors.tfrecord import Lists, tfrecord_bytes
 
 VALUES = (0, 1, -1, 7, 10**9, 10**30, 1.5, 1e308, "1e999", "NaN", "-Infinity", "true", "null", '"7"',
           "[1]", "{}", "9" * 5000, "[" * 3000)  # fmt: skip

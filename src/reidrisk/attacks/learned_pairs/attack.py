@@ -8,19 +8,19 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.attack import View, check_needs
 from reidrisk.attacks.card import PAPER
 from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
 from reidrisk.attacks.learned_pairs.pairs import Pairs, all_pairs, true_pairs
-from reidrisk.checks import whole_number
+from reidrisk.attacks.protocol import View, check_needs
+from reidrisk.core.checks import whole_number
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.learning.latent_types import sample_of_rows
-from reidrisk.observations import MISSING, Observations, Tokens
-from reidrisk.rows import Kind
 from reidrisk.scores import TokenTable, TokenWeights
-from reidrisk.scores.chances import log_chance
+from reidrisk.scores.log_odds import log_chance
 
 Floats = NDArray[np.float64]
 Score = TokenWeights | TokenTable

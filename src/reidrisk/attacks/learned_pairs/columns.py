@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
-from reidrisk.passes import Blocks, over_rows
-from reidrisk.rows import MISSING, Rows, Tokens
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.rows import MISSING, Rows, Tokens
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]

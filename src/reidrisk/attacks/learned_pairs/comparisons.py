@@ -7,9 +7,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reidrisk.checks import real_number
+from reidrisk.core.checks import real_number
+from reidrisk.core.rows import Tokens, read_only
 from reidrisk.errors import InvalidInput
-from reidrisk.rows import Tokens, read_only
 
 Mask = NDArray[np.bool_]
 

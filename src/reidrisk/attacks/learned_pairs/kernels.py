@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.parallel import kernel
+from reidrisk.core.parallel import kernel
 
 Array = NDArray[Any]
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
 from reidrisk.attacks.learned_pairs.kernels import add_codes
+from reidrisk.core.machine import cores
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
+from reidrisk.core.rows import MISSING, Rows, Tokens
 from reidrisk.errors import TooLarge
-from reidrisk.machine import cores
-from reidrisk.passes import ROWS_AT_A_TIME, Blocks, over_rows
-from reidrisk.rows import MISSING, Rows, Tokens
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

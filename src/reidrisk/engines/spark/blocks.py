@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from reidrisk.rows import BagRows, Kind, Rows, Tokens, read_only, smallest_type
+from reidrisk.core.rows import BagRows, Kind, Rows, Tokens, read_only, smallest_type
 
 Held: TypeAlias = Tokens | BagRows
 Piece: TypeAlias = tuple[int, Held]

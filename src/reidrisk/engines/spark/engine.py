@@ -8,22 +8,22 @@ from dataclasses import dataclass, field, replace
 from operator import and_
 from typing import Any
 
-from reidrisk.engines.engine import TOKEN_PAIRS, Engine
-from reidrisk.engines.holding import kept_here
+from reidrisk.core.machine import GIB, usable_memory
+from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Result, Work, unit
+from reidrisk.core.rows import MISSING, BagRows, Rows, SetRows, TokenRows
+from reidrisk.engines.cache_rows import kept_here
 from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
 from reidrisk.engines.search import Searches
 from reidrisk.engines.spark.blocks import Facts
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.frames import FrameRows, rows_of_frame
 from reidrisk.engines.spark.rows import MOST_ROWS, SparkRows
-from reidrisk.engines.spark.shipping import shipped
+from reidrisk.engines.spark.serialize import shipped
 from reidrisk.engines.spark.sources import Names, as_sent, cells_made, cells_of
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.machine import GIB, usable_memory
-from reidrisk.passes import Blocks, Elsewhere, Merge, Result, Work, unit
-from reidrisk.releases.shown import ShownRows
-from reidrisk.rows import MISSING, BagRows, Rows, SetRows, TokenRows
+from reidrisk.releases.lazy_rows import ShownRows
 
 Progress = Callable[[int, int], None]
 

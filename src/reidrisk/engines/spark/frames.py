@@ -19,6 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.mapreduce import Blocks, unit
+from reidrisk.core.optional import guest
+from reidrisk.core.rows import MISSING, Kind, Tokens, smallest_type
 from reidrisk.engines.spark.blocks import Cell, Cut, Facts, cell_of, joined_pieces, piece_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
@@ -26,10 +29,7 @@ from reidrisk.engines.spark.outcomes import found_in, merged, outcome
 from reidrisk.engines.spark.rows import SparkRows
 from reidrisk.engines.spark.sources import Cells, aligned, whole
 from reidrisk.errors import InvalidInput
-from reidrisk.guests import guest
-from reidrisk.inputs.roles import listed
-from reidrisk.passes import Blocks, unit
-from reidrisk.rows import MISSING, Kind, Tokens, smallest_type
+from reidrisk.io.column_roles import listed
 
 Numbers = NDArray[np.int64]
 

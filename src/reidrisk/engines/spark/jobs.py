@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from reidrisk.core.mapreduce import Merge, Report, Work
+from reidrisk.core.optional import guest
 from reidrisk.engines.spark.blocks import Cut, Piece, blocks_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.shipping import shipped, unshipped
-from reidrisk.guests import guest
-from reidrisk.passes import Merge, Report, Work
+from reidrisk.engines.spark.serialize import shipped, unshipped
 
 Found = TypeVar("Found")
 

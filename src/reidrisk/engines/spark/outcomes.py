@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from reidrisk import errors
+from reidrisk.core.packing import packed, unpacked
 from reidrisk.engines.spark.errors import OUT_OF_MEMORY, TO_SEND
-from reidrisk.packing import packed, unpacked
 
 _NO_MEMORY = "MemoryError"
 _NO_FILE = "FileNotFoundError"

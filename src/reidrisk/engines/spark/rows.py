@@ -8,14 +8,14 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, Merge, Report, Result, Work
+from reidrisk.core.rows import BagRows, Kind, Rows, SetRows, TokenRows, Tokens, read_only
 from reidrisk.engines.memory import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import Cut, Facts
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import Task, run
 from reidrisk.engines.spark.sources import Source
 from reidrisk.errors import InvalidInput
-from reidrisk.passes import ROWS_AT_A_TIME, Blocks, Merge, Report, Result, Work
-from reidrisk.rows import BagRows, Kind, Rows, SetRows, TokenRows, Tokens, read_only
 
 MOST_ROWS = 1 << 19
 """Rows in a block at most: from here on kernels do not get faster."""

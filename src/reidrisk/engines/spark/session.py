@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from reidrisk.core.optional import check_guest, guest
 from reidrisk.engines.spark.errors import TO_SEND, explaining
 from reidrisk.engines.spark.jobs import in_group
 from reidrisk.errors import InvalidInput, MissingExtra
-from reidrisk.guests import check_guest, guest
 
 SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""

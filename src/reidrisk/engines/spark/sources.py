@@ -14,6 +14,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.mapreduce import unit
+from reidrisk.core.optional import guest
+from reidrisk.core.rows import Rows, SetRows, TokenRows
 from reidrisk.engines.spark.blocks import (
     Cell,
     Cut,
@@ -24,11 +27,8 @@ from reidrisk.engines.spark.blocks import (
     piece_of,
     read_piece,
 )
-from reidrisk.engines.spark.shipping import unshipped
-from reidrisk.guests import guest
-from reidrisk.inputs.parquet_rows import ParquetRows
-from reidrisk.passes import unit
-from reidrisk.rows import Rows, SetRows, TokenRows
+from reidrisk.engines.spark.serialize import unshipped
+from reidrisk.io.parquet_rows import ParquetRows
 
 Numbers = NDArray[np.int64]
 

@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
+from reidrisk.core.machine import check_fits
+from reidrisk.core.observations import Observations
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.estimate import EstimateOfBits
 from reidrisk.estimates.repeats import refuse_repeats
-from reidrisk.information.counts.bits import TOO_FEW, CountedBits, CountedInformation, Way
+from reidrisk.information.counts.estimators import LEANS, Counted, counted
 from reidrisk.information.counts.figures import Figure
-from reidrisk.information.counts.ways import LEANS, Counted, counted
-from reidrisk.machine import check_fits
-from reidrisk.observations import Observations
-from reidrisk.randomness import uniforms
-from reidrisk.rows import Kind
+from reidrisk.information.counts.intervals import TOO_FEW, CountedBits, CountedInformation, Way
 
 BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
 """Name of an interval that covers how far counts lean, and noise."""

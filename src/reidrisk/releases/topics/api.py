@@ -11,20 +11,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability, real_number, whole_number
+from reidrisk.core.checks import probability, real_number, whole_number
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.sequences import sequence_information
-from reidrisk.observations import MISSING, Observations
-from reidrisk.people.people import People
-from reidrisk.people.population import SyntheticTopics
-from reidrisk.releases import observing
+from reidrisk.people.protocol import People
+from reidrisk.people.synthetic import SyntheticTopics
+from reidrisk.releases import _observe
 from reidrisk.releases.bits import Bits
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.promised import local_privacy
-from reidrisk.releases.release import Crowd, Floats, OneOfTop, Rows
+from reidrisk.releases.protocol import Crowd, Floats, OneOfTop, Rows
 from reidrisk.releases.topics.checks import (
     Chances,
     checked_buckets,
@@ -34,8 +35,7 @@ from reidrisk.releases.topics.checks import (
 from reidrisk.releases.topics.exact import exact_rows
 from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.chances import IMPOSSIBLE, log_chance
-from reidrisk.speech import setting
+from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
 
 SEQUENCES = 20_000
 """Sequences drawn for the bits of several weeks."""
@@ -298,7 +298,7 @@ class TopicsApi:
         Only for releases that show one topic of each week: then the chance of what is shown
         follows from the top set alone.
         """
-        self._check(people, observing.ANONYMOUS)
+        self._check(people, _observe.ANONYMOUS)
         if self.per_call > 1 or self.every != 1 or self.delay or self.withholds:
             raise InvalidInput(
                 "with several weeks a call, delay, blocking or witnessing the top set alone does "
@@ -358,7 +358,7 @@ class TopicsApi:
     ) -> Observations:
         """What sites see of people: `reidrisk.releases.observe`."""
         self._check(people, sites)
-        return observing.observe(
+        return _observe.observe(
             self, people, targets=targets, sites=sites, strangers=strangers, seed=seed
         )
 
@@ -371,13 +371,13 @@ class TopicsApi:
         seed: int,
     ) -> Observations:
         """What a full-information attacker has: `reidrisk.releases.reveal`."""
-        return observing.reveal(self, people, targets=targets, strangers=strangers, seed=seed)
+        return _observe.reveal(self, people, targets=targets, strangers=strangers, seed=seed)
 
     def repeat(
         self, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
     ) -> NDArray[np.integer]:
         """What else site 2 might have been shown of some users: `reidrisk.releases.repeat`."""
-        return observing.repeat(self, people, rows, repeats=repeats, seed=seed)
+        return _observe.repeat(self, people, rows, repeats=repeats, seed=seed)
 
     @property
     def independent_sites(self) -> bool:

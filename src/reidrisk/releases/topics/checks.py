@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability, whole_number
+from reidrisk.core.checks import probability, whole_number
 from reidrisk.errors import InvalidInput
 
 Chances = float | Sequence[float] | Sequence[Sequence[float]] | NDArray[np.float64]

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import numpy as np
 import scipy
 
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import TooLarge
-from reidrisk.observations import MISSING
 from reidrisk.releases.exact import ExactRows, check_size, code, decode
 from reidrisk.releases.topics.rules import DAYS, Floats, Rules, Tokens
 

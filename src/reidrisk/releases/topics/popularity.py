@@ -13,12 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.checks import probability
+from reidrisk.core.checks import probability
+from reidrisk.core.mapreduce import Blocks, over_rows
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.parallel import kernel
+from reidrisk.core.rows import Rows, is_rows, rows_of
 from reidrisk.errors import InvalidInput
-from reidrisk.observations import MISSING, Observations
-from reidrisk.parallel import kernel
-from reidrisk.passes import Blocks, over_rows
-from reidrisk.rows import Rows, is_rows, rows_of
 
 Floats = NDArray[np.float64]
 

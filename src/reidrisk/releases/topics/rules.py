@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.observations import MISSING
-from reidrisk.parallel import kernel
-from reidrisk.randomness import uniforms
+from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import kernel
+from reidrisk.core.randomness import uniforms
 
 if TYPE_CHECKING:
     from reidrisk.releases.topics.api import TopicsApi

@@ -15,7 +15,7 @@ import numpy as np
 from reidrisk.estimates import Estimate
 from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact
+from reidrisk.reproduction.marks import claimed, exact
 from reidrisk.theory import multiplicative_leakage
 
 TITLE = "What one answer can tell (Alvim, Fernandes, McIver and Nunes)"

@@ -25,18 +25,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks import Overlap, Repetition
+from reidrisk.core.matches import Matches
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
-from reidrisk.matches import Matches
-from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.apart import apart
 from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.differences import apart
 from reidrisk.reproduction.given_sets import GivenSets
-from reidrisk.reproduction.marking import measured
+from reidrisk.reproduction.marks import measured
 from reidrisk.risk import fitted
-from reidrisk.rows import BagRows
 
 TITLE = "250,000 visitors with lasting interests (Beugin and McDaniel)"
 SOURCE = (

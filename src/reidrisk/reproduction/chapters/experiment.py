@@ -14,6 +14,7 @@ from reidrisk.attacks import (
     TypeAware,
     WeightedHamming,
 )
+from reidrisk.core.observations import Observations
 from reidrisk.estimates import (
     Estimate,
     extrapolate,
@@ -21,16 +22,15 @@ from reidrisk.estimates import (
     paired_difference,
     sizes_to_fit,
 )
-from reidrisk.observations import Observations
-from reidrisk.people.population import SyntheticTopics
+from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.budget import ATTACK, missing
 from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
-from reidrisk.reproduction.marking import claimed
-from reidrisk.reproduction.saying import percent
+from reidrisk.reproduction.marks import claimed
+from reidrisk.reproduction.text import percent
 from reidrisk.risk import measure_sizes, posterior
+from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.fitting import Fitted
-from reidrisk.risk.measuring import Measured, measured
 
 TITLE = "Re-identification by topics"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), sections 8.1 to 8.3"

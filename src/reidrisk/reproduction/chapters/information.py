@@ -11,7 +11,7 @@ from reidrisk.people.interests import Interests
 from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.budget import ALL_EPOCHS, ONE_EPOCH, missing
 from reidrisk.reproduction.chapter import Point, Row, Scale, Step
-from reidrisk.reproduction.marking import measured
+from reidrisk.reproduction.marks import measured
 
 TITLE = "Entropy and mutual information"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 8.4"

@@ -25,10 +25,10 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.apart import apart
 from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.differences import apart
 from reidrisk.reproduction.given_sets import GivenSets
-from reidrisk.reproduction.marking import measured
+from reidrisk.reproduction.marks import measured
 from reidrisk.risk import fitted
 
 TITLE = "A thousand visitors of two sites (Jha, Trevisan, Leonardi and Mellia)"

@@ -7,7 +7,7 @@ from functools import partial
 from reidrisk import theory
 from reidrisk.estimates import Estimate
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact, no_difference
+from reidrisk.reproduction.marks import claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices, rule
 from reidrisk.theory import reference
 

@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from importlib.util import find_spec
 
+from reidrisk.core.optional import guest
 from reidrisk.estimates import Estimate
-from reidrisk.guests import guest
 from reidrisk.learning.recipes import MODELS
 from reidrisk.learning.shapes import SHAPES
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed
+from reidrisk.reproduction.marks import claimed
 
 TITLE = "The networks"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), table 1 and figure 4"

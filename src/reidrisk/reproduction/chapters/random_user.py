@@ -7,7 +7,7 @@ from fractions import Fraction
 from reidrisk import theory
 from reidrisk.estimates import Estimate
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, no_difference
+from reidrisk.reproduction.marks import claimed, no_difference
 from reidrisk.reproduction.small_worlds import Rows, chances, floats, gap, matrices, rule
 from reidrisk.theory import reference
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 import numpy as np
 
 from reidrisk import theory
+from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Estimate
-from reidrisk.randomness import uniforms
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact, no_difference
+from reidrisk.reproduction.marks import claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices
 from reidrisk.theory import reference
 

@@ -7,11 +7,11 @@ from pathlib import Path
 from reidrisk import data
 from reidrisk.attacks import Attack, Hamming, Overlap
 from reidrisk.estimates import Estimate
-from reidrisk.inputs.plays import plays_layout
+from reidrisk.io.plays import plays_layout
 from reidrisk.people.profiles import Profiles
 from reidrisk.releases import ItemSamples, observe
 from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, measured
+from reidrisk.reproduction.marks import claimed, measured
 from reidrisk.risk import measure
 
 TITLE = "Million Song"

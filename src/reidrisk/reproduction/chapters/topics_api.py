@@ -9,11 +9,11 @@ import numpy as np
 
 from reidrisk import data
 from reidrisk.attacks import TokenTable, View
+from reidrisk.core.observations import Observations
 from reidrisk.estimates import Estimate, mean_of_credits
-from reidrisk.observations import Observations
 from reidrisk.releases import TopicsApi, popularity
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marking import claimed, exact, measured, no_difference
+from reidrisk.reproduction.marks import claimed, exact, measured, no_difference
 from reidrisk.reproduction.small_worlds import gap
 from reidrisk.reproduction.top_sets import Score, TopSets
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any, cast, get_args
 
+from reidrisk.core.plugins import is_path, modules_of, part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
-from reidrisk.plugins import is_path, modules_of, part_at
 from reidrisk.risk.bounds.setting import Setting
 
 __all__ = ["BOUNDS", "Setting", "bound_named", "bounds_in"]

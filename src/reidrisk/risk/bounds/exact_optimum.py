@@ -2,7 +2,7 @@
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.about import (
+from reidrisk.risk.bounds.card import (
     ANYONE,
     AS_IT_SAYS,
     AS_LIKELY,

@@ -3,14 +3,14 @@
 import numpy as np
 
 from reidrisk.attacks.full_information import FullInformation
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
-from reidrisk.observations import Observations
-from reidrisk.people.some import Some
-from reidrisk.releases.observing import reveal
-from reidrisk.releases.release import Reveals, asked
-from reidrisk.risk.assessing import among, assessed_of
-from reidrisk.risk.bounds.about import (
+from reidrisk.people.subset import Some
+from reidrisk.releases._observe import reveal
+from reidrisk.releases.protocol import Reveals, asked
+from reidrisk.risk._posterior import beliefs
+from reidrisk.risk.bounds.card import (
     ANYONE,
     AS_IT_SAYS,
     AS_LIKELY,
@@ -20,7 +20,7 @@ from reidrisk.risk.bounds.about import (
     About,
 )
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.posteriors import beliefs
+from reidrisk.risk.eligibility import among, assessed_of
 
 ABOUT = About(
     figures=("full information",),

@@ -1,7 +1,7 @@
 """Anybody can guess."""
 
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.about import AS_LIKELY, About
+from reidrisk.risk.bounds.card import AS_LIKELY, About
 from reidrisk.risk.bounds.setting import Setting
 
 ABOUT = About(

@@ -6,7 +6,7 @@ import numpy as np
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.about import ANYONE, AS_IT_SAYS, AS_LIKELY, RANDOM_USER, WHICHEVER, About
+from reidrisk.risk.bounds.card import ANYONE, AS_IT_SAYS, AS_LIKELY, RANDOM_USER, WHICHEVER, About
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory import anonymity, upper_from_k_anonymity

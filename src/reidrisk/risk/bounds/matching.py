@@ -2,7 +2,7 @@
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.about import AS_IT_SAYS, WHICHEVER, About
+from reidrisk.risk.bounds.card import AS_IT_SAYS, WHICHEVER, About
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory.columns import upper_someone

@@ -2,7 +2,7 @@
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate, confidence, standard_errors
-from reidrisk.risk.bounds.about import About
+from reidrisk.risk.bounds.card import About
 from reidrisk.risk.bounds.setting import Setting
 from reidrisk.theory import upper_from_mutual_information
 

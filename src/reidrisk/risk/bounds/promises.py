@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Kind
 from reidrisk.estimates import Bound
-from reidrisk.observations import MISSING, Observations
-from reidrisk.risk.bounds.about import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, About
+from reidrisk.risk.bounds.card import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, About
 from reidrisk.risk.bounds.setting import Setting
-from reidrisk.rows import Kind
 
 ABOUT = About(
     figures=("local privacy", "promised k-anonymity"),

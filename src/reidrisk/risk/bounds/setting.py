@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from reidrisk import engines
-from reidrisk.observations import Observations
-from reidrisk.people.people import People
+from reidrisk.core.observations import Observations
+from reidrisk.people.protocol import People
 from reidrisk.releases.bits import Bits
-from reidrisk.releases.release import Release
+from reidrisk.releases.protocol import Release
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine
-from reidrisk.risk.traced import Traced
+from reidrisk.risk.subset_rows import Traced
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import scipy
 
+from reidrisk.core.observations import MISSING
 from reidrisk.errors import TooLarge
-from reidrisk.observations import MISSING
-from reidrisk.people.people import People
-from reidrisk.releases.observing import ANONYMOUS
-from reidrisk.releases.release import Exact, Release, alphabet
-from reidrisk.risk.traced import Traced
+from reidrisk.people.protocol import People
+from reidrisk.releases._observe import ANONYMOUS
+from reidrisk.releases.protocol import Exact, Release, alphabet
+from reidrisk.risk.subset_rows import Traced
 from reidrisk.theory.numerics import exact_sum
 
 MOST_CHANCES = 1 << 18

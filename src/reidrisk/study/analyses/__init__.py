@@ -1,18 +1,18 @@
 """What a study may ask, a question a file; in the order of their steps, cheapest insight first."""
 
 from reidrisk.study.analyses import (
-    beside,
     bounds,
     claims,
     crowds,
     information,
     models,
+    per_user,
+    releases,
     risks,
-    single_users,
     strangers,
     sweeps,
 )
-from reidrisk.study.analyses.analysis import Analysis
+from reidrisk.study.analyses.protocol import Analysis
 
 ANALYSES: tuple[Analysis, ...] = (
     risks,
@@ -20,9 +20,9 @@ ANALYSES: tuple[Analysis, ...] = (
     strangers,
     models,
     crowds,
-    single_users,
+    per_user,
     information,
     bounds,
     sweeps,
-    beside,
+    releases,
 )

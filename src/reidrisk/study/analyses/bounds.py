@@ -5,16 +5,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.inputs.linked import Linked
-from reidrisk.observations import Observations
-from reidrisk.people.some import Some
+from reidrisk.io.linked import Linked
+from reidrisk.people.subset import Some
 from reidrisk.releases import Bits, Reveals
 from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
-from reidrisk.study.analyses.analysis import Part, Step, need_people, release_that
+from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.result import Bound
-from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

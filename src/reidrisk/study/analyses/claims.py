@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
 from reidrisk.risk import Posterior
-from reidrisk.risk.assessing import assessable
-from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.risk.eligibility import assessable
+from reidrisk.study.analyses.protocol import Part, Step, alone
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.result import ClaimBin, Claims, Selection
-from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -10,10 +10,10 @@ from reidrisk.estimates import Extrapolation as Extrapolated
 from reidrisk.estimates import extrapolate, sizes_to_fit
 from reidrisk.estimates.extrapolation import FEWEST
 from reidrisk.risk.crowds import size_curve
-from reidrisk.study.analyses.analysis import Part, Step
+from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.analyses.risks import risk_of
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.result import Extrapolation, Risk
-from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -7,16 +7,16 @@ counted or learned from rows stands beside it, and nothing rests on that.
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Kind
 from reidrisk.information import count_information
-from reidrisk.inputs.linked import Linked
-from reidrisk.observations import Observations
+from reidrisk.io.linked import Linked
 from reidrisk.releases import Informs
-from reidrisk.releases.release import Unordered
-from reidrisk.rows import Kind
-from reidrisk.study import reckoning
-from reidrisk.study.analyses.analysis import Part, Step, alone, lasting
+from reidrisk.releases.protocol import Unordered
+from reidrisk.study import information
+from reidrisk.study.analyses.protocol import Part, Step, alone, lasting
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.desks import Desk
-from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 def check(study: "Study", source: Source | None) -> None:
     """Ways to measure are known and installed; there are users enough, and rows have slots."""
     for name in study.information:
-        reckoning.check_method(name)
+        information.check_method(name)
         if isinstance(source, Linked):
-            reckoning.check_rows(name, source.known.kind, len(source.truth))
+            information.check_rows(name, source.known.kind, len(source.truth))
         elif source is not None:
-            reckoning.check_rows(name, _kind(study.release), source.users)
+            information.check_rows(name, _kind(study.release), source.users)
 
 
 def steps(scene: Scene) -> Iterator[Step]:
@@ -38,7 +38,7 @@ def steps(scene: Scene) -> Iterator[Step]:
     if isinstance(release, Informs) and not isinstance(scene.source, Linked):
         yield alone("information", _bits, scene, release)
     for name in dict.fromkeys(scene.study.information):
-        if name == reckoning.COUNTS:
+        if name == information.COUNTS:
             yield alone(f"information-{name}", _counted, scene)
         else:
             yield lasting(f"information-{name}", _learned, scene, name)
@@ -58,12 +58,12 @@ def _bits(scene: Scene, release: Informs) -> Part:
 def _counted(scene: Scene) -> Part:
     columns = isinstance(scene.source, Linked) and scene.source.by_column
     found = count_information(_seen(scene), level=scene.study.level)
-    return reckoning.of_counts(found, alike=not columns)
+    return information.of_counts(found, alike=not columns)
 
 
 def _learned(scene: Scene, model: str, desk: Desk) -> Part:
     study = scene.study
-    return reckoning.by_model(_seen(scene), model, level=study.level, seed=study.seed, desk=desk)
+    return information.by_model(_seen(scene), model, level=study.level, seed=study.seed, desk=desk)
 
 
 def _seen(scene: Scene) -> Observations:

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
-from reidrisk.risk.posteriors import check_likelihood
-from reidrisk.risk.spectra import model_bound
-from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.risk._posterior import check_likelihood
+from reidrisk.risk._spectrum import model_bound
+from reidrisk.study.analyses.protocol import Part, Step, alone
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.result import Bound
-from reidrisk.study.saying.claims import whether_it_fits
-from reidrisk.study.setup import Scene, Source
+from reidrisk.study.text.claims import whether_it_fits
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

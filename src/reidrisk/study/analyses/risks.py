@@ -6,24 +6,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from reidrisk.attacks import Attack
-from reidrisk.attacks.attack import NEEDS
+from reidrisk.attacks.protocol import NEEDS
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.inputs.linked import Linked
-from reidrisk.people.people import People
-from reidrisk.people.population import SyntheticTopics
-from reidrisk.people.some import Some
+from reidrisk.io.linked import Linked
+from reidrisk.people.protocol import People
+from reidrisk.people.subset import Some
+from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release
-from reidrisk.releases.observing import ANONYMOUS
-from reidrisk.releases.release import Surveys, asked
+from reidrisk.releases._observe import ANONYMOUS
+from reidrisk.releases.protocol import Surveys, asked
+from reidrisk.risk._measure import Measured
 from reidrisk.risk.guesses import checked_guesses, guess_curve
-from reidrisk.risk.measuring import Measured
 from reidrisk.scores.shortlisted import Shortlisted, is_listed
-from reidrisk.speech import setting
-from reidrisk.study.analyses.analysis import Part, Step, alone
+from reidrisk.study.analyses.protocol import Part, Step, alone
+from reidrisk.study.context import Scene, Source, shown_by, slots_of
 from reidrisk.study.credits import credits_record, digest_of
 from reidrisk.study.result import Guesses, Risk, Setting, Shortlist
-from reidrisk.study.setup import Scene, Source, shown_by, slots_of
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.open_set import ACCUSED
-from reidrisk.inputs.linked import Linked
-from reidrisk.releases.observing import first_of
-from reidrisk.risk.assessing import something_shown
+from reidrisk.io.linked import Linked
+from reidrisk.releases._observe import first_of
+from reidrisk.risk.eligibility import something_shown
 from reidrisk.risk.open_sets import FEWEST, Meeting, trade_offs
-from reidrisk.study.analyses.analysis import Part, Step, alone
-from reidrisk.study.setup import Scene, Source
-from reidrisk.study.sides import sides_of
+from reidrisk.study.analyses.protocol import Part, Step, alone
+from reidrisk.study.context import Scene, Source
+from reidrisk.study.splits import sides_of
 from reidrisk.study.two_tables import all_ids
 
 if TYPE_CHECKING:

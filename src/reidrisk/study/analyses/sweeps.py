@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from reidrisk.errors import InvalidInput
-from reidrisk.people.population import SyntheticTopics
-from reidrisk.study.analyses.analysis import Part, Step, alone, need_people
+from reidrisk.people.synthetic import SyntheticTopics
+from reidrisk.study.analyses.protocol import Part, Step, alone, need_people
 from reidrisk.study.analyses.risks import risks_of
+from reidrisk.study.context import Scene, Source
 from reidrisk.study.parameters import USERS, parameter_of
-from reidrisk.study.setup import Scene, Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -1,0 +1,198 @@
+"""What every attack promises, ours and those of others, and what it may look at."""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows, Rows, Tokens, one_after_other, read_only
+from reidrisk.errors import InvalidInput
+from reidrisk.people.interests import Interests
+from reidrisk.releases.protocol import Release, asked
+from reidrisk.scores import Score
+
+Capability = TypeVar("Capability")
+
+NEEDS = {
+    "anonymous": "the anonymous rows: what is to be named, without the names",
+    "release": "the release: what showed the rows",
+    "panel": "a panel: other users, of whom both sides and who is who are known",
+    "population": "the population: how interests are spread over people",
+}
+"""What an attack may need of a view, to complete 'an attack needs to know ...'."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class View:
+    """What an attacker may use to fit: never the truth.
+
+    Attributes:
+        known: Rows whose user the attacker knows.
+        anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
+            nothing about them. Those of strangers are among them: nobody can tell.
+        release: What showed the rows, if that is known.
+        panel: Other users, of whom both sides and who is who are known.
+        population: How interests are spread over people, if that is known.
+
+    Example:
+        >>> seen = rr.Observations([[0, 1], [2, 1]], [[2, 1]], [1], tokens=3)
+        >>> view = rr.attacks.View.of(seen, release=rr.TopicsApi(topics=3, top=1))
+        >>> view.slots, view.tokens, view.release.noise
+        (2, 3, 0.05)
+        >>> view.anonymous.tolist()
+        [[2, 1]]
+    """
+
+    known: Rows
+    release: Release | None = None
+    panel: Observations | None = None
+    population: Interests | None = None
+    anonymous: Any = None
+
+    @classmethod
+    def of(
+        cls,
+        seen: Observations,
+        *,
+        release: Release | None = None,
+        panel: Observations | None = None,
+        population: Interests | None = None,
+    ) -> Self:
+        """What an attacker who has seen this may use, and knows that besides.
+
+        Anonymous rows come in the order of what they hold: where they stood may tell who they are.
+        """
+        met = seen.anonymous
+        if seen.strangers is not None:
+            met = one_after_other(met, seen.strangers)
+        return cls(seen.known, release, panel, population, _in_order(met))
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.known.tokens
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return self.known.slots
+
+
+def _in_order(rows: Tokens | BagRows) -> Tokens | BagRows:
+    """The same rows in the order of what they hold."""
+    if isinstance(rows, BagRows):
+        return rows.select(np.array(sorted(range(len(rows)), key=lambda row: rows[row].tobytes())))
+    return read_only(rows[np.lexsort(rows.T[::-1])])
+
+
+class Attack(Protocol):
+    """How an attacker rates known users; fitted on what the attacker may see.
+
+    Attributes:
+        name: Short, in lower case, as on the command line.
+        knows: What the attacker knows, in words that end `an attacker who knows ...` and that a
+            reader understands who has never heard of the attack.
+        assumes: Under what the attack is the best possible: a sentence.
+        likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
+            to what is the same for all users, gaps included. Only then does an attacker know how
+            sure it is.
+        needs: What of the view must be there: "anonymous", "release", "panel", "population"; none
+            of them if the attack was given it. What is there besides, an attack may use.
+
+    A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
+    can be made without arguments has a name in study files: `module:Class`.
+
+    Its card (`card_of`) also shows what need not be there: `limits`, what it does not see and what
+    it refuses; `cost`; and `source`, each a text like `assumes`.
+
+    Example:
+        >>> attack = rr.WeightedHamming()
+        >>> attack.name, attack.likelihood, attack.needs
+        ('weighted-hamming', True, ('release',))
+        >>> rr.WeightedHamming(rr.TopicsApi()).needs
+        ()
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def knows(self) -> str: ...
+
+    @property
+    def assumes(self) -> str: ...
+
+    @property
+    def likelihood(self) -> bool: ...
+
+    @property
+    def needs(self) -> tuple[str, ...]: ...
+
+    def fit(self, view: View) -> Score:
+        """The score, from what an attacker may see."""
+        ...
+
+
+class OfRelease(Attack, Protocol):
+    """An attack that knows the release: the one it was given, else the one of the view.
+
+    Attributes:
+        release: The one it was given.
+        asks: What the release must be able to do: a protocol of `reidrisk.releases`. A study that
+            names another release is refused before it runs.
+    """
+
+    @property
+    def release(self) -> Release | None: ...
+
+    @property
+    def asks(self) -> type: ...
+
+
+def check_needs(attack: Attack, view: View) -> None:
+    """Refuse a view that lacks what an attack needs, and what is no attack.
+
+    Example:
+        >>> seen = rr.Observations([[0], [1]], [[1]], [1], tokens=2)
+        >>> view = rr.attacks.View.of(seen)
+        >>> rr.attacks.check_needs(rr.Hamming(), view)
+        >>> rr.attacks.check_needs(rr.WeightedHamming(), view)  # doctest: +ELLIPSIS
+        Traceback (most recent call last):
+            ...
+        reidrisk.errors.InvalidInput: weighted-hamming needs to know the release: ...
+    """
+    if not hasattr(attack, "fit"):
+        raise InvalidInput(
+            f"{attack!r} is no attack; make one, as in Hamming(), or by its name: "
+            "reidrisk.attacks.attack_named"
+        )
+    for need in getattr(attack, "needs", ()):  # of plug-ins that need nothing
+        if getattr(view, need) is None:
+            given = f"make the attack with it, as in {type(attack).__name__}({need}=...), or "
+            raise InvalidInput(
+                f"{attack.name} needs to know {NEEDS[need]}; "
+                f"{given if hasattr(attack, need) else ''}give {need}= to the view"
+            )
+
+
+class OfPanel(Attack, Protocol):
+    """An attack that learns from a panel: the one it was given, else the one of the view."""
+
+    @property
+    def panel(self) -> Observations | None: ...
+
+
+def panel_of(attack: OfPanel, view: View) -> Observations:
+    """The panel that an attack learns from, if it needs one."""
+    check_needs(attack, view)
+    panel = view.panel if attack.panel is None else attack.panel
+    assert panel is not None
+    return panel
+
+
+def release_of(attack: OfRelease, view: View, capability: type[Capability]) -> Capability:
+    """The release that an attack goes by, as one that has a capability."""
+    check_needs(attack, view)
+    release = view.release if attack.release is None else attack.release
+    return asked(release, capability, attack.name)

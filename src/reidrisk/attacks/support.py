@@ -1,0 +1,53 @@
+"""How many known users hold a token, and how often: one pass over the known rows."""
+
+import operator
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
+from reidrisk.core.parallel import kernel
+from reidrisk.core.rows import BagRows, Rows
+
+_PLACES, _FEWEST_ROWS = 1 << 24, 64
+
+
+def times_held(known: Rows, most: int) -> NDArray[np.int64]:
+    """Number of users by token and by how often they hold it: tokens x (most + 1).
+
+    Args:
+        known: Rows of any kind; slots and gaps are left out of account.
+        most: Whoever holds a token more often counts as holding it so often.
+    """
+    work = partial(_times, tokens=known.tokens, most=most)
+    # Bags come beside each other, as wide as the largest of a block.
+    rows = min(max(_PLACES // known.set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
+    held: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)[:, 1:]
+    return np.column_stack([known.users - held.sum(axis=1), held])
+
+
+def _times(blocks: Blocks, *, tokens: int, most: int) -> NDArray[np.int64]:
+    """Users of some rows by token and by how often they hold it, but those who do not."""
+    users = np.zeros((tokens, most + 1), np.int64)
+    for _, rows in blocks:
+        bags = BagRows.beneath(rows, tokens=tokens)
+        count_times(bags.values, bags.starts, users)
+    return users
+
+
+@kernel
+def count_times(
+    values: NDArray[np.integer], starts: NDArray[np.int64], users: NDArray[np.int64]
+) -> None:
+    """Add each row's tokens to `users[token, times]`; gaps are below 0."""
+    times = np.zeros(users.shape[0], np.int64)
+    for row in range(starts.shape[0] - 1):
+        for place in range(starts[row], starts[row + 1]):
+            if values[place] >= 0:
+                times[values[place]] += 1
+        for place in range(starts[row], starts[row + 1]):
+            token = values[place]
+            if token >= 0 and times[token] > 0:
+                users[token, min(times[token], users.shape[1] - 1)] += 1
+                times[token] = 0

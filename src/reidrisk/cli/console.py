@@ -1,0 +1,309 @@
+"""What commands print: tables and sentences on stdout, progress on stderr."""
+
+import sys
+import textwrap
+import threading
+from collections.abc import Sequence
+from contextlib import ExitStack, contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    from reidrisk.attacks import Card
+    from reidrisk.estimates import Estimate
+    from reidrisk.information import CountedInformation
+    from reidrisk.learning.progress import Look
+    from reidrisk.people.protocol import People
+    from reidrisk.study.context import Source
+    from reidrisk.study.result import Decision, OpenSet, Risk
+
+_WIDTH = 78
+_WHOLE = "\N{NO-BREAK SPACE}"
+
+
+def say(text: str) -> None:
+    """Print paragraphs that fit the terminal; 1 % stays whole."""
+    whole = text.replace(" %", f"{_WHOLE}%")
+    wrapped = click.wrap_text(whole, width=_WIDTH, preserve_paragraphs=True)
+    click.echo(wrapped.replace(f"{_WHOLE}%", " %"))
+
+
+def line(text: str) -> None:
+    """Print a sentence that fits the terminal; words, such as paths and 1 %, stay whole."""
+    lines = textwrap.wrap(
+        text.replace(" %", f"{_WHOLE}%"),
+        _WIDTH,
+        subsequent_indent="  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    click.echo("\n".join(lines).replace(f"{_WHOLE}%", " %"))
+
+
+def warn(source: "Source | CountedInformation") -> None:
+    """Say on stderr why what was read or found is doubtful, also if nothing else is printed."""
+    doubt(getattr(source, "warnings", ()))
+
+
+def doubt(sentences: "Iterable[str]") -> None:
+    """Say on stderr why something is doubtful."""
+    for sentence in sentences:
+        click.echo(f"warning: {sentence}", err=True)
+
+
+def order(source: "Source") -> None:
+    """Say in which order the epochs of people from a table were taken."""
+    from reidrisk.io.epochs import told
+    from reidrisk.io.people_files import PeopleFiles
+    from reidrisk.people.profiles import Profiles
+
+    if isinstance(source, Profiles | PeopleFiles) and source.epochs > 1:
+        say(told(source.epoch_labels.tolist(), "Epochs of people"))
+
+
+def table(
+    headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, whole: tuple[str, ...] = ()
+) -> None:
+    """Print a table; columns that are whole, the first if none is named, stay in one line."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Column, Table
+    from rich.text import Text
+
+    kept = whole or headings[:1]
+    columns = (Column(heading, no_wrap=heading in kept) for heading in headings)
+    body = Table(*columns, box=SIMPLE_HEAD, pad_edge=False)
+    for row in rows:
+        # Text, since square brackets would be markup.
+        body.add_row(*(Text(cell) for cell in row))
+    Console().print(body)
+
+
+def cards(found: "Iterable[Card]") -> None:
+    """Print threat models: a heading, and each point with its sentences beside it."""
+    for place, card in enumerate(found):
+        if place:
+            click.echo()
+        click.echo(f"{card.name} ({card.kind})")
+        for label, text in card.lines:
+            indent = " " * 14
+            body = textwrap.wrap(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)
+            click.echo(f"  {label:<12}" + "\n".join(body)[len(indent) :])
+
+
+def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
+    """Print how often attacks are right."""
+    from reidrisk.study.text.numbers import exactly
+
+    table(
+        ("attack", unit, "right", "interval", "guessing", "assessed"),
+        [
+            (_name(risk), str(risk.slots), *figure(risk), exactly(risk.guessing),
+             f"{risk.targets:,}")
+            for risk in found
+        ],
+        whole=("right", "interval", "guessing", "assessed"),
+    )  # fmt: skip
+    if worst := max(found, key=lambda risk: risk.not_assessed, default=None):
+        _tell_missed(worst)
+
+
+def _tell_missed(risk: "Risk") -> None:
+    if missed := risk.not_assessed:
+        say(
+            f"Of up to {missed:,} of the {risk.targets + missed:,} targets one side saw nothing, "
+            "so they could not be assessed. They are in no figure, which does not make them safe."
+        )
+
+
+def strangers(found: Sequence["OpenSet"]) -> None:
+    """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    from reidrisk.study.text.numbers import exactly
+    from reidrisk.study.text.strangers import SPEAKS_BY, too_few
+
+    if not found:
+        return
+    one = found[0]
+    say(
+        f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all visitors "
+        f"{exactly(one.present)} are known. Named rightly, of those present, by attackers who "
+        "speak so rarely that at most so many strangers are accused:"
+    )
+    table(
+        ("attack", "speaks by", "accused", "right", "interval"),
+        [
+            (each.attack, SPEAKS_BY[each.rule], *_decided(decision))
+            for each in found
+            for decision in each.decisions
+            if decision.wanted is not None or decision is each.decisions[-1]
+        ],
+        whole=("attack", "speaks by", "interval"),
+    )
+    _other_figures(found)
+    for sentence in too_few(one):
+        say(sentence)
+    if missed := found[0].not_assessed:
+        say(
+            f"Of {missed:,} more visitors one side saw nothing, which does not make them safe; "
+            "those who showed something count among the claims, and nowhere else."
+        )
+
+
+def _other_figures(found: Sequence["OpenSet"]) -> None:
+    """Print what else comes of the thresholds that sentences speak of; if there are any."""
+    from reidrisk.study.text.numbers import percent
+    from reidrisk.study.text.strangers import SPEAKS_BY, usual
+
+    points = [(one, point) for one in found if (point := usual(one)) is not None]
+    if not points:
+        return
+    say(
+        f"If at most {percent(points[0][1].wanted or 0)} of strangers are to be accused: somebody "
+        "else named, of those present; strangers accused, of those who had no part in choosing "
+        "when to speak; and what of all claims is false."
+    )
+    table(
+        ("attack", "wrong", "strangers accused", "claims false"),
+        [
+            (f"{one.attack}\n  by {SPEAKS_BY[one.rule]}",
+             *("none made" if each is None else "\n".join(figure(each))
+               for each in (point.wrong, point.accused, point.false)))
+            for one, point in points
+        ],
+    )  # fmt: skip
+
+
+def _decided(one: "Decision") -> tuple[str, ...]:
+    """What becomes of a threshold."""
+    from reidrisk.study.text.numbers import percent
+
+    return "all" if one.wanted is None else percent(one.wanted), *figure(one.right)
+
+
+def figure(number: "Risk | Estimate") -> tuple[str, str]:
+    """A share and its interval, with the digits that the report has."""
+    from reidrisk.study.text.numbers import interval, share
+
+    return share(number), interval(number) or "exact"
+
+
+def _name(risk: "Risk") -> str:
+    changed = ", ".join(f"{name} {value}" for name, value in risk.setting.items())
+    return f"{risk.attack} ({changed})" if changed else risk.attack
+
+
+class Progress:
+    """Bars on stderr: the step, how far it is, how fast, how long still. Silent if nobody looks.
+
+    It watches a run (`reidrisk.study.run_in`), an engine (`pairs`) and people being made (`made`).
+    """
+
+    def __init__(self, *, quiet: bool) -> None:
+        self._shown = not quiet and sys.stderr.isatty()
+        self._stack = ExitStack()
+        self._bars: Bars | None = None
+        self._tasks: dict[str, TaskID] = {}
+
+    def __enter__(self) -> Self:
+        if self._shown:
+            from reidrisk.cli.bars import bars
+
+            self._bars = self._stack.enter_context(bars())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
+        """A step of a run begins, or was found done."""
+        self._update("step", f"{step} ({'found' if found else 'running'})", place, steps, "")
+        for kind in ("pairs", "learning"):
+            if self._bars is not None and kind in self._tasks:
+                self._bars.reset(self._tasks[kind], visible=False)
+
+    def pairs(self, done: int, total: int) -> None:
+        """An engine has compared pairs of a known and an anonymous row."""
+        self._update("pairs", "comparing", done, total, "pairs")
+
+    def made(self, done: int, total: int) -> None:
+        """Some of all people were made."""
+        self._update("people", "people", done, total, "users")
+
+    def learned(self, figure: str, look: "Look", left: float) -> None:
+        """A model has learned a figure for a while, or to the end: then something else follows."""
+        if not left:
+            self.waits(f"{figure}: learned")
+            return
+        text = f"{figure}: {look.held_out:.3f} bits at step {look.step:,}"
+        most = f"at most {timedelta(seconds=round(left))}"
+        self._update("learning", text, look.seconds, look.seconds + left, most)
+
+    def waits(self, text: str) -> None:
+        """A model does what takes a while, nobody knows how long: a new bar, without an end."""
+        if self._bars is not None and "learning" in self._tasks:
+            self._bars.remove_task(self._tasks.pop("learning"))
+        self._update("learning", text, 0, None, "")
+
+    @contextmanager
+    def waiting(self, text: str) -> "Iterator[None]":
+        """Something is waited for, nobody knows how long: a bar without an end, until it comes."""
+        self._update("waiting", text, 0, None, "")
+        try:
+            yield
+        finally:
+            if self._bars is not None:
+                self._bars.remove_task(self._tasks.pop("waiting"))
+
+    def read(self, done: int, total: int) -> None:
+        """Some bytes of a file were read."""
+        self._update("bytes", "reading", done, total, "B")
+
+    def _update(self, kind: str, text: str, done: float, total: float | None, unit: str) -> None:
+        if self._bars is None:
+            return
+        if kind not in self._tasks:
+            self._tasks[kind] = self._bars.add_task(text, total=total, unit=unit)
+        self._bars.update(
+            self._tasks[kind],
+            description=text,
+            completed=done,
+            total=total,
+            unit=unit,
+            visible=True,
+        )
+
+
+class Watched:
+    """People who tell how many of them were made."""
+
+    def __init__(self, people: "People", progress: Progress) -> None:
+        self.users, self.epochs, self.tokens = people.users, people.epochs, people.tokens
+        self.complete, self.cells = people.complete, people.cells
+        self._people, self._progress = people, progress
+        self._made, self._lock = 0, threading.Lock()
+
+    @property
+    def ids(self) -> Any:
+        """Those of the people themselves."""
+        return self._people.ids
+
+    def ids_of(self, rows: Any) -> Any:
+        """Those of some of the people."""
+        from reidrisk.people.protocol import ids_of
+
+        return ids_of(self._people, rows)
+
+    def top_sets(self, start: int, stop: int, **how: Any) -> Any:
+        """Those of the people themselves."""
+        sets = self._people.top_sets(start, stop, **how)
+        with self._lock:
+            self._made += stop - start
+            self._progress.made(self._made, self.users)
+        return sets

@@ -1,0 +1,67 @@
+"""Checks of single arguments, for every border of the package."""
+
+import difflib
+import math
+import operator
+import re
+from collections.abc import Iterable
+from typing import SupportsFloat, SupportsIndex
+
+import numpy as np
+
+from reidrisk.core.settings_syntax import written
+from reidrisk.errors import InvalidInput
+
+PERCENT = 100
+MOST_SHOWN = 60
+
+_PERCENTAGE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*")
+
+
+def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
+    """Return the value if it is a whole number of at least `least`."""
+    try:
+        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < least:
+        raise InvalidInput(f"{name} is a whole number of at least {least}, got {shown(value)}")
+    return number
+
+
+def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) -> float:
+    """Return the value if it is a real number, possibly infinite, of at least `least`."""
+    try:
+        number = math.nan if isinstance(value, str | bytes) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not number >= least:
+        floor = "" if least == -math.inf else f" of at least {least:g}"
+        raise InvalidInput(f"{name} is a number{floor}, got {shown(value)}")
+    return number
+
+
+def probability(name: str, value: SupportsFloat) -> float:
+    """Return the value if it is a probability."""
+    text = _PERCENTAGE.fullmatch(value) if isinstance(value, str) else None
+    number = real_number(name, value if text is None else float(text[1]))
+    if text is None and 0 <= number <= 1:
+        return number
+    percent = (text is not None or number > 1) and number <= PERCENT
+    meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
+    raise InvalidInput(f"{name} is a probability between 0 and 1, got {shown(value)}{meant}")
+
+
+def shown(value: object) -> str:
+    """What was given, or the beginning of it."""
+    try:
+        text = written(value) if isinstance(value, bool) else repr(value)
+    except ValueError:  # Python prints no whole number of thousands of digits
+        text = "a number beyond all bounds"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What someone may have meant, as part of a sentence that says there is no such thing."""
+    close = difflib.get_close_matches(name, list(known), 1)
+    return f": did you mean {close[0]}?" if close else "."

@@ -1,0 +1,157 @@
+"""Compiled kernels on disk: verified before they are loaded, in a folder that is ours alone.
+
+A file of compiled code runs with all that the user may do, and numba unpickles it. So it is loaded
+only if it belongs to us, nobody else may write to it, and its checksum fits; anything else is a
+kernel that is not there yet. The checksum also covers the source of the kernel and of whatever it
+calls: code that has changed since does not fit either. What cannot be read or written costs the
+time to compile, and nothing else.
+"""
+
+import gc
+import hashlib
+import pickle
+import sys
+from functools import cache
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core import event
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+from numba.core.sigutils import normalize_signature
+
+from reidrisk.core import cache_dir
+from reidrisk.core.cache_dir import own_folder
+
+# Names that numba calls its own: it offers no others to who keeps compiled code.
+if not (hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")):
+    raise ImportError("this numba does not give away what it compiled")
+
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None), np.generic)
+
+
+def keep(compiled: Any) -> None:
+    """Let what numba compiles of a kernel be kept on disk."""
+    if hasattr(compiled, "_cache"):  # else numba compiles nothing, as it was told
+        compiled._cache = KernelCache(compiled)  # noqa: SLF001  there is no other way
+
+
+class KernelCache(NullCache):  # type: ignore[misc]
+    """What numba asks for compiled code before it compiles, and gives it to afterwards.
+
+    Args:
+        kernel: Whose code it is.
+    """
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder."""
+        folder = own_folder()
+        return None if folder is None else str(folder)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for these types of arguments; None if it is not there, whole and of today."""
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        code = None if path is None else cache_dir.found(path, self._stamp(sig))
+        if code is None:
+            return None
+        return CompileResult._rebuild(target_context, *pickle.loads(code))  # noqa: S301, SLF001
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep compiled code, if there is a place for it."""
+        path = self._path(sig, data.codegen)
+        if path is None or data.lifted or data.library.has_dynamic_globals:
+            return
+        cache_dir.keep(path, self._stamp(sig), dumps(data._reduce()))  # noqa: SLF001
+
+    def _path(self, sig: Any, codegen: Any) -> Path | None:
+        """Where code of this kernel for these arguments and this machine is."""
+        folder, function = own_folder(), self._kernel.py_func
+        if folder is None:
+            return None
+        versions = numba.__version__, sys.implementation.cache_tag
+        options = sorted(self._kernel.targetoptions.items())
+        where = function.__code__.co_filename, function.__module__, function.__qualname__
+        apart = _digest(repr((where, sig, codegen.magic_tuple(), options, versions)).encode())
+        return folder / f"{function.__name__.strip('<>')}-{apart.hex()[:32]}.nbc"
+
+    def _stamp(self, sig: Any) -> bytes:
+        """What the code is made from, down to the constants it uses."""
+        # Among types of arguments, named tuples are told apart by name, not by their fields.
+        tuples = (getattr(kind, "instance_class", None) for kind in normalize_signature(sig)[0])
+        return _digest(_made_from(self._kernel.py_func, set()) + b"".join(map(_said, tuples)))
+
+
+class _NothingIsTidied(event.Listener):  # type: ignore[misc]
+    """No search for garbage while something is compiled: it takes a tenth of the time."""
+
+    def __init__(self) -> None:
+        self._tidied: list[bool] = []
+
+    def on_start(self, event: Any) -> None:
+        """Kernels that others call are compiled within them."""
+        del event
+        self._tidied.append(gc.isenabled())
+        gc.disable()
+
+    def on_end(self, event: Any) -> None:
+        """As it was before."""
+        del event
+        if self._tidied.pop():
+            gc.enable()
+
+
+event.register("numba:compile", _NothingIsTidied())
+
+
+def _made_from(function: Any, seen: set[Any]) -> bytes:
+    """Digest of a function and of all that it names, down to the last kernel and constant."""
+    seen.add(function)
+    code = function.__code__
+    cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
+    inner = {name: cell.cell_contents for name, cell in cells}
+    used = {name: function.__globals__[name] for name in _names(code) & set(function.__globals__)}
+    constants = [one for one in code.co_consts if isinstance(one, _PLAIN)]
+    parts = [_file(code.co_filename), _digest(code.co_code), _digest(repr(constants).encode())]
+    for name, value in sorted({**used, **inner}.items()):
+        parts.append(_digest(name.encode()))
+        called = getattr(value, "py_func", None)  # of kernels
+        if called is None:
+            parts.append(_said(value))
+        elif called not in seen:
+            parts.append(_made_from(called, seen))
+    return _digest(b"".join(parts))
+
+
+def _names(code: CodeType) -> set[str]:
+    """All names in a function, and in those within."""
+    inner = (one for one in code.co_consts if isinstance(one, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
+
+
+def _said(value: Any) -> bytes:
+    """Digest of a constant; of a class its name and fields, of anything else its name."""
+    if isinstance(value, np.ndarray):
+        return _digest(repr((value.dtype, value.shape)).encode() + value.tobytes())
+    if isinstance(value, _PLAIN):
+        return _digest(repr(value).encode())
+    name = getattr(value, "__qualname__", type(value).__qualname__)
+    fields = getattr(value, "_fields", ())
+    return _digest(repr((getattr(value, "__module__", ""), name, fields)).encode())
+
+
+@cache
+def _file(path: str) -> bytes:
+    return _digest(Path(path).read_bytes())
+
+
+def _digest(content: bytes) -> bytes:
+    return hashlib.sha256(content).digest()

@@ -1,0 +1,200 @@
+"""One pass over known rows: cut into blocks, worked on, and merged, wherever the rows are.
+
+Whoever counts, samples or searches known rows writes a piece of work that sees some blocks and
+returns something that merges, and lets it go over the rows here. Rows in memory or on disk are cut
+over the cores of this machine. Rows that are elsewhere go over themselves: the work travels to
+them, and only what it found comes back.
+"""
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import reduce as fold
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+from reidrisk.core.machine import cores
+from reidrisk.core.parallel import listen, over_queue
+from reidrisk.core.rows import Rows, Tokens
+
+Result = TypeVar("Result")
+
+Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
+"""Blocks of known rows, each with the number of its first row."""
+
+Work: TypeAlias = Callable[[Blocks], Result]
+Merge: TypeAlias = Callable[[Result, Result], Result]
+
+Keep: TypeAlias = Callable[[Rows, Work[Any], Callable[[], Any]], Any]
+"""Told of some work on some rows, goes over them by what it is given, or finds what that gave."""
+
+Report: TypeAlias = Callable[[float], None]
+"""Told now and then what share of a pass is done."""
+
+ROWS_AT_A_TIME = 1 << 18
+
+_keep: ContextVar[Keep | None] = ContextVar("keep", default=None)
+
+_LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
+
+# The first block is this part of the largest, unless these are few rows; the fewest are a word of
+# bits. What is long, in seconds; how many times more is tried at most; what is no less: measured,
+# see decision 0124.
+_FIRST, _FEW, _FEWEST = 4, 1 << 12, 1 << 6
+_LONG, _MORE, _HELPED = 0.4, 8, 0.8
+
+
+@runtime_checkable
+class Elsewhere(Protocol):
+    """Rows that are not here: a pass goes to them."""
+
+    def over(
+        self,
+        work: Work[Any],
+        merge: Merge[Any],
+        *,
+        step: int | None = None,
+        most: int = ROWS_AT_A_TIME,
+        report: Report | None = None,
+    ) -> Any:
+        """Let `work` see each block once, and merge the results: see `over_rows`."""
+        ...
+
+
+def unit(users: int) -> int:
+    """Rows that are never parted, wherever so many rows are cut: a power of two.
+
+    Every unit begins at a multiple of it. A step divides it, so steps are the same everywhere.
+    """
+    wanted = max(users // _UNITS, 1)
+    return min(max(1 << (wanted.bit_length() - 1), _LEAST_UNIT), _MOST_UNIT)
+
+
+def over_rows(
+    rows: Rows,
+    work: Work[Result],
+    merge: Merge[Result],
+    *,
+    step: int | None = None,
+    most: int = ROWS_AT_A_TIME,
+) -> Result:
+    """Cut the rows into blocks, let `work` see each of them once, merge the results.
+
+    Args:
+        rows: Known rows.
+        work: Called with some of the blocks, perhaps with none; several calls may run at a time,
+            here or elsewhere. It must not need what it was not given: it may be far away.
+        merge: Puts two results together; any order and grouping gives the same.
+        step: Rows in a block, exactly, but for the last: a power of two, at most `unit(users)`.
+            For sums of floats, whose order matters: key the parts by their first row, and add them
+            in this order at the end.
+        most: Rows in a block at most, if `step` is not given.
+    """
+    keep = _keep.get()
+    if keep is not None:
+        return keep(rows, work, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
+    return _over(rows, work, merge, step, most)
+
+
+@contextmanager
+def kept(keep: Keep) -> Iterator[None]:
+    """Let somebody keep what passes over rows give, since others will need the same."""
+    before = _keep.set(keep)
+    try:
+        yield
+    finally:
+        _keep.reset(before)
+
+
+def over_here(
+    rows: Rows,
+    work: Work[Result],
+    merge: Merge[Result],
+    *,
+    step: int | None = None,
+    most: int = ROWS_AT_A_TIME,
+    threads: int,
+    done: Callable[[int], None] | None = None,
+) -> Result:
+    """The same for rows that are read on this machine.
+
+    Unless there is a step, blocks are as large as can be worked on in a fraction of a second, so
+    that an interrupt is heard and progress moves.
+
+    Args:
+        rows: Known rows.
+        work: Called once by each thread, with blocks from one queue.
+        merge: Puts two results together.
+        step: Rows in a block, exactly, but for the last.
+        most: Rows in a block at most, if there is no step.
+        threads: How many.
+        done: Told, from any thread, how many rows were worked on since.
+    """
+    pace = _Pace(most, rows.users, threads)
+
+    def cuts() -> Iterator[tuple[int, int]]:
+        start = 0
+        while start < rows.users:
+            stop = min(start + (step or pace.size(rows.users - start)), rows.users)
+            yield start, stop
+            start = stop
+
+    def read(taken: Iterator[tuple[int, int]]) -> Blocks:
+        for start, stop in taken:
+            began = time.thread_time()
+            yield start, rows.block(start, stop)
+            listen()  # nobody is told of what comes too late
+            pace.took(stop - start, time.thread_time() - began)
+            if done is not None:
+                done(stop - start)
+
+    busy = min(threads, -(-rows.users // (step or pace.rows)))
+    return fold(merge, over_queue(lambda taken: work(read(taken)), cuts(), busy))
+
+
+class _Pace:
+    """How many rows to work on at a time, by how long some took.
+
+    Begins with few rows, and takes more while that is quick. Takes fewer when that was long, unless
+    fewer took as long: there is work, too, which every block costs.
+
+    Args:
+        most: Rows at most.
+        users: All rows.
+        threads: How many take some.
+    """
+
+    def __init__(self, most: int, users: int, threads: int) -> None:
+        self.threads = threads
+        few = min(_FEW, most)  # which are not shared between threads
+        self.most = max(min(most, -(-users // threads)), few, 1)
+        self.fewest = min(_FEWEST, self.most)
+        self.rows = max(self.most // _FIRST, few, 1)
+        self.last: int | None = None
+        self.long = self.most, math.inf
+
+    def size(self, left: int) -> int:
+        """Rows of the next block, of those that are left: the last as large for every thread."""
+        if self.last is None and left <= self.threads * self.rows:
+            self.last = max(-(-left // self.threads), self.fewest)
+        return min(self.rows, self.last or self.rows)
+
+    def took(self, rows: int, seconds: float) -> None:
+        """Learn how long some rows took; less may be known than when they were taken."""
+        before, long = self.long
+        if seconds > _LONG and self.fewest < rows <= self.rows:
+            if rows < before and seconds > _HELPED * long:
+                self.fewest = self.rows = before
+            else:
+                self.long, self.rows = (rows, seconds), max(rows // 2, self.fewest)
+        elif seconds < _LONG / 2 and rows >= self.rows:
+            self.rows = min(int(rows * _LONG / max(seconds, _LONG / _MORE)), self.most)
+
+
+def _over(
+    rows: Rows, work: Work[Result], merge: Merge[Result], step: int | None, most: int
+) -> Result:
+    if isinstance(rows, Elsewhere):
+        return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
+    return over_here(rows, work, merge, step=step, most=most, threads=cores())

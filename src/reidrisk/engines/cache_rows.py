@@ -1,0 +1,49 @@
+"""Rows that are made when asked for, made once and kept on this machine: in memory, or in a file.
+
+The file has no name: it is gone with the process, however that ends.
+"""
+
+import os
+import shutil
+import tempfile
+
+import numpy as np
+
+from reidrisk.core.machine import GIB, usable_memory
+from reidrisk.core.rows import Rows, Tokens
+from reidrisk.errors import TooLarge
+from reidrisk.releases.lazy_rows import ShownRows, in_memory
+
+# Of the memory that can be taken, rows take up to this part: searching them takes memory too.
+_PART = 2
+
+
+def kept_here(rows: Rows) -> Rows:
+    """The rows; those that are made when asked for are made: in memory, or on disk if too large."""
+    if not isinstance(rows, ShownRows):
+        return rows
+    if _PART * rows.array_bytes <= usable_memory():
+        return in_memory(rows)
+    return rows.held(_mapped(rows))
+
+
+def _mapped(rows: ShownRows) -> Tokens:
+    """An array for the rows in a file without a name, for which there is room on disk."""
+    folder, size = tempfile.gettempdir(), rows.array_bytes
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            _reserve(file.fileno(), size)
+            return np.memmap(file, rows.array_type, "w+", shape=rows.array_shape)
+    except OSError as full:
+        free = shutil.disk_usage(folder).free
+        raise TooLarge(
+            f"known rows of {rows.users:,} users take {size / GIB:.3g} GiB: more than memory has "
+            f"room for, and in {folder} {free / GIB:.3g} GiB are free; let TMPDIR name a folder "
+            "on a larger disk, or use fewer users or slots"
+        ) from full
+
+
+def _reserve(file: int, size: int) -> None:
+    """Take room on disk at once: a disk that is full later would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)

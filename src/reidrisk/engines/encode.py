@@ -1,0 +1,103 @@
+"""Tokens renumbered for a set of targets: a code for every token that some target shows in a slot.
+
+Codes of different slots differ, so that one table serves all slots, and they fit into 16 bits
+whatever the alphabet: a song that no target has played is like any other such song.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.engines.kernels import encode_sets, encode_tokens
+from reidrisk.engines.memory import MOST_TARGETS, Room
+from reidrisk.errors import TooLarge
+
+NO_CODE = 0  # of a target's missing slot: no known token ever has it
+_RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
+_MOST_CODES = 1 << 16
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Codes:
+    """The codes for some targets.
+
+    Args:
+        lookup: `lookup[slot, token + 1]` is the code of a known token; the first column is that of
+            a missing one, and the code after it that of a token which no target has.
+        targets: The targets' own codes, targets x slots.
+        size: One more than the largest code.
+    """
+
+    lookup: NDArray[np.uint16]
+    targets: NDArray[np.uint16]
+    size: int
+
+    def of(self, rows: Tokens) -> NDArray[np.uint16]:
+        """The codes of known rows, with slots x set size columns."""
+        sets = rows.reshape(len(rows), len(self.lookup), -1)
+        sets.flags.writeable = False  # a view: kernels are compiled for one type of rows
+        codes = np.empty((len(rows), sets.shape[1] * sets.shape[2]), np.uint16)
+        if sets.shape[2] == 1:
+            encode_tokens(sets.reshape(codes.shape), self.lookup, codes)
+        else:
+            encode_sets(sets, self.lookup, codes)
+        return codes
+
+
+def codes_of(observations: Observations) -> Codes:
+    """Number the tokens that the targets show."""
+    shown, slots = observations.anonymous, observations.slots
+    lookup = np.empty((slots, observations.tokens + 1), np.uint16)
+    targets = np.empty(shown.shape, np.uint16)
+    size = NO_CODE + 1
+    for slot in range(slots):
+        present = np.unique(shown[:, slot])
+        present = present[present != MISSING].astype(np.int64)
+        lookup[slot] = size + 1
+        lookup[slot, 0] = size
+        lookup[slot, present + 1] = np.arange(len(present)) + size + _RESERVED
+        targets[:, slot] = lookup[slot, shown[:, slot].astype(np.int64) + 1]
+        targets[shown[:, slot] == MISSING, slot] = NO_CODE
+        size += len(present) + _RESERVED
+    return Codes(lookup, targets, size)
+
+
+def first_with_codes(observations: Observations) -> Observations:
+    """As many targets as have codes together: they stand for all, whatever the memory."""
+    return observations.only(slice(_targets_with_codes(observations)))
+
+
+def fitting(
+    observations: Observations, size: Callable[[int], int], room: Room
+) -> Iterator[Observations]:
+    """The targets, in blocks that have codes together and fit into memory.
+
+    Args:
+        observations: With all targets.
+        size: Bytes that some number of targets take.
+        room: What there is to work with.
+    """
+    coded = _targets_with_codes(observations)  # rows that are too long are refused first
+    targets = len(observations.anonymous)
+    together = min(coded, room.targets_together(targets, size))
+    for start in range(0, targets, together):
+        yield observations.only(slice(start, start + together))
+
+
+def _targets_with_codes(observations: Observations) -> int:
+    """How many targets may stand together so that their codes fit into 16 bits.
+
+    There are never very many: they would make a block of rows so long that an interrupt is heard
+    late.
+    """
+    slots, targets = observations.slots, len(observations.anonymous)
+    room = (_MOST_CODES - 1) // slots - _RESERVED
+    if room < 1:
+        raise TooLarge(
+            f"rows of {slots:,} slots are too long; at most {(_MOST_CODES - 1) // 3:,} slots can "
+            "be searched: cut the rows with prefix"
+        )
+    return min(MOST_TARGETS, targets if observations.tokens <= room else room)

@@ -1,0 +1,124 @@
+"""The definition, block by block: for scores of which nothing is known but themselves."""
+
+import operator
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import Blocks, unit
+from reidrisk.core.matches import (
+    ABSENT,
+    UNCOUNTED,
+    Matches,
+    Wanted,
+    first_by_score,
+    join_targets,
+    no_matches,
+    up_to_rank,
+)
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.parallel import listen
+from reidrisk.engines.protocol import Engine, rows_at_a_time
+from reidrisk.engines.true_scores import true_scores
+from reidrisk.scores import GRID, Score
+from reidrisk.scores.protocol import log_sum
+
+_ROWS_AT_A_TIME = 1 << 14
+_TOKEN_PAIRS = 1 << 30
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+
+def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
+    """Score everyone for every target."""
+    truth = Truth(observations.truth, true_scores(observations, score))
+    targets, listing = len(observations.anonymous), wanted.by_listing
+
+    def work(blocks: Blocks) -> Matches:
+        found = no_matches(targets, listing)
+        for start, rows in blocks:
+            for first in range(0, len(rows), _ROWS_AT_A_TIME):
+                some = rows[first : first + _ROWS_AT_A_TIME]
+                numbers = np.arange(len(some)) + observations.first + start + first
+                parts = [
+                    matches_among(numbers, score.of(some, shown)[None], truth.of(one), listing)
+                    for one, shown in _each(observations)
+                ]
+                found = found.merge(join_targets(parts))
+        return found
+
+    return engine.reduce(
+        observations.known,
+        work,
+        Matches.merge,
+        most=rows_at_a_time(observations, _TOKEN_PAIRS),
+        pairs=targets,
+    ).with_second(wanted)
+
+
+class Truth(NamedTuple):
+    """The true row of each target, and its score."""
+
+    row: Whole
+    score: Whole
+
+    def of(self, targets: slice) -> "Truth":
+        """The same of some targets."""
+        return Truth(self.row[targets], self.score[targets])
+
+
+def matches_among(numbers: Whole, scores: Whole, truth: Truth, wanted: Wanted) -> Matches:
+    """The matches of targets among some known rows, given all scores: targets x rows."""
+    best = scores.max(axis=1)
+    others = numbers != truth.row[:, None]
+    here = truth.score != ABSENT
+    above, level = (
+        np.where(here, (others & than).sum(axis=1), UNCOUNTED)
+        for than in (scores > truth.score[:, None], scores == truth.score[:, None])
+    )
+    above, level = up_to_rank(above, level, wanted.ranks)
+    found = replace(
+        no_matches(len(best), wanted), best=best, ties=(scores == best[:, None]).sum(axis=1),
+        true_score=truth.score, above=above, level=level,
+    )  # fmt: skip
+    if wanted.list_best:
+        rows, listed = first_by_score(
+            np.broadcast_to(numbers, scores.shape), scores, wanted.list_best
+        )
+        found.best_rows[:, : rows.shape[1]], found.best_scores[:, : rows.shape[1]] = rows, listed
+    return found
+
+
+def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:
+    """Add up everyone for every target."""
+
+    def work(blocks: Blocks) -> dict[int, Floats]:
+        return {start: log_sums(rows, observations, score) for start, rows in blocks}
+
+    parts = engine.reduce(
+        observations.known,
+        work,
+        operator.or_,
+        step=min(_ROWS_AT_A_TIME, unit(observations.known.users)),
+        pairs=len(observations.anonymous),
+    )
+    return np.asarray(np.logaddexp.reduce([parts[start] for start in sorted(parts)], axis=0))
+
+
+def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
+    """For each target, the logarithm of the sum of exp(score) over some known rows."""
+    sums = np.empty(len(observations.anonymous))
+    for one, shown in _each(observations):
+        sums[one] = log_sum(score.of(known, shown) / GRID, axis=0)
+    return sums
+
+
+def _each(observations: Observations) -> Iterator[tuple[slice, Tokens]]:
+    """The place of each target, and what is shown of it; all of them take long."""
+    for target, shown in enumerate(observations.anonymous):
+        listen()
+        yield slice(target, target + 1), shown

@@ -1,0 +1,269 @@
+"""Searching under a type mixture: a scan of rows of like types, with bounds that hold for each.
+
+Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
+another type needs many. So some 100,000 rows are put in order by how sure their type is, and which
+it is, before they are scanned some thousand at a time: one bound for all of these, by their
+likeliest types, leaves some in a thousand. Bounds of each such pair leave three in 100,000, which
+are scored by the functions that define the score.
+
+Why no answer changes. Both bounds are sums over types of the chance of the type given the row,
+times a bound on the chance of what is shown. Rounding moves them by a share of 1e-4 at most, and so
+much room they are given (`chance_needed`):
+
+- the logarithm of a lift is at most 556 (chances are 0 or above 2**-400), and a sum of at most
+  21,845 of them is off by less than 21,845**2 * 556 * 2**-53 < 3e-5; where a factor is 0 its
+  logarithm is called -2**20, a bound on nothing;
+- chances of types are stored with 24 bits, off by a share of 2**-24, and sums over types are made
+  with 53;
+- in `infer_types`, where the likeliest type has at least 2**-1000, what falls below 2**-1074 is
+  lost, and a type that was lifted three times more often, which has a share below 2**-500. So a
+  type may have 2**-74 more than is found, and `_LOST` is added to each;
+- what `base` loses below exp(-745) is worth less than exp(-745 + MOST_NATS) for each type, nothing
+  beside exp(LEAST_NATS); targets for which more can be gained take every chance for enough.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import Blocks
+from reidrisk.core.matches import Matches, Wanted, join_targets
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.engines.encode import Codes, codes_of, fitting
+from reidrisk.engines.kernels_mixture import (
+    FEW,
+    MOST_NATS,
+    ROOM,
+    Mixed,
+    fewest_matches,
+    find_pairs,
+    note_types,
+    offer_pairs,
+)
+from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
+from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Engine
+from reidrisk.engines.strategies.pruning import few_rows_first, keep
+from reidrisk.scores import GRID
+from reidrisk.scores.type_mixture import IMPOSSIBLE, Chances, TypeMixture, rate_alone, score_pairs
+
+_LOST = 2.0**-70
+
+_MOST_ROWS, _MOST_PAIRS = 1 << 18, 1 << 31  # that are put in order together: half a second
+_ROWS_AT_A_TIME, _PAIRS_AT_A_TIME, _TARGETS_AT_A_TIME = ROWS_PER_SCAN, 1 << 14, 1 << 8
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+
+def bytes_needed(
+    observations: Observations, score: TypeMixture, room: Room, wanted: Wanted, targets: int
+) -> int:
+    """Memory of a search for this many targets."""
+    types, slots, tokens = len(score.chances.weights), observations.slots, observations.tokens + 1
+    of_target = types + (FEW + 3) * (slots + 2)
+    shared = 8 * targets * of_target + 2 * slots * tokens
+    to_bound = 8 * types * (6 * tokens + 5 * (slots + 1) * min(_TARGETS_AT_A_TIME, targets))
+    # A piece of work begins with few rows, so that half of its rows are never together.
+    rows = observations.known.users // (2 * room.threads)
+    rows = min(_rows_together(observations, score, room, targets), max(rows, _ROWS_AT_A_TIME))
+    at_a_time = _ROWS_AT_A_TIME * (16 * types + 8 * slots) + 64 * _PAIRS_AT_A_TIME
+    codes = min(slots * (min(targets, tokens) + 2), 1 << 16)
+    kept = targets * (88 + 32 * wanted.by_listing.list_best)
+    scan = rows * _bytes_per_row(observations, score) + at_a_time + codes * ROWS_PER_SCAN // 8
+    # Targets are bounded before rows are scanned.
+    return shared + room.threads * kept + max(to_bound, room.threads * scan)
+
+
+def search(
+    observations: Observations, score: TypeMixture, wanted: Wanted, engine: Engine
+) -> Matches:
+    """Search under a type mixture, for as many targets at a time as fit."""
+
+    def size(targets: int) -> int:
+        return bytes_needed(observations, score, engine.room, wanted, targets)
+
+    blocks = fitting(observations, size, engine.room)
+    return join_targets([_search(some, score, wanted, engine) for some in blocks])
+
+
+def _search(
+    observations: Observations, score: TypeMixture, wanted: Wanted, engine: Engine
+) -> Matches:
+    codes = codes_of(observations)
+    shown = np.require(observations.anonymous, np.int32, ["C", "W"])
+    targets = mixed(score.chances, shown, codes, complete=observations.complete)
+    together = _rows_together(observations, score, engine.room, len(shown))
+
+    def look(blocks: Blocks, kept: Kept) -> None:
+        bitmaps = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64)
+        scan = _Scan(score, codes, targets, kept, bitmaps)
+        for numbers, tokens in _many(blocks, together):
+            rows = _different(observations.first + numbers, tokens, score.tokens + 1)
+            for some, types in _by_type(score, rows.tokens):
+                scan.over(rows, some, types)
+
+    return keep(observations, score, wanted, engine, look)
+
+
+def _rows_together(observations: Observations, score: TypeMixture, room: Room, targets: int) -> int:
+    """Known rows to put in order together: as many as a quarter of the memory has room for."""
+    fitting = room.memory // (4 * room.threads * _bytes_per_row(observations, score))
+    return max(min(_MOST_ROWS, _MOST_PAIRS // targets, fitting), _ROWS_AT_A_TIME)
+
+
+def _bytes_per_row(observations: Observations, score: TypeMixture) -> int:
+    """Of rows that are put in order together: tokens, chances of types, and places."""
+    return 4 * (observations.slots + len(score.chances.weights)) + 32
+
+
+def _many(blocks: Blocks, most: int) -> Iterator[tuple[Places, Tokens]]:
+    """Rows with their numbers: few at first, since bounds need scores to beat, then many."""
+    held: list[tuple[Places, Tokens]] = []
+    wanted, count = 1, 0
+    for first, rows in few_rows_first(blocks):
+        held.append((first + np.arange(len(rows)), rows))
+        count += len(rows)
+        if count >= wanted:
+            yield _joined(held)
+            held, wanted, count = [], min(2 * count, most), 0
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: list[tuple[Places, Tokens]]) -> tuple[Places, Tokens]:
+    numbers, rows = zip(*parts, strict=True)
+    return np.concatenate(numbers), np.concatenate(rows)
+
+
+class _Rows(NamedTuple):
+    """Different rows; `members[starts[row] : starts[row + 1]]` are the numbers of all like one."""
+
+    tokens: Tokens
+    members: Places
+    starts: Places
+
+
+def _different(numbers: Places, tokens: Tokens, size: int) -> _Rows:
+    """The different rows where there must be few, else all: short rows are scored once for many."""
+    count, slots = tokens.shape
+    if size**slots >= count:
+        return _Rows(tokens, numbers, np.arange(count + 1))
+    place = (tokens.astype(np.int64) - MISSING) @ size ** np.arange(slots)
+    order = np.argsort(place, kind="stable")
+    starts = np.flatnonzero(np.diff(place[order], prepend=-1))
+    return _Rows(tokens[order[starts]], numbers[order], np.append(starts, count))
+
+
+def _by_type(score: TypeMixture, rows: Tokens) -> Iterator[tuple[Places, NDArray[np.float32]]]:
+    """Places of rows of like types, and the chances of their types, or a little more."""
+    types = np.empty((len(rows), len(score.chances.weights)), np.float32)
+    keys = np.empty(len(rows), np.uint16)
+    for start in range(0, len(rows), _ROWS_AT_A_TIME):
+        part = slice(start, start + _ROWS_AT_A_TIME)
+        note_types(score.types_of(rows[part]), _LOST, types[part], keys[part])
+    order = np.argsort(keys, kind="stable")
+    for start in range(0, len(rows), _ROWS_AT_A_TIME):
+        some = order[start : start + _ROWS_AT_A_TIME]
+        yield some, types[some]
+
+
+@dataclass(frozen=True, slots=True)
+class _Scan:
+    """A piece of work: looks for rows that matter, scores them, and keeps what it finds."""
+
+    score: TypeMixture
+    codes: Codes
+    targets: Mixed
+    kept: Kept
+    bitmaps: NDArray[np.uint64]
+
+    def over(self, rows: _Rows, some: Places, types: NDArray[np.float32]) -> None:
+        """Offer those of some rows that may matter to every target."""
+        count = len(self.targets.shown)
+        enough, needed = np.empty(count), np.empty(count, np.int64)
+        fewest_matches(self.kept, self.targets, types.max(axis=0), enough, needed)
+        codes = self.codes.of(rows.tokens[some])
+        pairs = np.empty((2, _PAIRS_AT_A_TIME), np.int64)
+        target = 0
+        while target < count:
+            found, target = find_pairs(
+                codes, types, self.targets, enough, needed, target, pairs, self.bitmaps
+            )
+            self._offer(rows, pairs[0, :found], some[pairs[1, :found]])
+
+    def _offer(self, rows: _Rows, targets: Places, places: Places) -> None:
+        chances, scores = self.score.chances, np.empty(len(places), np.int64)
+        different, place = np.unique(places, return_inverse=True)
+        known, alone = rows.tokens[different].astype(np.int32), np.empty(len(different))
+        rate_alone(chances, known, alone)
+        score_pairs(chances, self.targets.shown, known, alone, targets, place, scores)
+        offer_pairs(self.kept, targets, places, scores, rows.members, rows.starts)
+
+
+def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> Mixed:
+    """Bound the scores of rows that match a target in some slots.
+
+    Pr(o | w) is a mean over types of products over slots of joint / single. So it is at most the
+    mean, and this the largest, of products in which each slot has its best token: the one shown
+    where it matches, any other elsewhere.
+    """
+    match, other = _best_factors(chances, shown, complete=complete)
+    lift = np.maximum(match - other, 0.0)
+    (count, slots), types = shown.shape, len(chances.weights)
+    base, scale, reach = np.empty((count, types)), np.empty(count), np.empty((count, slots + 1))
+    # Of fewer types, those that are not there have no chance.
+    kinds, gains = np.zeros((count, FEW), np.int64), np.zeros((count, slots + 1, FEW + 1))
+    for start in range(0, count, _TARGETS_AT_A_TIME):
+        some = slice(start, start + _TARGETS_AT_A_TIME)
+        nats = other[shown[some]].sum(axis=1)
+        most_first = -np.sort(-lift[shown[some]], axis=1)
+        gained = np.pad(most_first.cumsum(axis=1), ((0, 0), (1, 0), (0, 0)))
+        most = nats[:, None] + gained
+        reach[some] = most.max(axis=2)
+        # Where products would leave the range of numbers, every chance is called enough.
+        wild = gained.max(axis=(1, 2)) > MOST_NATS
+        scale[some] = np.where(wild, np.inf, nats.max(axis=1))
+        base[some] = np.exp(nats - nats.max(axis=1, keepdims=True))
+        likeliest = np.argsort(-most[:, slots // 4], axis=1, kind="stable")
+        chance = np.exp(most - scale[some, None, None])
+        chance = np.take_along_axis(chance, likeliest[:, None], axis=2)
+        few = min(FEW, types)
+        kinds[some, :few] = likeliest[:, :few]
+        gains[some, :, :few] = chance[:, :, :few]
+        gains[some, :, FEW] = chance[:, :, few:].max(axis=2, initial=0.0)
+    lift = np.exp(np.minimum(lift, MOST_NATS))
+    # No score is below IMPOSSIBLE or above 0, but for the tolerance of the sums.
+    highest = np.ceil((np.clip(reach, IMPOSSIBLE, -IMPOSSIBLE) + ROOM) * GRID).astype(np.int64)
+    absent = np.ascontiguousarray(codes.lookup[:, :1].T)
+    return Mixed(
+        shown, base, lift, scale, kinds, gains, codes.targets, highest, absent, absent_counts=False
+    )
+
+
+def _best_factors(
+    chances: Chances, shown: NDArray[np.int32], *, complete: bool
+) -> tuple[Floats, Floats]:
+    """Logarithm of joint / single, shown tokens x types: of the same token, and of others.
+
+    A known gap is among the others, unless there is none; a shown gap matches nothing.
+    """
+    single, joint = chances.single, chances.joint
+    match, other = (
+        np.full(single.shape, float(IMPOSSIBLE)),
+        np.full(single.shape, float(IMPOSSIBLE)),
+    )
+    with np.errstate(divide="ignore"):
+        inverse = np.where(single > 0, 1 / single, 0.0)
+        for token in np.unique(shown):
+            factors = joint[token] * inverse
+            if complete:
+                factors[MISSING] = 0.0
+            if token != MISSING:
+                match[token] = np.log(factors[token])
+                factors[token] = 0.0
+            other[token] = np.log(factors.max(axis=0))
+    return np.maximum(match, IMPOSSIBLE), np.maximum(other, IMPOSSIBLE)

@@ -1,0 +1,129 @@
+"""Searching a shortlist: one search lists the best rows, and these are rated again.
+
+Rows outside the list are where the first search put them. So what it says of ties, ranks and order
+holds for a target whose list is empty, and of ranks for one whose true row is outside: all that are
+listed rate above it in both.
+"""
+
+import operator
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import Blocks, Elsewhere, over_rows
+from reidrisk.core.matches import ABSENT, NOBODY, Matches, Wanted, first_by_score, up_to_rank
+from reidrisk.core.observations import Observations
+from reidrisk.core.parallel import over_queue
+from reidrisk.engines.true_scores import true_scores
+from reidrisk.scores.protocol import Gains, Score
+from reidrisk.scores.shortlisted import Shortlisted, listed, not_listed
+
+_CELLS_AT_A_TIME = 1 << 22
+_PAIRS_AT_A_TIME = 1 << 17
+
+
+def to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
+    """What the first search is to find: a row more than are listed, to see where scores differ."""
+    return Wanted(max(score.keep_best + 1, wanted.by_listing.list_best), wanted.ranks)
+
+
+def blocks(
+    observations: Observations, score: Shortlisted, wanted: Wanted
+) -> Iterator[Observations]:
+    """So many targets at a time that their lists fit."""
+    together = max(_CELLS_AT_A_TIME // to_list(score, wanted).list_best, 1)
+    for start in range(0, len(observations.anonymous), together):
+        yield observations.only(slice(start, start + together))
+
+
+def rated_again(
+    observations: Observations, score: Shortlisted, wanted: Wanted, found: Matches, threads: int
+) -> Matches:
+    """What a search with the shortlist finds, given what the first search found."""
+    limit = found.best_scores[:, score.keep_best]
+    inside = found.best_scores > limit[:, None]
+    target, _ = np.nonzero(inside)
+    scores = np.full(inside.shape, ABSENT)
+    there = found.best_rows != NOBODY
+    scores[there] = not_listed(found.best_scores[there])
+    rows = found.best_rows[inside] - observations.first
+    scores[inside] = listed(_rated(observations, score.score, rows, target, threads))
+    any_inside = inside.any(axis=1)
+    best = scores.max(axis=1)
+    ties = np.where(any_inside, (scores == best[:, None]).sum(axis=1), found.ties)
+    true_score, true_inside = _true_scores(observations, score, found, limit)
+    others = inside & (found.best_rows != observations.truth[:, None])
+    above = (others & (scores > true_score[:, None])).sum(axis=1)
+    level = (others & (scores == true_score[:, None])).sum(axis=1)
+    above, level = up_to_rank(above, level, wanted.ranks)
+    best_rows, best_scores = first_by_score(found.best_rows, scores, wanted.by_listing.list_best)
+    return Matches(
+        best,
+        ties,
+        true_score,
+        best_rows,
+        best_scores,
+        np.where(true_inside, above, found.above),
+        np.where(true_inside, level, found.level),
+        wanted.ranks,
+    ).with_second(wanted)
+
+
+def _rated(
+    observations: Observations,
+    score: Score,
+    rows: NDArray[np.int64],
+    target: NDArray[np.int64],
+    threads: int,
+) -> Gains:
+    """Scores of known rows, each for its target."""
+    if isinstance(observations.known, Elsewhere):
+        return _rated_there(observations, score, rows, target)
+    scores = np.empty(len(rows), np.int64)
+
+    def work(starts: Iterator[int]) -> None:
+        for start in starts:
+            some = slice(start, start + _PAIRS_AT_A_TIME)
+            known, shown = observations.known.take(rows[some]), observations.anonymous[target[some]]
+            scores[some] = score.of(known, shown)
+
+    if len(rows):
+        over_queue(work, range(0, len(rows), _PAIRS_AT_A_TIME), threads)
+    return scores
+
+
+def _rated_there(
+    observations: Observations, score: Score, rows: NDArray[np.int64], target: NDArray[np.int64]
+) -> Gains:
+    """The same for rows that are elsewhere: pairs go to the rows, by one pass."""
+    order = np.argsort(rows, kind="stable")
+    in_order, targets, shown = rows[order], target[order], observations.anonymous
+
+    def work(blocks: Blocks) -> dict[int, Gains]:
+        parts = {}
+        for start, block in blocks:
+            low, high = np.searchsorted(in_order, [start, start + len(block)]).tolist()
+            parts[start] = np.empty(high - low, np.int64)
+            for first in range(low, high, _PAIRS_AT_A_TIME):
+                some = slice(first, min(first + _PAIRS_AT_A_TIME, high))
+                known = block[in_order[some] - start]
+                parts[start][first - low : some.stop - low] = score.of(known, shown[targets[some]])
+        return parts
+
+    parts = over_rows(observations.known, work, operator.or_)
+    scores = np.empty(len(rows), np.int64)
+    scores[order] = np.concatenate([parts[start] for start in sorted(parts)])
+    return scores
+
+
+def _true_scores(
+    observations: Observations, score: Shortlisted, found: Matches, limit: Gains
+) -> tuple[Gains, NDArray[np.bool_]]:
+    """The score of each true row, and whether it is listed."""
+    inside = found.true_score > limit
+    here = found.true_score != ABSENT
+    scores = np.full(len(here), ABSENT)
+    scores[here] = not_listed(found.true_score[here])
+    scores[inside] = true_scores(observations, score)[inside]
+    return scores, inside

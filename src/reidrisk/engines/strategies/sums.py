@@ -1,0 +1,353 @@
+"""The evidence of a target: the logarithm of the sum over everyone of exp(score).
+
+A product over slots is worth at most its peak, the product of the largest factors; sums are kept
+relative to it. Should nobody come near the peak, so that a sum leaves the range of numbers, the
+target is summed again, slowly.
+
+Under a mixture of types, sums are made type by type, and of many products those that are worth
+little are left out: see `likely.py`. So the evidence is never above what it is by definition.
+"""
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import Blocks, unit
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.parallel import listen
+from reidrisk.core.rows import Rows, TokenRows
+from reidrisk.engines.kernels_sums import (
+    GROUP,
+    LANES,
+    RUN,
+    add_long_products,
+    add_products,
+    fill_factors,
+    fill_needed,
+)
+from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Engine
+from reidrisk.engines.strategies import definition
+from reidrisk.engines.strategies.likely import (
+    Bars,
+    chances_shown,
+    count_types,
+    everyone_counts,
+    likely_rows,
+    who_counts,
+)
+from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
+
+# Under a mixture of many products, this share of the evidence is left out, as far as the mixture
+# tells. Promised is 1e-4: it need not hold.
+_LEFT_OUT = 3e-5
+_FEW = 1 << 32  # products; of so few nothing is left out
+
+_STEP = 1 << 15
+_MOST_CELLS = 1 << 22
+_ROWS_AT_A_TIME = 1 << 18
+_BYTES_TOGETHER, _BYTES_OF_TABLES = 1 << 27, 1 << 28
+
+# Products begin with a lift, so that single precision has room at both ends. It is taken where
+# nobody is expected to be more halvings than this below the peak.
+_LIFT, _EXPECTED = 64, 130
+_LEAST_SUM, _TINY = 1e-200, np.finfo(float).tiny
+
+Floats = NDArray[np.float64]
+Numbers: TypeAlias = NDArray[Any]
+Step: TypeAlias = tuple[Tokens, Floats]
+"""Some rows, and how often each occurs."""
+
+
+def bytes_needed(
+    observations: Observations, score: TokenTable | TypeMixture, room: Room, per_row: float = 1.0
+) -> int:
+    """Memory of a sum; under a mixture, of rows that count for so many types on average."""
+    users, targets = observations.known.users, len(observations.anonymous)
+    slots, size, step = observations.slots, observations.tokens + 1, _step(users)
+    bytes_of_row = int(per_row * _bytes_of_row(slots, observations.tokens)) + 1
+    together = min(_steps_together(users, room, bytes_of_row) * step, users) * bytes_of_row
+    factors = 8 * LANES * (slots * size + 1)
+    sums = 8 * targets * (-(-users // step) + 2)
+    if isinstance(score, TokenTable):
+        return 4 * score.table.nbytes + room.threads * (together + factors) + sums
+    types = len(score.chances.weights)
+    per_thread = together + 8 * step * types + factors
+    precision = 4 if per_row < types else 8
+    tables = min(precision * types * size**2, _BYTES_OF_TABLES) + 8 * types**2 * size
+    return room.threads * per_thread + sums + tables + 24 * types * targets
+
+
+def table_evidence(observations: Observations, score: TokenTable, engine: Engine) -> Floats:
+    """The evidence under a token table."""
+    engine.room.check_fits(bytes_needed(observations, score, engine.room))
+    nats = np.roll(score.table / GRID, 1, axis=(1, 2))  # gaps come first here
+    peaks = nats[:, :, 1 if observations.complete else 0 :].max(axis=2)
+    tables = np.exp(np.minimum(nats - peaks[:, :, None], 0.0))
+    tables = np.ascontiguousarray(tables.swapaxes(1, 2))
+    shown = observations.anonymous.astype(np.int64)
+    scale = by_slot(peaks, observations.slots)[np.arange(observations.slots), shown + 1].sum(axis=1)
+
+    def work(steps: Sequence[Step]) -> Floats:
+        places = np.concatenate([_places(rows, observations.tokens) for rows, _ in steps])
+        often = np.concatenate([often for _, often in steps])
+        ends = np.cumsum([len(rows) for rows, _ in steps])
+        starts = ends - [len(rows) for rows, _ in steps]
+        lanes = _no_factors(observations.slots, observations.tokens, np.float64)
+        sums = np.zeros((len(steps), -(-len(shown) // LANES), LANES))
+        for block in range(sums.shape[1]):
+            fill_factors(tables, shown[block * LANES : (block + 1) * LANES], lanes)
+            _add(places, often, starts, ends, lanes, sums[:, block])
+        return sums.reshape(len(steps), -1)[:, : len(shown)]
+
+    sums = _sum(observations, engine, work, _bytes_of_row(observations.slots, observations.tokens))
+    return _logarithm(sums, _LEAST_SUM, scale, observations, score, engine)
+
+
+def type_evidence(observations: Observations, score: TypeMixture, engine: Engine) -> Floats:
+    """The evidence under a type mixture.
+
+    Type by type, the products of users and targets who may both be of it, the likeliest first.
+    """
+    engine.room.check_fits(bytes_needed(observations, score, engine.room))
+    users, (targets, slots) = observations.known.users, observations.anonymous.shape
+    types = len(score.chances.weights)
+    few = min(users, _cells(observations)) * targets * slots * types <= _FEW
+    bars = everyone_counts(types, targets)
+    if not few:
+        counts = count_types(observations.known, score, engine)
+        bars = who_counts(score, observations.anonymous, counts, _LEFT_OUT)
+    engine.room.check_fits(bytes_needed(observations, score, engine.room, bars.per_row))
+    factors = _TypeFactors.of(observations, score, precise=few)
+
+    def work(steps: Sequence[Step]) -> Floats:
+        return _add_types(steps, bars, factors)
+
+    sums = _sum(
+        observations, engine, work, int(bars.per_row * _bytes_of_row(slots, score.tokens)) + 1
+    )
+    accuracy = np.finfo(factors.kind)
+    # What is below all numbers is lost: at most so much, which must not matter to the sum.
+    least = 1e9 * users * types * slots * float(accuracy.smallest_subnormal)
+    # Each factor, product and sum is rounded. What this adds at most is taken off again.
+    rounding = (2 * slots + RUN + 2) * float(accuracy.eps) / 2
+    scale = factors.scales.max(axis=0) - _LIFT * np.log(2) + np.log1p(-rounding)
+    return _logarithm(sums, max(least, _LEAST_SUM), scale, observations, score, engine)
+
+
+@dataclass(frozen=True, eq=False)
+class _TypeFactors:
+    """What a known token is worth to a target if both are of a type, relative to the most.
+
+    Attributes:
+        score: The mixture.
+        shown: Targets.
+        kind: Of numbers: single precision, if it is enough.
+        peaks: The most that any known token is worth, types x tokens shown.
+        scales: Logarithm of the most that any known row is worth, types x targets.
+        made: Tables, if they may be kept.
+    """
+
+    score: TypeMixture
+    shown: NDArray[np.int64]
+    kind: Any
+    peaks: Floats
+    scales: Floats
+    made: dict[int, Numbers]
+
+    @classmethod
+    def of(cls, observations: Observations, score: TypeMixture, *, precise: bool) -> "_TypeFactors":
+        """See which numbers are enough."""
+        shown = observations.anonymous.astype(np.int64)
+        kinds = range(len(score.chances.weights))
+        peaks = np.array([_type_table(score, kind).max(axis=1) for kind in kinds])
+        peaks = np.maximum(peaks, _TINY)
+        usual = np.roll(chances_shown(score), 1, axis=0).T
+        above = np.log2(peaks / np.where(usual > 0, usual, peaks)).max(axis=0)
+        scales, furthest = np.zeros((len(peaks), len(shown))), np.zeros(len(shown))
+        for tokens in shown.T + 1:
+            scales += np.log(peaks)[:, tokens]
+            furthest += above[tokens]
+        precise |= bool(furthest.max() > _EXPECTED)
+        return cls(score, shown, np.float64 if precise else np.float32, peaks, scales, {})
+
+    def table(self, kind: int) -> Numbers:
+        """The factors of a type, tokens known x tokens shown, gaps first."""
+        if kind in self.made:
+            return self.made[kind]
+        table = _type_table(self.score, kind) / self.peaks[kind][:, None]
+        table = np.ascontiguousarray(table.T, self.kind)
+        if table.nbytes * len(self.peaks) <= _BYTES_OF_TABLES:
+            self.made[kind] = table
+        return table
+
+
+def _add_types(steps: Sequence[Step], bars: Bars, factors: _TypeFactors) -> Floats:
+    """The sums of some steps, type by type."""
+    score, (targets, slots) = factors.score, factors.shown.shape
+    likely = [likely_rows(rows, score, bars.least, factors.kind) for rows, _ in steps]
+    ends = np.cumsum([len(each.rows) for each in likely])
+    places = _no_places(ends[-1], slots, score.tokens)
+    weights = np.empty(ends[-1], factors.kind)
+    for (rows, often), each, end in zip(steps, likely, ends.tolist(), strict=True):
+        mine = slice(end - len(each.rows), end)
+        np.take(_places(rows, score.tokens), each.rows, axis=0, out=places[mine], mode="clip")
+        lifted = np.asarray(often * 2.0**_LIFT, factors.kind)
+        np.multiply(each.weights, lifted[each.rows], out=weights[mine])
+    first = ends - [len(each.rows) for each in likely]
+    lanes = _no_factors(slots, score.tokens, factors.kind)
+    sums, scale = np.zeros((len(steps), targets)), factors.scales.max(axis=0)
+    for kind in range(len(factors.peaks)):
+        order, table = bars.order[kind], factors.table(kind)
+        starts = first + [each.starts[kind] for each in likely]
+        above = np.array([each.above[kind] for each in likely])
+        of_type = np.zeros((len(steps), len(bars.levels[kind]), LANES))
+        for block, level in enumerate(bars.levels[kind].tolist()):
+            count = above[:, level].sum()
+            if not count:
+                break
+            shown = factors.shown[order[block * LANES : (block + 1) * LANES]]
+            if 2 * count < len(table):
+                fill_needed(table, shown, places, starts, starts + above[:, level], lanes)
+            else:
+                fill_factors(table[None], shown, lanes)
+            _add(places, weights, starts, starts + above[:, level], lanes, of_type[:, block])
+        worth = np.exp(factors.scales[kind] - scale)[order]
+        sums[:, order] += of_type.reshape(len(steps), -1)[:, :targets] * worth
+    return sums
+
+
+def _type_table(score: TypeMixture, kind: int) -> Floats:
+    """Chance of the token shown given the one known, (tokens + 1) squared, gaps first."""
+    single, joint = score.chances.single[:, kind], score.chances.joint[:, :, kind]
+    return np.roll(joint / np.where(single > 0, single, 1.0), 1, axis=(0, 1))
+
+
+def _no_factors(slots: int, tokens: int, kind: Any) -> Numbers:
+    return np.zeros((slots * (tokens + 1) + 1, LANES), kind)
+
+
+def _places(rows: Tokens, tokens: int) -> Numbers:
+    """Where the factors of known rows are; behind the last slot, the ones at the end."""
+    places, slots = _no_places(len(rows), rows.shape[1], tokens), rows.shape[1]
+    places[:, :slots] = rows.astype(np.int64) - MISSING + (tokens + 1) * np.arange(slots)
+    places[:, slots:] = slots * (tokens + 1)
+    return places
+
+
+def _no_places(rows: int, slots: int, tokens: int) -> Numbers:
+    """Room for places: whole groups of slots."""
+    few = slots * (tokens + 1) <= np.iinfo(np.uint16).max
+    return np.empty((rows, -(-slots // GROUP) * GROUP), np.uint16 if few else np.uint32)
+
+
+def _bytes_of_row(slots: int, tokens: int) -> int:
+    """Memory of a row that counts for a type: its places, its number, and its weight twice."""
+    return _no_places(1, slots, tokens).nbytes + 12
+
+
+def _add(
+    places: Numbers,
+    weights: Numbers,
+    starts: Numbers,
+    ends: Numbers,
+    factors: Numbers,
+    sums: Floats,
+) -> None:
+    """Add the products of rows of several steps to their sums."""
+    listen()
+    add = add_products if places.shape[1] == GROUP else add_long_products
+    add(places, weights, starts, ends, factors, sums)
+
+
+def _sum(
+    observations: Observations,
+    engine: Engine,
+    work: Callable[[Sequence[Step]], Floats],
+    bytes_of_row: int,
+) -> Floats:
+    """Add up what `work` gives for steps, some rows and how often each occurs, over all rows.
+
+    The steps do not depend on the engine, and their sums are added in order: no bit does either.
+    Several are worked on together, which share what does not depend on the rows.
+    """
+    targets, known = len(observations.anonymous), observations.known
+    rows, counts, pairs = known, None, targets
+    if _cells(observations) < min(known.users, _MOST_CELLS):
+        rows, counts = _distinct(observations, engine)
+        pairs = 0  # counted as done when the different rows were found
+
+    step, together = _step(rows.users), _steps_together(rows.users, engine.room, bytes_of_row)
+
+    def add(blocks: Blocks) -> dict[int, Floats]:
+        parts: dict[int, Floats] = {}
+        while some := list(islice(blocks, together)):
+            often = [
+                np.ones(len(block)) if counts is None else counts[start : start + len(block)]
+                for start, block in some
+            ]
+            steps = [(block, times) for (_, block), times in zip(some, often, strict=True)]
+            parts |= zip((start for start, _ in some), work(steps), strict=True)
+        return parts
+
+    parts = engine.reduce(rows, add, operator.or_, step=step, pairs=pairs)
+    return np.asarray(np.sum([parts[start] for start in sorted(parts)], axis=0))
+
+
+def _step(rows: int) -> int:
+    """Known rows that are summed by themselves."""
+    return min(_STEP, unit(rows))
+
+
+def _steps_together(rows: int, room: Room, bytes_of_row: int) -> int:
+    """Steps that are worked on together: as many as have room, and as many for every thread."""
+    step = _step(rows)
+    steps, fit = -(-rows // step), max(_BYTES_TOGETHER // (bytes_of_row * step), 1)
+    rounds = -(-steps // (fit * room.threads))
+    return -(-steps // (rounds * room.threads))
+
+
+def _cells(observations: Observations) -> int:
+    """How many rows can be different."""
+    return int((observations.tokens + 1) ** observations.slots)
+
+
+def _distinct(observations: Observations, engine: Engine) -> tuple[Rows, Floats]:
+    """The different known rows, and how often each occurs: short rows are often equal."""
+    size, cells = observations.tokens + 1, _cells(observations)
+    units = size ** np.arange(observations.slots)
+
+    def work(blocks: Blocks) -> NDArray[np.int64]:
+        counts = np.zeros(cells, np.int64)
+        for _, rows in blocks:
+            counts += np.bincount((rows.astype(np.int64) - MISSING) @ units, minlength=cells)
+        return counts
+
+    targets = len(observations.anonymous)
+    counts = engine.reduce(
+        observations.known, work, operator.add, most=_ROWS_AT_A_TIME, pairs=targets
+    )
+    numbers = np.flatnonzero(counts)
+    rows = numbers[:, None] // units % size + MISSING
+    return TokenRows(rows, tokens=observations.tokens), counts[numbers].astype(np.float64)
+
+
+def _logarithm(
+    sums: Floats,
+    least: float,
+    scale: Floats,
+    observations: Observations,
+    score: Score,
+    engine: Engine,
+) -> Floats:
+    """Scale sums back; sums that nearly vanished are made again."""
+    evidence = scale + np.log(np.maximum(sums, least))
+    lost = np.flatnonzero(sums < least)
+    if len(lost):
+        evidence[lost] = definition.evidence(observations.only(lost), score, engine)
+    return evidence

@@ -1,0 +1,37 @@
+"""How well each target's true row explains it."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.matches import ABSENT
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import BagRows
+from reidrisk.scores import Score
+
+_CELLS_AT_A_TIME = 1 << 22
+
+
+def true_scores(observations: Observations, score: Score) -> NDArray[np.int64]:
+    """Each target's score for its true row; `ABSENT` where that row is in another shard."""
+    here = np.flatnonzero(observations.true_is_here)
+    scores = np.full(len(observations.truth), ABSENT)
+    known, shown = observations.true_rows, observations.anonymous
+    if not isinstance(known, BagRows):
+        if len(here):
+            scores[here] = score.of(known[here], np.asarray(shown[here]))
+        return scores
+    for some in _alike(here, np.maximum(known.sizes, shown.sizes)):
+        scores[some] = score.of(known.take(some), shown.take(some))
+    return scores
+
+
+def _alike(targets: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Targets whose bags are about as large, so that few places beside each other are free."""
+    order = targets[np.argsort(sizes[targets], kind="stable")]
+    while len(order):
+        cells = np.maximum(sizes[order], 1) * np.arange(1, len(order) + 1)
+        together = max(int(np.searchsorted(cells, _CELLS_AT_A_TIME)), 1)
+        yield order[:together]
+        order = order[together:]

@@ -1,0 +1,159 @@
+"""Names that columns of users, items, counts and epochs often have.
+
+A name is compared without case, spaces, signs and accents: `User ID`, `user_id` and `userId` are
+one name, `quantité` and `quantite` another. Besides English there are the names that shops use in
+Dutch, French, German, Italian and Spanish.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from itertools import product
+
+from reidrisk.core.sanitize import shortened
+
+NAMES = {
+    "user": (
+        "user household customer client visitor member person people shopper subscriber listener "
+        "reader patient account uid who "
+        "kunde kunden nutzer benutzer haushalt utilisateur acheteur usuario cliente utente klant "
+        "gebruiker"
+    ),
+    "item": (
+        "item song track artist product article sku category cat token page area url domain host "
+        "movie film book isbn asin title genre merchant place venue poi app query keyword topic "
+        "artikel produkt titel seite produit chanson articulo producto cancion articolo prodotto"
+    ),
+    "count": (
+        "count plays playcount play listens items quantity qty weight times frequency freq visits "
+        "views clicks hits amount number n "
+        "menge anzahl betrag quantite montant cantidad importe quantita importo aantal bedrag"
+    ),
+    "epoch": (
+        "epoch week month day date session visit basket period "
+        "datum woche monat semaine mois jour fecha semana mes settimana mese maand"
+    ),
+}
+# Other names that our tables have.
+OURS = {"representation", "probability", "timestamp", "tokens"}
+# One slip of the pen away from a name above, and something else.
+OTHERWISE = {"time", "county", "court"}
+COUNTED = re.compile(r"[^a-zA-Z][cC]ounts?$|[a-z]Counts?$")
+SHORTEST, LONGEST = 4, 40
+# user, userid, usernumber; not useragent.
+ENDINGS = ("", "id", "ids", "no", "nr", "number", "name", "key", "code", "hash", "index")
+STARTS = ("", "id")
+
+
+def _spelled() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for role, names in NAMES.items():
+        starts, endings = (("",), ("",)) if role == "count" else (STARTS, ENDINGS)
+        for name in names.split():
+            for start, ending in product(starts, endings):
+                found.setdefault(start + name + ending, role)
+    return found
+
+
+_ROLES = _spelled()
+
+
+def role_of(name: str) -> str | None:
+    """What a column of this name probably is: "user", "item", "count", "epoch" or None.
+
+    >>> role_of("household_id"), role_of("id_client"), role_of("Quantité"), role_of("price")
+    ('user', 'user', 'count', None)
+    """
+    return _ROLES.get(_plain(name))
+
+
+def of_role(role: str, names: Iterable[str]) -> list[str]:
+    """The columns that probably are this; one whose name says no more than that goes alone."""
+    found = [name for name in names if role_of(name) == role]
+    plain = [name for name in found if name.casefold() == role]
+    return plain or found
+
+
+def nearest(name: str, names: Sequence[str]) -> list[str]:
+    """The columns whose names are most like this one, at most three."""
+    folded: dict[str, str] = {}
+    for there in names:
+        folded.setdefault(there.casefold(), there)
+    near = get_close_matches(name[:LONGEST].casefold(), list(folded), 3, 0.6)
+    sure = are_names(names)
+    # Where the first row of data may have been taken for names, user7 is no name.
+    return [folded[one] for one in near if sure or not any(map(str.isdigit, one))]
+
+
+def like_count(names: Iterable[str]) -> list[str]:
+    """The columns that seem to hold counts or weights: so called, misspelt, or counts of something.
+
+    >>> like_count(["Weights", "vists", "quantity", "listen_count", "time", "discount", "price"])
+    ['Weights', 'vists', 'quantity', 'listen_count']
+    """
+    words = NAMES["count"].split()
+    return [
+        name for name in names
+        if role_of(name) == "count" or COUNTED.search(name) or any(like(name, one) for one in words)
+    ]  # fmt: skip
+
+
+def like(name: str, word: str) -> bool:
+    """Whether a name is a word of ours but for its spelling, and no other word.
+
+    >>> like("Epochs", "epoch"), like("epohc", "epoch"), like("week", "epoch")
+    (True, True, False)
+    """
+    plain = _plain(name)
+    if plain == word:
+        return True
+    other = plain in OTHERWISE or plain in _ROLES or len(word) < SHORTEST
+    return not other and any(_is_slip(one, word) for one in (plain, plain.removesuffix("s")))
+
+
+def listed(names: Sequence[str], most: int = 12) -> str:
+    """Columns as messages list them: by their names, unless these may be the first row of data."""
+    if not names:
+        return "none"
+    if not are_names(names):
+        return f"{len(names)} without a name that we know"
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(_shown, names[:most])) + more
+
+
+def are_names(names: Sequence[str]) -> bool:
+    """Whether we know one of them, or have given them ourselves."""
+    return list(names) == numbered(len(names)) or any(
+        role_of(name) or _plain(name) in OURS for name in names
+    )
+
+
+def numbered(columns: int) -> list[str]:
+    """The names that columns without names have."""
+    return [str(place + 1) for place in range(columns)]
+
+
+def _shown(name: str) -> str:
+    """A name on one line, or its beginning."""
+    text = "".join(sign if sign.isprintable() else " " for sign in name[: LONGEST + 1])
+    return shortened(text, LONGEST)
+
+
+def _plain(name: str) -> str:
+    """Without case, spaces, signs and accents."""
+    folded = unicodedata.normalize("NFKD", name[: 4 * LONGEST]).casefold()
+    return "".join(sign for sign in folded if sign.isalnum())
+
+
+def _is_slip(name: str, word: str) -> bool:
+    """Whether one letter is missing, too many or wrong, or two are swapped, behind the first."""
+    start = 0
+    while start < min(len(name), len(word)) and name[start] == word[start]:
+        start += 1
+    end = 0
+    while end < min(len(name), len(word)) - start and name[-1 - end] == word[-1 - end]:
+        end += 1
+    one, other = name[start : len(name) - end], word[start : len(word) - end]
+    swapped = len(one) == len(other) == 2 and one == other[::-1]  # noqa: PLR2004
+    return start > 0 and one != other and (swapped or max(len(one), len(other)) == 1)

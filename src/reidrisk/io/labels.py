@@ -1,0 +1,328 @@
+"""Columns of names or numbers, turned into numbered labels.
+
+Labels are numbered in sorted order, so the order of rows cannot matter. Text in which every entry
+is a plain whole number of 64 bits with sign is read as numbers, whatever the file type: user 7 is
+the same user in CSV, Parquet and TFRecord. "007" is not plain, and keeps its column text; so does
+any number beyond 64 bits. Truth values are the texts true and false, as CSV files have them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from reidrisk.core.parallel import kernel, over_blocks
+from reidrisk.errors import InvalidInput
+from reidrisk.io.columns import column_of, holds_text, one_piece, refuse_nulls
+from reidrisk.io.provenance import Source
+
+Numbers = NDArray[Any]
+
+TAB, SPACE, MINUS, ZERO, NINE = 9, 32, 45, 48, 57
+ONE, TEN = np.uint64(1), np.uint64(10)
+# Any number of 19 digits fits into 64 bits without sign.
+DIGITS, LARGEST = 19, np.uint64(2**63 - 1)
+# A table of all numbers in a span is quicker than hashing unless it is much longer than the rows.
+SPAN_PER_ROW = 4
+# Rows at a time: text is compared with the interpreter's lock held, and nobody
+# would hear an interrupt.
+BLOCK = 1 << 16
+# How programs write that there is nothing; databases, pandas, R and spreadsheets.
+NOTHING = (
+    "#N/A", "#NA", "#NULL!", "-NaN", "-nan", "<NA>", "N/A", "NA", "NAN", "NULL", "NaN", "NaT",
+    "None", "Null", "\\N", "n/a", "nan", "nil", "none", "null", "undefined",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Coded:
+    """A column as numbers into its distinct labels, which are sorted."""
+
+    codes: NDArray[np.int32]
+    labels: NDArray[Any]
+
+
+def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    """Number the labels of a column, all whole numbers or all text."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    refuse_nulls(column, name, source)
+    if pa.types.is_integer(kind) and (whole := _whole(column)) is not None:
+        return encode_numbers(whole)
+    return _encode_text(text_of(column, name, source), name, source)
+
+
+def encode_users(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    """Number the users of a column."""
+    users = encode(column, name, source)
+    refuse_nobody(users, name, source)
+    return users
+
+
+def refuse_nobody(users: Coded, name: str, source: Source) -> None:
+    """Name the first row whose user is a word for nothing: all such rows would be one person."""
+    if not is_text(users.labels):
+        return
+    places = find(np.array(NOTHING, object), users.labels)
+    if (places >= 0).any():
+        raise no_user(int(np.isin(users.codes, places[places >= 0]).argmax()), name, source)
+
+
+def no_user(row: int, name: str, source: Source) -> InvalidInput:
+    """What to say of a row without a user."""
+    return InvalidInput(
+        f"{source.place(row)}: {name!r} holds a word for nothing, such as NULL or NaN, and all "
+        "rows like it would be one person; fill in the user or remove the row"
+    )
+
+
+def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each label stands in `among`, which is sorted; -1 if nowhere."""
+    if not len(labels) or not len(among):
+        return np.full(len(labels), -1, dtype=np.int64)
+    order = None
+    if is_text(labels) != is_text(among):
+        labels, among = as_text(labels), as_text(among)
+        order = np.argsort(among)
+    blocks = (labels[start : start + BLOCK] for start in range(0, len(labels), BLOCK))
+    places = np.concatenate([np.searchsorted(among, some, sorter=order) for some in blocks])
+    places = np.minimum(places, len(among) - 1)
+    places = places if order is None else order[places]
+    return np.where(among[places] == labels, places, -1)
+
+
+def is_text(labels: NDArray[Any]) -> bool:
+    """Whether labels are text."""
+    return labels.dtype.kind == "O"
+
+
+def as_text(labels: NDArray[Any]) -> NDArray[Any]:
+    """Labels as text; plain numbers lose nothing."""
+    return labels if is_text(labels) else labels.astype(str).astype(object)
+
+
+def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+    """All labels of both, sorted; as text if one of them is text."""
+    if is_text(one) != is_text(other):
+        one, other = as_text(one), as_text(other)
+    few, many = sorted((one, other), key=len)
+    if not (_rise(few) and _rise(many)):
+        return np.unique(np.concatenate([one, other]))
+    new = few[find(few, many) < 0]
+    return np.insert(many, np.searchsorted(many, new), new)
+
+
+def _rise(labels: NDArray[Any]) -> bool:
+    """Whether labels are sorted, each once."""
+    return bool((labels[1:] > labels[:-1]).all())
+
+
+def label_array(name: str, values: Any) -> NDArray[Any]:
+    """Distinct labels, sorted."""
+    column = column_of(name, values)
+    coded = encode(column, name, Source.memory(len(column)))
+    if len(coded.labels) < len(column):
+        twice = np.bincount(coded.codes).argmax()
+        first, second = np.flatnonzero(coded.codes == twice)[:2] + 1
+        raise InvalidInput(
+            f"{name} has the same label as entry {first} and as entry {second}; name each once"
+        )
+    return coded.labels
+
+
+def not_in_taxonomy(place: str, what: str, labels: NDArray[Any]) -> str:
+    """The message for a token that is not among the labels."""
+    return (
+        f"{place}: {what} is not one of the {len(labels)} of the taxonomy; correct it, or give the "
+        "taxonomy it belongs to"
+    )
+
+
+def refuse_twins(users: Coded, source: Source, advice: str = "remove one of the two") -> None:
+    """Name the first row whose user has another row before it."""
+    if len(users.labels) == len(users.codes):
+        return
+    order = np.argsort(users.codes, kind="stable")
+    at = int((np.diff(users.codes[order]) == 0).argmax())
+    raise InvalidInput(
+        f"{source.place(int(order[at + 1]))}: the same user as in {source.place(int(order[at]))}; "
+        f"a user has one {source.unit} here: {advice}"
+    )
+
+
+def _whole(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """Whole numbers, if all of them fit into 64 bits with sign."""
+    try:
+        return np.asarray(one_piece(column.cast(pa.int64())).to_numpy(), dtype=np.int64)
+    except pa.ArrowInvalid:
+        return None
+
+
+def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
+    """A column as text; Arrow promises that strings are UTF-8, damaged files do not keep it."""
+    kind = column.type
+    if not (holds_text(kind) or _holds_bytes(kind)):
+        if not (kind == pa.bool_() or pa.types.is_integer(kind)):
+            raise InvalidInput(
+                f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
+                "write the column as one of the two"
+            )
+        return column.cast(pa.large_string())
+    raw = column.cast(pa.large_binary())
+    try:
+        return raw.cast(pa.large_string())
+    except pa.ArrowInvalid:
+        row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
+        raise InvalidInput(not_utf8(source.place(row), repr(name))) from None
+
+
+def _holds_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def not_utf8(place: str, column: str) -> str:
+    """The message for bytes that are no text."""
+    return f"{place}: {column} is not UTF-8; convert the whole file to UTF-8, from one encoding"
+
+
+def is_utf8(value: bytes) -> bool:
+    """Whether bytes are text."""
+    try:
+        value.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encode_text(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
+    numbers = _numbers(column)
+    if numbers is not None:
+        return encode_numbers(numbers)
+    whole = one_piece(column)
+    refuse_blanks([whole], name, source)
+    offsets, data = text_buffers(whole)
+    run_of_row = np.empty(len(whole), dtype=np.int32)
+    heads = mark_runs(data, offsets, run_of_row)
+    if 2 * len(heads) > len(whole):
+        return _encode_any(whole)
+    coded = _encode_any(whole.take(pa.array(heads)))
+    return Coded(coded.codes[run_of_row], coded.labels)
+
+
+def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
+    """The texts as whole numbers, if all of them are plain ones."""
+    numbers = np.empty(len(column), dtype=np.int64)
+    ends = np.cumsum([0, *map(len, column.chunks)])
+
+    def work(chunk: int, _: int) -> bool:
+        offsets, data = text_buffers(column.chunk(chunk))
+        return parse_numbers(data, offsets, numbers[ends[chunk] : ends[chunk + 1]])
+
+    # One chunk first: names fail at once.
+    if column.num_chunks and not work(0, 1):
+        return None
+    return numbers if all(over_blocks(work, column.num_chunks, 1)) else None
+
+
+def encode_numbers(values: NDArray[np.int64]) -> Coded:
+    """Number distinct whole numbers in sorted order."""
+    if not len(values):
+        return Coded(np.empty(0, np.int32), values)
+    low, high = int(values.min()), int(values.max())
+    if high - low > SPAN_PER_ROW * len(values):
+        return _encode_any(pa.array(values))
+    number = np.zeros(high - low + 1, dtype=np.int32)
+    codes = np.empty(len(values), dtype=np.int32)
+
+    def mark(start: int, stop: int) -> None:
+        number[values[start:stop] - low] = 1
+
+    def look_up(start: int, stop: int) -> None:
+        np.take(number, values[start:stop] - low, out=codes[start:stop], mode="clip")
+
+    over_blocks(mark, len(values), BLOCK)
+    places = np.flatnonzero(number)
+    number[places] = np.arange(len(places), dtype=np.int32)
+    over_blocks(look_up, len(values), BLOCK)
+    return Coded(codes, places + low)
+
+
+def _encode_any(column: pa.Array) -> Coded:
+    coded = column.dictionary_encode()
+    order = pc.array_sort_indices(coded.dictionary)
+    number = np.empty(len(order), dtype=np.int32)
+    number[order.to_numpy()] = np.arange(len(order), dtype=np.int32)
+    labels = coded.dictionary.take(order).to_numpy(zero_copy_only=False)
+    return Coded(number[coded.indices.to_numpy()], labels)
+
+
+def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Source) -> None:
+    """Name the first row in which a column of text holds nothing."""
+    before = 0
+    for piece in pieces:
+        if not (lengths := np.diff(text_buffers(piece)[0])).all():
+            row = before + int(np.flatnonzero(lengths == 0)[0])
+            raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+        before += len(piece)
+
+
+def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+    """Offsets and bytes of a column of large strings."""
+    _, offsets, data = column.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int64)
+    text = np.frombuffer(data, dtype=np.uint8) if data else np.empty(0, np.uint8)
+    return ends[column.offset : column.offset + len(column) + 1], text
+
+
+@kernel
+def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
+    """Read every text as a whole number; False if one of them is not a plain one."""
+    for row in range(numbers.size):
+        at, stop = offsets[row], offsets[row + 1]
+        negative = at < stop and data[at] == MINUS
+        at += negative
+        if at == stop or stop - at > DIGITS or (data[at] == ZERO and (negative or stop - at > 1)):
+            return False
+        value = np.uint64(0)
+        for place in range(at, stop):
+            if data[place] < ZERO or data[place] > NINE:
+                return False
+            value = TEN * value + np.uint64(data[place] - ZERO)
+        if value > LARGEST + np.uint64(negative):
+            return False
+        # The lowest number has no positive twin.
+        numbers[row] = -np.int64(value - ONE) - 1 if negative else np.int64(value)
+    return True
+
+
+def padded(offsets: Numbers, data: Numbers) -> bool:
+    """Whether a text begins or ends with a space or a tab."""
+    starts, stops = offsets[:-1], offsets[1:]
+    filled = starts < stops
+    ends = np.concatenate([data[starts[filled]], data[stops[filled] - 1]])
+    return bool(((ends == SPACE) | (ends == TAB)).any())
+
+
+@kernel
+def mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
+    """Number runs of equal neighbours; returns the first row of each."""
+    heads = np.empty(run_of_row.size, np.int64)
+    runs = 0
+    for row in range(run_of_row.size):
+        start, length = offsets[row], offsets[row + 1] - offsets[row]
+        same = row > 0 and length == start - offsets[row - 1]
+        if same:
+            for place in range(length):
+                if data[start + place] != data[start - length + place]:
+                    same = False
+                    break
+        if not same:
+            heads[runs] = row
+            runs += 1
+        run_of_row[row] = runs - 1
+    return heads[:runs].copy()

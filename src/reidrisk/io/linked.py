@@ -1,0 +1,376 @@
+"""What two sites saw of users, from files: rows with a name, rows without, and the truth."""
+
+import json
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import BagRows, Rows, Tokens, rows_of
+from reidrisk.core.settings_syntax import setting, warn
+from reidrisk.errors import InvalidInput, TooLarge, Unverified
+from reidrisk.io import manifest
+from reidrisk.io.alike import difference, spelt_apart
+from reidrisk.io.columns import one_of
+from reidrisk.io.find_users import in_order, rows_of_users
+from reidrisk.io.formats.parquet import SUFFIX
+from reidrisk.io.labels import find, label_array, refuse_twins, union
+from reidrisk.io.layouts import Layout
+from reidrisk.io.meeting import epochs_apart, tokens_apart, users_of
+from reidrisk.io.parquet_rows import ParquetRows
+from reidrisk.io.shards import NUMBERS
+from reidrisk.io.site_tables import SiteRows, read_site, rows_of_site, same_form
+from reidrisk.io.tables import (
+    TEXT,
+    TYPES,
+    AnyPath,
+    files_of,
+    parquet_file,
+    read_table,
+    read_taxonomy,
+)
+
+Strangers = Literal["keep", "refuse"]
+
+TAXONOMY, LABELS, FORM = b"reidrisk:taxonomy", b"reidrisk:labels", b"reidrisk:form"
+"""Notes in Parquet files: all tokens there are, as JSON in files of before there were checksums, or
+the file beside them that holds them; and what rows are if they are bags."""
+BAGS = b"bags"
+LABELS_FILE = "labels.parquet"
+_ONE_ROW = (
+    "keep one of each user, drawn at random, or write all of a user as one basket; rows of one "
+    "person are not independent, and intervals would take them for several people"
+)
+RENAMED = ("user", "tokens", "epoch", "token", "item")
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """What two sites saw, as files tell it: observations, and the names in them.
+
+    A release that already happened: a study takes it in place of people and release.
+
+    Args:
+        known: One row per known user: a token for each slot, -1 where nothing was seen; or bags.
+        anonymous: One row per target, alike; each target is another user.
+        truth: The row of `known` of each target.
+        ids: The user of each row of `known`; None if `known` is on disk and its users with it, as
+            those of shards are: `ids_of` reads some of them.
+        labels: `labels[token]` is the name of a token in the files.
+        stranger_rows: Anonymous rows whose user is not known. They are no targets: whoever chooses
+            among the known users cannot be right about them, and may accuse somebody.
+        stranger_ids: The user of each of them, if that is told.
+        slot_names: What the slots are called, if they have names: epochs, columns.
+        by_column: Whether slots are columns of a table, each with tokens of its own.
+        top_sets: Users x slots x top, -1 where absent, if the files had them.
+        warnings: What the two hardly share, or seem to write in two ways, a sentence each.
+
+    Example:
+        >>> from pyarrow import parquet, table
+        >>> for name, towns in (("known", ["Rome", "Oslo"]), ("anonymous", ["Rome", "Rome"])):
+        ...     rows = table({"user": [1, 2], "age": [34, 51], "town": towns})
+        ...     parquet.write_table(rows, f"{name}.parquet")
+        >>> layout = rr.data.Layout(user="user", columns=("age", "town"))
+        >>> linked = rr.data.read_linked("known.parquet", "anonymous.parquet", layout=layout)
+        >>> linked.slot_names, linked.truth.tolist(), linked.labels.tolist()
+        (('age', 'town'), [0, 1], ['age=34', 'age=51', 'town=Oslo', 'town=Rome'])
+    """
+
+    known: Rows
+    anonymous: Tokens | BagRows
+    truth: NDArray[np.int64]
+    ids: NDArray[Any] | None
+    labels: NDArray[Any]
+    stranger_rows: Tokens | BagRows | None = None
+    stranger_ids: NDArray[Any] | None = None
+    slot_names: tuple[str, ...] = ()
+    by_column: bool = False
+    top_sets: NDArray[np.int32] | None = None
+    warnings: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
+        if self.ids is None and not isinstance(self.known, ParquetRows):
+            raise InvalidInput("ids is the user of each known row; only ParquetRows know them")
+
+    @property
+    def users(self) -> int:
+        """Number of known users."""
+        return self.known.users
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return self.known.slots
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return len(self.labels)
+
+    @property
+    def bags(self) -> bool:
+        """Whether rows are bags of tokens, without slots."""
+        return isinstance(self.known, BagRows)
+
+    @property
+    def strangers(self) -> int:
+        """Number of anonymous rows whose user is not known."""
+        return 0 if self.stranger_rows is None else len(self.stranger_rows)
+
+    @property
+    def known_only(self) -> int:
+        """Number of known users of whom there is no anonymous row."""
+        return self.users - len(np.unique(self.truth))
+
+    def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
+        """The users of some rows of `known`, by their numbers, in this order."""
+        if self.ids is not None:
+            return np.asarray(self.ids[rows])
+        assert isinstance(self.known, ParquetRows)
+        return self.known.ids_of(rows)
+
+    @property
+    def target_ids(self) -> NDArray[Any]:
+        """The user of each target."""
+        return self.ids_of(self.truth)
+
+    @cached_property
+    def observations(self) -> Observations:
+        """The rows without names, as engines want them; made once.
+
+        Strangers come in random order, always the same: some of them choose when attackers speak
+        and the others judge it, which must not hang on how a file is sorted.
+        """
+        rows = self.stranger_rows
+        if rows is not None:
+            places = np.arange(len(rows))
+            draws = uniforms(seed=0, purpose="linked/strangers", users=places, count=1)[:, 0]
+            rows = rows[np.argsort(draws, kind="stable")]
+        return Observations(
+            self.known, self.anonymous, self.truth, tokens=self.tokens, strangers=rows
+        )
+
+
+def read_linked(
+    known: AnyPath | ParquetRows,
+    anonymous: AnyPath,
+    *,
+    layout: Layout | None = None,
+    columns: Mapping[str, str] | None = None,
+    taxonomy: Any = None,
+    strangers: Strangers = "keep",
+) -> Linked:
+    """Read what two sites saw: lists, one row per epoch, one row per item, or columns.
+
+    Args:
+        known: Rows whose user the attacker knows: CSV or Parquet, a file or a folder. Shards that
+            `reidrisk release` wrote, and `ParquetRows`, stay on disk.
+        anonymous: Rows whose user the attacker wants, one of each; the column `user` holds the
+            truth.
+        layout: Which column is what in both files, and how they are cut.
+        columns: Names in the files of `user`, `tokens`, `epoch`, `token` or `item`, if it is
+            shorter to say only that.
+        taxonomy: All tokens there are. By default what `write_observations` noted, else those seen.
+            With `ParquetRows`, the name of each token number; by default the number itself.
+        strangers: What becomes of anonymous rows of users who are not known: "keep" counts them and
+            holds them apart, "refuse" takes them for a mistake.
+
+    Lists have one entry per slot, null where nothing was seen; in CSV they are text such as `3;;7`.
+    Lists of different lengths are bags, without an order. In long form a slot is an epoch of either
+    file, in the order of what their names mean, and one without a row was not seen; items without
+    epochs are bags.
+
+    Tables that have no token, no epoch or no user in common are refused; what they hardly share, or
+    seem to write in two ways, is in `warnings` of what is returned.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.data.write_observations(rr.TopicsApi(topics=40).observe(people, seed=7), "seen")
+        >>> linked = rr.data.read_linked("seen/known.parquet", "seen/anonymous.parquet")
+        >>> print(rr.measure(linked.observations, rr.Hamming()))
+        hamming, 1,000 users (guessing 0.001)
+          after  2 slots: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
+    """
+    one_of("strangers", strangers, get_args(Strangers))
+    if unknown := set(columns or {}) - set(RENAMED):
+        raise InvalidInput(
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}"
+        )
+    said = Layout() if layout is None else layout
+    if isinstance(known, ParquetRows):
+        labels = np.arange(known.tokens) if taxonomy is None else in_order("taxonomy", taxonomy)
+        there = read_site(anonymous, said, columns or {})
+        return link_stored(known, there, labels=labels, strangers=strangers)
+    file = files_of(known, TYPES)[0]
+    notes = _notes(file)
+    if NUMBERS in notes:
+        if taxonomy is not None:
+            raise InvalidInput(
+                f"{file} holds numbers of tokens, which {LABELS_FILE} of its folder names; leave "
+                f"out {setting('taxonomy')}"
+            )
+        stored, labels = ParquetRows(known), _shard_labels(file)
+        there = read_site(anonymous, said, columns or {})
+        return link_stored(stored, there, labels=labels, strangers=strangers)
+    here, there = _read_known(known, said, columns or {}), read_site(anonymous, said, columns or {})
+    if taxonomy is None:
+        taxonomy = _noted_taxonomy(file, notes)
+    here, there = same_form(here, there, bags=notes.get(FORM) == BAGS)
+    return link(here, there, taxonomy=taxonomy, strangers=strangers)
+
+
+read_observations = read_linked
+
+
+def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers) -> Linked:
+    """Bring the tokens and users of two files together."""
+    labels = union(here.labels, there.labels)
+    labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
+    here, there = here.numbered(labels), there.numbered(labels)
+    refuse_twins(here.users, here.source)
+    refuse_twins(there.users, there.source, _ONE_ROW)
+    known, anonymous = (_by_user(rows, len(labels)) for rows in (here, there))
+    users = users_of(here, there)
+    truth = find(there.users.labels, here.users.labels)
+    found = truth != MISSING
+    if not found.any():
+        raise InvalidInput(
+            f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
+            f"so nobody can be found: {difference(users)}; check that both name users alike: the "
+            "same column, 7 or 007 in both"
+        )
+    if strangers == "refuse":
+        _refuse_strangers(there, found, str(here.source))
+    # Tokens of a taxonomy are written alike, or have been refused.
+    apart = () if taxonomy is not None else tokens_apart(here, there)
+    warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
+    warn(warnings)
+    return Linked(
+        known, anonymous[found], truth[found], here.users.labels, labels,  # type: ignore[arg-type]
+        stranger_rows=None if found.all() else anonymous[~found],
+        stranger_ids=None if found.all() else there.users.labels[~found],
+        slot_names=tuple(map(str, here.slots)),
+        by_column=here.form == "columns",
+        warnings=warnings,
+    )  # fmt: skip
+
+
+def link_stored(
+    known: ParquetRows, there: SiteRows, *, labels: NDArray[Any], strangers: Strangers
+) -> Linked:
+    """Find the users of a file among known rows on disk, whose users are read once and forgotten.
+
+    Args:
+        known: Known rows.
+        there: Anonymous rows.
+        labels: The name of each token number.
+        strangers: What becomes of anonymous rows of users who are not known.
+    """
+    where = str(known.files[0].path.parent if len(known.files) > 1 else known.files[0].path)
+    if len(labels) != known.tokens:
+        raise InvalidInput(
+            f"{where}: its tokens are numbers below {known.tokens}, and {len(labels)} are named; "
+            "name each of them"
+        )
+    if there.form != "lists" or there.width != known.slots:
+        slots = "no" if there.width is None else there.width
+        raise InvalidInput(
+            f"{where} has {known.slots} slots and {there.source} has {slots}; give both the same "
+            "slots, in lists of tokens, null where nothing was seen"
+        )
+    order = np.argsort(labels)
+    there = there.numbered(labels[order])
+    refuse_twins(there.users, there.source, _ONE_ROW)
+    place = np.append(order, MISSING).astype(np.int32)
+    anonymous = place[_by_user(there, len(labels))]
+    truth = rows_of_users(known, there.users.labels)
+    found = truth != MISSING
+    if not found.any():
+        raise InvalidInput(
+            f"{there.source}: none of the {len(truth):,} users is in {where}, so nobody can be "
+            "found; check that both name users alike: the same column, 7 or 007 in both"
+        )
+    if strangers == "refuse":
+        _refuse_strangers(there, found, where)
+    return Linked(
+        known, anonymous[found], truth[found], None, labels,
+        stranger_rows=None if found.all() else anonymous[~found],
+        stranger_ids=None if found.all() else there.users.labels[~found],
+    )  # fmt: skip
+
+
+def _refuse_strangers(there: SiteRows, found: NDArray[np.bool_], where: str) -> None:
+    """Refuse anonymous rows of users who are not known: name the first, and how many more."""
+    if found.all():
+        return
+    first, *others = np.flatnonzero(~found[there.users.codes]).tolist()
+    more = f", nor are those of {len(others):,} more" if others else ""
+    raise InvalidInput(
+        f"{there.source.place(first)}: the user of this row is not in {where}{more}; add users "
+        f"there, take such rows out, or keep them apart with {setting('strangers', 'keep')}"
+    )
+
+
+def _read_known(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> SiteRows:
+    """The rows of a table; one that is too large for memory may be one that need not fit."""
+    try:
+        return read_site(path, layout, columns)
+    except TooLarge as wrong:
+        if not all(file.suffix == SUFFIX for file in files_of(path, TYPES)):
+            raise
+        raise TooLarge(
+            f"{wrong}; known rows whose tokens are numbers from 0 on can stay on disk: in Python, "
+            "read_linked(ParquetRows(folder, tokens=...), anonymous)"
+        ) from wrong
+
+
+def _by_user(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
+    """One row for each user, in the order of users: nothing hangs on how a file is sorted."""
+    values, codes = rows_of_site(rows, tokens), rows.users.codes
+    return values if (np.diff(codes) > 0).all() else values[np.argsort(codes)]
+
+
+def _notes(file: Path) -> dict[bytes, bytes]:
+    """What `write_observations` noted in a Parquet file."""
+    if file.suffix.lower() != ".parquet":
+        return {}
+    return parquet_file(file).schema_arrow.metadata or {}
+
+
+def _shard_labels(file: Path) -> NDArray[Any]:
+    """The name of each token number, from the folder of a shard."""
+    folder = file.resolve().parent
+    folder = folder.parent if folder.name == manifest.SHARDS else folder
+    table, _ = read_table(folder / LABELS_FILE, {"token": TEXT}, layout=Layout(header=True))
+    return in_order(f"{folder / LABELS_FILE}: the taxonomy", table["token"].combine_chunks())
+
+
+def _noted_taxonomy(path: Path, notes: Mapping[bytes, bytes]) -> Any:
+    """All labels, if they were noted."""
+    if LABELS in notes:
+        return read_taxonomy(path.resolve().parent / LABELS_FILE)
+    if TAXONOMY in notes:
+        warnings.warn(
+            f"{path} was written before released folders had checksums, so nobody can tell whether "
+            "it is unharmed; `reidrisk release` writes them now",
+            Unverified,
+            stacklevel=3,
+        )
+    try:
+        labels = json.loads(notes[TAXONOMY]) if TAXONOMY in notes else None
+    except ValueError:
+        labels = ()
+    if labels is not None and not isinstance(labels, list):
+        raise InvalidInput(
+            f"{path}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
+            "taxonomy"
+        )
+    return labels

@@ -1,0 +1,91 @@
+"""Matrices of who shows what with which probability, read from files in plain parts."""
+
+import os
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import scipy
+from numpy.typing import NDArray
+
+from reidrisk.core.settings_syntax import offering
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.io.columns import numbers, table_of
+from reidrisk.io.labels import Coded, encode, encode_users
+from reidrisk.io.provenance import Source
+from reidrisk.io.streams import refuse_expansion
+from reidrisk.io.tables import (
+    TEXT,
+    TYPES,
+    AnyPath,
+    check_columns,
+    files_of,
+    read_table,
+)
+
+COLUMNS = {"user": TEXT, "representation": TEXT, "probability": pa.float64()}
+ARRAYS = (".npy", ".npz")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class LongMatrix:
+    """A matrix as rows of a user, a representation and a probability; what is not listed is 0."""
+
+    users: Coded
+    representations: Coded
+    probabilities: NDArray[np.float64]
+    source: Source
+
+
+@offering("columns")
+def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -> Any:
+    """An array of `.npy`, a sparse array of `.npz`, or a `LongMatrix` of any table."""
+    if not isinstance(path, str | os.PathLike):
+        raise InvalidInput(f"the path of a matrix is a text, got {path!r}")
+    place = Path(path)
+    if not place.is_dir():
+        files_of(place, (*TYPES, *ARRAYS))
+    if place.suffix.lower() in ARRAYS and not place.is_dir():
+        return _array(place)
+    return long_matrix(*read_table(place, COLUMNS, columns))
+
+
+def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
+    """Number the users and representations of a table with the three columns."""
+    if not table.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+    users = encode_users(table["user"], "user", source)
+    representations = encode(table["representation"], "representation", source)
+    probabilities = numbers(table["probability"], "probability", source).astype(np.float64)
+    return LongMatrix(users, representations, probabilities, source)
+
+
+def long_matrix_of(given: Any) -> LongMatrix:
+    """Take a table that is already in memory."""
+    table, source = table_of(given)
+    check_columns(source, table.column_names, COLUMNS, f"it needs {', '.join(COLUMNS)}")
+    return long_matrix(table, source)
+
+
+def _array(file: Path) -> Any:
+    """What numpy or scipy makes of a file."""
+    try:
+        with file.open("rb") as stream:
+            if file.suffix.lower() == ".npz":
+                with zipfile.ZipFile(stream) as archive:
+                    inside = sum(one.file_size for one in archive.infolist())
+                refuse_expansion(file, inside, file.stat().st_size)
+                stream.seek(0)
+                return scipy.sparse.load_npz(stream)
+            return np.load(stream, allow_pickle=False)
+    except TooLarge:
+        raise
+    except Exception as wrong:  # noqa: BLE001  a damaged file may raise anything, and quote itself
+        raise InvalidInput(
+            f"{file}: this is not a complete {file.suffix} file of numbers "
+            f"({type(wrong).__name__}); write it again"
+        ) from None

@@ -1,0 +1,356 @@
+"""What one site saw, from a table: lists, one row per epoch, one row per item, or columns.
+
+| a row of the table is | it has | a row of what was seen has |
+| --- | --- | --- |
+| all of a user | `user`, `tokens` (lists) | a slot for each entry; a bag, if lengths differ |
+| a user in an epoch | `user`, `epoch`, `token` | a slot for each epoch |
+| an item of a user | `user`, `item` | a bag |
+| all of a user | `user` and named columns | a slot for each column |
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from reidrisk.core.machine import check_fits
+from reidrisk.core.observations import MISSING
+from reidrisk.core.rows import BagRows
+from reidrisk.core.settings_syntax import setting
+from reidrisk.errors import InvalidInput
+from reidrisk.io.column_roles import like, listed, of_role
+from reidrisk.io.columns import lists, refuse_nulls, trimmed, without_blanks
+from reidrisk.io.epochs import order_of
+from reidrisk.io.labels import (
+    Coded,
+    as_text,
+    encode,
+    encode_users,
+    find,
+    not_in_taxonomy,
+    text_of,
+    union,
+)
+from reidrisk.io.layouts import Layout
+from reidrisk.io.provenance import Source
+from reidrisk.io.tables import TEXT, TYPES, AnyPath, column_names, files_of, read_table
+from reidrisk.io.times import days_as_text
+
+Form = Literal["lists", "epochs", "items", "columns"]
+
+
+_FORMS = {
+    "lists": "lists of tokens",
+    "epochs": "one row per epoch",
+    "items": "one row per item",
+    "columns": "a column for each slot",
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SiteRows:
+    """The rows of one file: a user and some tokens each, as codes into labels.
+
+    Args:
+        users: The user of each row.
+        starts: Where the tokens of each row begin, and behind the last one their end.
+        tokens: Those of all rows, one row after the other; -1 where a slot is empty.
+        labels: The names of the tokens.
+        slots: The names of the slots: epochs or columns. Empty if they have none.
+        form: What a row of the table was; rows of items are bags, without slots.
+        source: Where the rows came from.
+    """
+
+    users: Coded
+    starts: NDArray[np.int64]
+    tokens: NDArray[np.int32]
+    labels: NDArray[Any]
+    slots: NDArray[Any]
+    form: Form
+    source: Source
+
+    @classmethod
+    def slotted(
+        cls,
+        users: Coded,
+        tokens: NDArray[np.int32],
+        labels: NDArray[Any],
+        source: Source,
+        *,
+        slots: NDArray[Any] | None = None,
+        form: Form = "lists",
+    ) -> "SiteRows":
+        """Rows with one token for each slot, rows x slots."""
+        starts = np.arange(len(tokens) + 1) * tokens.shape[1]
+        names = np.empty(0) if slots is None else slots
+        return cls(users, starts, tokens.ravel(), labels, names, form, source)
+
+    @property
+    def bags(self) -> bool:
+        """Whether there are no slots."""
+        return self.form == "items"
+
+    @property
+    def width(self) -> int | None:
+        """Number of slots; None if rows have not the same number."""
+        sizes = np.diff(self.starts)
+        return None if self.bags or (sizes != sizes[0]).any() else int(sizes[0])
+
+    def in_slots(self) -> NDArray[np.int32]:
+        """Rows x slots."""
+        return self.tokens.reshape(len(self.users.codes), -1)
+
+    def in_bags(self, tokens: int) -> BagRows:
+        """Rows without slots."""
+        return BagRows.of(self.tokens, self.starts, tokens=tokens)
+
+    def numbered(self, labels: NDArray[Any]) -> "SiteRows":
+        """The same rows, their tokens as places in these labels."""
+        place = np.append(find(self.labels, labels), MISSING).astype(np.int32)
+        if (place[:-1] < 0).any():
+            at = int(np.flatnonzero((self.tokens >= 0) & (place[self.tokens] < 0))[0])
+            row = int(np.searchsorted(self.starts, at, side="right")) - 1
+            raise InvalidInput(not_in_taxonomy(self.source.place(row), "a token", labels))
+        return replace(self, tokens=place[self.tokens], labels=labels)
+
+    def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
+        """The same rows with these slots, among which theirs are; the others are empty.
+
+        Args:
+            slots: Names, sorted.
+            order: Which of them is the first slot, the second, and so on.
+        """
+        _check_slots(len(self.users.codes), len(slots), self.source)
+        tokens = np.full((len(self.users.codes), len(slots)), MISSING, dtype=np.int32)
+        tokens[:, np.argsort(order)[find(self.slots, slots)]] = self.in_slots()
+        return SiteRows.slotted(
+            self.users, tokens, self.labels, self.source, slots=slots[order], form=self.form
+        )
+
+
+def read_site(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> SiteRows:
+    """The rows of a file, by what it has and what the layout says.
+
+    Args:
+        path: A file, or a folder of files.
+        layout: Which column is what.
+        columns: Names in the file of `user`, `tokens`, `epoch`, `token` or `item`.
+    """
+    if layout.columns:
+        return _in_columns(path, layout)
+    names = site_columns(path, layout, columns)
+    form = "tokens" if "tokens" in names else "epoch" if "epoch" in names else "token"
+    wanted, read = _READERS[form]
+    table, source = _table(path, {name: names[name] for name in wanted}, layout)
+    if form == "token" and pa.types.is_nested(table["token"].type):
+        return _in_lists(table.rename_columns(["user", "tokens"]), source)
+    return read(table, source)
+
+
+def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> dict[str, str]:
+    """The columns of a file that is read as rows of items, lists or epochs, by what they are.
+
+    A column is the one that the layout names, or has our name for it; users and items are also
+    known by names that say what they are, if one column alone has such a name.
+    """
+    return _names(path, column_names(files_of(path, TYPES)[0], layout), layout, columns)
+
+
+def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
+    """Both with the same slots, or both as bags; lists are bags if that is known, or must be."""
+    both = f"{here.source} and {there.source}"
+    if here.form != there.form and {here.form, there.form} & {"epochs", "columns"}:
+        raise InvalidInput(
+            f"{both}: one has {_FORMS[here.form]} and the other {_FORMS[there.form]}, so slots "
+            "cannot be compared; write both in the same form"
+        )
+    if here.form == "columns":  # named once, for both
+        return here, there
+    if here.form == "epochs":
+        slots = union(here.slots, there.slots)
+        order = order_of(slots, both).places
+        if len(slots) == len(here.slots) == len(there.slots) and (np.diff(order) > 0).all():
+            return here, there
+        return here.spread(slots, order), there.spread(slots, order)
+    if here.width is not None and there.width is not None and not bags:
+        if here.width != there.width:
+            raise InvalidInput(
+                f"{here.source} has {here.width} slots and {there.source} has {there.width}; give "
+                "both the same slots, null where nothing was seen"
+            )
+        return here, there
+    for rows in (here, there):
+        if (gaps := rows.tokens == MISSING).any():
+            row = int(np.searchsorted(rows.starts, int(gaps.argmax()), side="right")) - 1
+            raise InvalidInput(
+                f"{rows.source.place(row)}: an entry is empty, as if entries were slots, but rows "
+                f"of {both} have different numbers of entries, as if they were baskets without an "
+                "order; give each row one entry per slot, or leave no entry empty"
+            )
+    return replace(here, form="items"), replace(there, form="items")
+
+
+def _names(
+    path: AnyPath, there: list[str], layout: Layout, columns: Mapping[str, str]
+) -> dict[str, str]:
+    """What the columns of a file are called there, by our names."""
+    said = {"user": layout.user, "token": layout.item, "epoch": layout.epoch}
+    names = {name: column for name, column in said.items() if column is not None}
+    names |= {("token" if name == "item" else name): column for name, column in columns.items()}
+    for name, usual in (
+        ("user", ("user",)), ("tokens", ("tokens",)), ("epoch", ("epoch",)),
+        ("token", ("token", "item")),
+    ):  # fmt: skip
+        found = [one for one in usual if one in there and one not in names.values()]
+        if found and name not in names:
+            names[name] = found[0]
+    if "token" in names and layout.item is not None:
+        names.pop("tokens", None)
+    if not names.keys() & {"token", "tokens"} and len(items := of_role("item", there)) == 1:
+        names["token"] = items[0]
+    if "user" not in names and len(users := of_role("user", there)) == 1:
+        names["user"] = users[0]
+    if "user" not in names or not names.keys() & {"token", "tokens"}:
+        what = "users" if "user" not in names else "items"
+        user, item = (next(iter(of_role(role, there)), None) for role in ("user", "item"))
+        raise InvalidInput(
+            f"{path}: nobody says which column holds the {what}; there are {listed(there)}. "
+            f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
+            f"describe a person with {setting('columns')}"
+        )
+    left = [one for one in there if one not in names.values()]
+    if "epoch" not in names and (slips := [one for one in left if like(one, "epoch")]):
+        raise InvalidInput(
+            f"{path}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
+            f"{setting('epoch', slips[0])}, or give it another name if it is something else"
+        )
+    return names
+
+
+def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Source]:
+    table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
+    if not table.num_rows:
+        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+    columns = {name: trimmed(table[name]) for name in table.column_names}
+    return pa.table(columns), source
+
+
+def _in_columns(path: AnyPath, layout: Layout) -> SiteRows:
+    """A slot for each named column; a cell without content is an empty slot."""
+    names = {f"column {place}": name for place, name in enumerate(layout.columns)}
+    table, source = _table(path, {"user": layout.user or "user", **names}, layout)
+    users = encode_users(table["user"], "user", source)
+    tokens = np.full((table.num_rows, len(names)), MISSING, dtype=np.int32)
+    labels: list[NDArray[Any]] = []
+    for slot, (column, name) in enumerate(names.items()):
+        values, rows = _filled(table[column], name, source)
+        if len(rows):
+            coded = encode(values, name, _at(source, rows))
+            tokens[rows, slot] = coded.codes + sum(map(len, labels))
+            labels.append(np.array([f"{name}={one}" for one in as_text(coded.labels)], object))
+    every = np.concatenate([np.empty(0, object), *labels])
+    order = np.argsort(every)  # labels are sorted, everywhere
+    place = np.append(np.argsort(order), MISSING).astype(np.int32)
+    slots = np.array(layout.columns, object)
+    return SiteRows.slotted(users, place[tokens], every[order], source, slots=slots, form="columns")
+
+
+def _filled(
+    column: pa.ChunkedArray, name: str, source: Source
+) -> tuple[pa.ChunkedArray, NDArray[np.int64]]:
+    """The entries of a column that are not empty, and their rows."""
+    kind = column.type
+    if pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        column = text_of(column, name, source)
+    elif not pa.types.is_integer(kind):
+        column = column.cast(TEXT)
+    values = pa.chunked_array([without_blanks(chunk) for chunk in column.chunks], column.type)
+    rows = np.flatnonzero(values.is_valid().to_numpy())
+    return values.drop_null(), rows
+
+
+def _at(source: Source, rows: NDArray[np.int64]) -> Source:
+    """Where entries came from of which only these rows have one."""
+    return Source(source.files, source.rows, record=lambda entry: int(rows[entry]))
+
+
+def _in_lists(table: pa.Table, source: Source) -> SiteRows:
+    users = encode_users(table["user"], "user", source)
+    column = table["tokens"]
+    refuse_nulls(column, "tokens", source)
+    rows = lists(column, "tokens", source)
+    sizes = rows.value_lengths().to_numpy()
+    if not sizes.any():
+        raise InvalidInput(
+            f"{source}: the lists of 'tokens' are all empty; give each row at least one entry"
+        )
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    values = without_blanks(rows.flatten())
+    seen = values.is_valid().to_numpy(zero_copy_only=False)
+    tokens = np.full(len(values), MISSING, dtype=np.int32)
+    labels = np.empty(0, dtype=np.int64)
+    if seen.any():
+        filled = pa.chunked_array([values.drop_null()])
+        coded = encode(filled, "tokens", _at(source, owner[seen]))
+        tokens[seen], labels = coded.codes, coded.labels
+    return SiteRows(users, starts, tokens, labels, np.empty(0), "lists", source)
+
+
+def _in_items(table: pa.Table, source: Source) -> SiteRows:
+    users = encode_users(table["user"], "user", source)
+    tokens = encode(table["token"], "token", source)
+    order = np.lexsort((tokens.codes, users.codes))  # whatever the order of rows in the file
+    starts = np.searchsorted(users.codes[order], np.arange(len(users.labels) + 1))
+    every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
+    origin = _at(source, np.minimum.reduceat(order, starts[:-1]))
+    return SiteRows(
+        every, starts.astype(np.int64), tokens.codes[order], tokens.labels, np.empty(0), "items",
+        origin,
+    )  # fmt: skip
+
+
+def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
+    users = encode_users(table["user"], "user", source)
+    epochs = encode(days_as_text(table["epoch"]), "epoch", source)
+    tokens = encode(table["token"], "token", source)
+    slots = len(epochs.labels)
+    _check_slots(len(users.labels), slots, source)
+    cell = users.codes.astype(np.int64) * slots + epochs.codes
+    order = np.argsort(cell, kind="stable")
+    if (again := np.diff(cell[order]) == 0).any():
+        at = int(again.argmax())
+        raise InvalidInput(
+            f"{source.place(int(order[at + 1]))}: the same user and epoch as in "
+            f"{source.place(int(order[at]))}; in this form a site sees one token per user and "
+            "epoch: remove one, or leave the epochs out to compare baskets"
+        )
+    rows = np.full((len(users.labels), slots), MISSING, dtype=np.int32)
+    rows[users.codes, epochs.codes] = tokens.codes
+    every = Coded(np.arange(len(users.labels), dtype=np.int32), users.labels)
+    first = order[np.searchsorted(users.codes[order], every.codes)]
+    return SiteRows.slotted(
+        every, rows, tokens.labels, _at(source, first), slots=epochs.labels, form="epochs"
+    )
+
+
+def _check_slots(rows: int, slots: int, source: Source) -> None:
+    """Refuse more slots than can be held; rows are kept twice while they are put in order."""
+    what = f"{source}: {rows:,} rows with {slots:,} slots"
+    check_fits(8 * rows * slots, what, "use coarser epochs, or fewer rows")
+
+
+def rows_of_site(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
+    """The rows in their own form."""
+    return rows.in_bags(tokens) if rows.bags else rows.in_slots()
+
+
+_READERS: dict[str, tuple[tuple[str, ...], Callable[[pa.Table, Source], SiteRows]]] = {
+    "tokens": (("user", "tokens"), _in_lists),
+    "epoch": (("user", "epoch", "token"), _in_epochs),
+    "token": (("user", "token"), _in_items),
+}
+"""By the column that tells: the columns to read, and who reads them."""

@@ -1,0 +1,106 @@
+"""How training is asked for and how it went: nothing here needs torch."""
+
+import math
+from dataclasses import dataclass
+from datetime import timedelta
+
+from reidrisk.core.checks import real_number, shown, whole_number
+from reidrisk.errors import InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a network is trained.
+
+    Args:
+        steps: At most so many.
+        batch: Users of a step.
+        rate: Learning rate at its highest; it rises over `warm_up` steps and falls to 0 at the end.
+        warm_up: Steps.
+        every: Steps between looks at held-out users.
+        patience: Looks without a gain after which training stops.
+        seed: Of all chance.
+        device: "cpu", "cuda", "mps" or "auto".
+        threads: Of a CPU. Sums of floats depend on it, so it is part of what is repeated.
+        clip: Gradients longer than this are shortened to it.
+        seconds: Processor time after which training stops, if it has not ended before. Where that
+            happens no second run is the same, and the rate has not fallen to 0: a run that should
+            take a given time is better given fewer steps.
+    """
+
+    steps: int = 2_000
+    batch: int = 256
+    rate: float = 3e-3
+    warm_up: int = 50
+    every: int = 100
+    patience: int = 5
+    seed: int = 0
+    device: str = "cpu"
+    threads: int = 1
+    clip: float = 1.0
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "every", "patience", "threads"):
+            whole_number(name, getattr(self, name), least=1)
+        for name in ("warm_up", "seed"):
+            whole_number(name, getattr(self, name), least=0)
+        if not 0 < real_number("rate", self.rate) < math.inf:
+            raise InvalidInput(f"rate is a number above 0, got {shown(self.rate)}")
+        for name in ("clip", "seconds"):
+            if (value := getattr(self, name)) is not None and not real_number(name, value) > 0:
+                raise InvalidInput(f"{name} is a number above 0, got {shown(value)}")
+
+    def rate_at(self, step: int) -> float:
+        """The learning rate of a step, from 1 on."""
+        rising = min(step / self.warm_up, 1.0) if self.warm_up else 1.0
+        return self.rate * rising * (1 - (step - 1) / self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What training had reached at a step, in the unit of the loss.
+
+    Attributes:
+        step: Steps done.
+        seconds: Processor time of training so far, over all its runs if it was stopped.
+        training: Mean loss of the steps since the look before; at step 0 the same as `held_out`.
+        held_out: Loss on held-out users.
+    """
+
+    step: int
+    seconds: float
+    training: float
+    held_out: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """How training went; the network has the weights of the best look.
+
+    Attributes:
+        looks: The learning curve.
+        best: The look whose weights are kept.
+        stopped: Why it ended: "steps", "patience" or "seconds".
+    """
+
+    looks: tuple[Look, ...]
+    best: Look
+    stopped: str
+
+
+def told(look: Look, how: Training, left: float) -> str:
+    """A look in a line, for whoever waits.
+
+    Args:
+        look: The latest.
+        how: Says how many steps there are.
+        left: Seconds that the rest takes, if it is not stopped before.
+
+    >>> told(Look(300, 12.5, 5.6131, 5.7214), Training(steps=2_000), 125.2)
+    'step 300 of 2,000: loss 5.613, on held-out users 5.721, at most 0:02:05 left'
+    """
+    return (
+        f"step {look.step:,} of {how.steps:,}: loss {look.training:.4g}, on held-out users "
+        f"{look.held_out:.4g}, at most {timedelta(seconds=round(left))} left"
+    )

@@ -1,0 +1,241 @@
+"""Teaching a network to write what a site is shown, and asking how well it does.
+
+A lesson is learned once: in a folder, training goes on where it was stopped, and what has been
+learned is read again.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.checks import real_number
+from reidrisk.core.rows import Tokens
+from reidrisk.errors import InvalidInput
+from reidrisk.learning.hardware import device_named, repeatable, torch
+from reidrisk.learning.pairs import Pairs, symbols_of
+from reidrisk.learning.progress import Look, Training
+from reidrisk.learning.recipes import Recipe
+from reidrisk.learning.saved_networks import (
+    About,
+    hash_of_labels,
+    hash_of_rows,
+    read_model,
+    write_model,
+)
+from reidrisk.learning.training import train
+
+_FILE = "model.safetensors"
+_NAME = 16
+"""Digits that tell lessons in one folder apart."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Taught:
+    """A network that has learned.
+
+    Attributes:
+        network: With the weights of its best look, ready for use.
+        about: What its file says.
+        looks: How it learned, in nats per slot.
+    """
+
+    network: Any
+    about: About
+    looks: tuple[Look, ...]
+
+    def write(self, path: Path | str, *, labels: Iterable[object] | None = None) -> None:
+        """Write it into a file, from which `read_network` reads it.
+
+        Args:
+            path: The file.
+            labels: `labels[token]` is the name of a token: only rows with these names are then read
+                by it, as far as their names are known.
+        """
+        noted = None if labels is None else hash_of_labels(labels)
+        write_model(Path(path), self.network, replace(self.about, labels=noted))
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Lesson:
+    """What is to be learned.
+
+    Attributes:
+        training: Rows to learn from.
+        held_out: Rows that decide when to stop.
+        tokens: Size of the alphabet.
+        conditional: Whether the known row is given.
+        how: Steps, batches, device.
+        seed: Of first weights.
+    """
+
+    training: Pairs
+    held_out: Pairs
+    tokens: int
+    conditional: bool
+    how: Training
+    seed: int
+
+    def learn(
+        self,
+        recipe: Recipe,
+        folder: Path | None = None,
+        progress: Callable[[Look, float], None] | None = None,
+    ) -> Taught:
+        """A network that has learned this.
+
+        Args:
+            recipe: Says what network.
+            folder: Where it is kept, beside others.
+            progress: Called with each look and the seconds left.
+        """
+        about = self._about(recipe)
+        identity = hashlib.sha256(repr(about).encode()).hexdigest()
+        place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
+        if place is not None and (place / _FILE).exists():
+            network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
+            return Taught(network, about, _looks(place / _FILE, about))
+        network = recipe.begin(
+            self.training.known,
+            self.training.shown,
+            self.tokens,
+            conditional=self.conditional,
+            seed=self.seed,
+        )
+        trained = train(
+            network,
+            self._loss(network),
+            lambda: float(_nats(network, self.held_out, self).mean()),
+            len(self.training),
+            self.how,
+            progress,
+            folder=place,
+            identity=identity,
+        )
+        curve = {"looks": [asdict(look) for look in trained.looks]}
+        configuration = {**about.configuration, **curve}
+        done = replace(about, steps=trained.best.step, configuration=configuration)
+        taught = Taught(network, done, trained.looks)
+        if place is not None:
+            taught.write(place / _FILE)
+        return taught
+
+    def _about(self, recipe: Recipe) -> About:
+        """All that the network depends on."""
+        pairs = (self.training, self.held_out)
+        return About(
+            kind=recipe.name,
+            configuration={
+                "network": dict(recipe.configuration),
+                "conditional": self.conditional,
+                "training": asdict(self.how),
+                "first weights": self.seed,
+                "version": version("reidrisk"),
+            },
+            tokens=self.tokens,
+            labels=None,
+            slots=self.training.slots,
+            users=len(self.training),
+            seed=self.how.seed,
+            steps=0,
+            rows=hash_of_rows(*(rows for one in pairs for rows in (one.known, one.shown))),
+        )
+
+    def nats(self, network: Any, pairs: Pairs) -> NDArray[np.float64]:
+        """Nats of each symbol that a network is to write, rows x slots."""
+        network.to(device_named(self.how.device))
+        network.eval()
+        with torch.no_grad(), repeatable(self.how.seed, self.how.threads, self.how.device):
+            return _nats(network, pairs, self)
+
+    def _loss(self, network: Any) -> Callable[[Any], Any]:
+        source, target = self.symbols(self.training)
+
+        def loss(rows: Any) -> Any:
+            given = None if source is None else source[rows].long()
+            return network.nats(given, target[rows].long()).mean()
+
+        return loss
+
+    def symbols(self, pairs: Pairs) -> tuple[Any, Any]:
+        """Source, or None, and target: the gap is the symbol behind all tokens."""
+        source = self._symbols(pairs.known) if self.conditional else None
+        return source, self._symbols(pairs.shown)
+
+    def _symbols(self, rows: Tokens) -> Any:
+        symbols = symbols_of(rows, self.tokens).astype(np.int32)
+        return torch.from_numpy(symbols).to(device_named(self.how.device))
+
+
+def read_network(
+    file: Path,
+    recipe: Recipe,
+    *,
+    tokens: int | None = None,
+    slots: int | None = None,
+    labels: Iterable[object] | None = None,
+) -> tuple[Any, About]:
+    """A network that was kept, ready for use, and what it is.
+
+    Args:
+        file: A `model.safetensors`.
+        recipe: Of the model it must be.
+        tokens: Of the rows at hand.
+        slots: Of the rows at hand.
+        labels: Names of their tokens, if known.
+
+    Raises:
+        InvalidInput: It is no such network.
+    """
+    named = None if labels is None else hash_of_labels(labels)
+    model = read_model(file, kind=recipe.name, tokens=tokens, slots=slots, labels=named)
+    about = model.about
+    conditional = about.configuration.get("conditional")
+    if not isinstance(conditional, bool):
+        raise _says_not(file, "conditional")
+    blank = partial(recipe.blank, model.tensors, about.tokens, about.slots, conditional)
+    try:
+        # What a file says is believed when it holds it: so first a network that has no memory.
+        with torch.device("meta"):
+            network = blank()
+    except (KeyError, TypeError, RuntimeError, OverflowError):
+        raise model.of_another("none has the sizes that it says") from None
+    model.check(network)
+    network = blank()
+    model.fill(network)
+    return network.eval(), about
+
+
+def _looks(file: Path, about: About) -> tuple[Look, ...]:
+    """How a kept network learned."""
+    try:
+        looks = tuple(Look(**look) for look in about.configuration["looks"])
+        for look in looks:
+            for number in astuple(look):
+                real_number("look", number)
+    except (KeyError, TypeError, InvalidInput):
+        raise _says_not(file, "looks") from None
+    return looks
+
+
+def _says_not(file: Path, what: str) -> InvalidInput:
+    return InvalidInput(
+        f"{file}: is not a network as reidrisk writes it (its configuration has no {what}, or not "
+        "as they are written); name another file, or remove this one and train anew"
+    )
+
+
+def _nats(network: Any, pairs: Pairs, lesson: Lesson) -> NDArray[np.float64]:
+    source, target = lesson.symbols(pairs)
+    parts = []
+    for start in range(0, len(pairs), lesson.how.batch):
+        some = slice(start, start + lesson.how.batch)
+        given = None if source is None else source[some].long()
+        parts.append(network.nats(given, target[some].long()).cpu().double().numpy())
+    return np.concatenate(parts)

@@ -1,0 +1,54 @@
+"""What all charts share: looks, axes, and risk along something."""
+
+from reidrisk.plotting.axes import decades, floor_of, log_range, log_ticks
+from reidrisk.plotting.curves import TOLD, alone, over_slots, over_users
+from reidrisk.plotting.style import (
+    COLOURS,
+    DASHES,
+    FILE,
+    GLYPHS,
+    MEASURED,
+    PAGE,
+    PEOPLE,
+    PERCENT,
+    SHAPES,
+    SHOWN,
+    Look,
+    by_attack,
+    config,
+    marked,
+    switchable,
+)
+from reidrisk.plotting.vega import Chart, chart, fixed, layer, of, settings
+
+__all__ = [
+    "COLOURS",
+    "DASHES",
+    "FILE",
+    "GLYPHS",
+    "MEASURED",
+    "PAGE",
+    "PEOPLE",
+    "PERCENT",
+    "SHAPES",
+    "SHOWN",
+    "TOLD",
+    "Chart",
+    "Look",
+    "alone",
+    "by_attack",
+    "chart",
+    "config",
+    "decades",
+    "fixed",
+    "floor_of",
+    "layer",
+    "log_range",
+    "log_ticks",
+    "marked",
+    "of",
+    "over_slots",
+    "over_users",
+    "settings",
+    "switchable",
+]

@@ -1,0 +1,281 @@
+"""What sites see of people, whatever the release: targets, known sites, the one that is anonymous.
+
+Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3, 4, ... also know
+theirs and tell site 1. A further site changes nothing that the others saw.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.checks import probability, whole_number
+from reidrisk.core.observations import Observations, smallest_type
+from reidrisk.core.parallel import over_blocks
+from reidrisk.core.rows import Rows, Tokens
+from reidrisk.errors import InvalidInput
+from reidrisk.people.protocol import People
+from reidrisk.people.sampling import Group, Share, Whom, census
+from reidrisk.people.subset import Some
+from reidrisk.releases.lazy_rows import (
+    USERS_AT_A_TIME,
+    ShownRows,
+    check_in_memory,
+    in_memory,
+    shown,
+)
+from reidrisk.releases.protocol import AnyRelease, Release, Reveals, alphabet, asked, prepared
+
+ANONYMOUS = 2
+"""The site whose visitors are wanted."""
+
+KNOWN_SITES = (1,)
+"""The site that knows its users, if it is alone."""
+
+Hold: TypeAlias = Callable[[ShownRows], Rows]
+"""Brings known rows to where they are worked on: `hold` of an engine is one."""
+
+
+def observe(
+    release: AnyRelease,
+    people: People,
+    *,
+    targets: int | None = None,
+    sites: int = 2,
+    strangers: float = 0.0,
+    seed: int,
+    hold: Hold | None = None,
+) -> Observations:
+    """What sites see of people: some sites know who visits them, one does not.
+
+    With several known sites, or several slots that come at once, `known` holds a set of tokens for
+    each user and slot: those of all known sites, and of all slots that came at once.
+
+    Args:
+        release: What shows them.
+        people: Made, observed and forgotten in chunks.
+        targets: Number of users whose visits to site 2 are to be attributed, chosen by a hash of
+            their ids, in the order of the hash; a smaller number gives the first of them. All if
+            None.
+        sites: Number of sites, at least 2.
+        strangers: Share of users whom nobody knows, chosen by a hash of their ids: only site 2
+            sees them. As many of them are met as there are targets, if there are so many, in the
+            order of the same hash. What is shown of all others stays as it is.
+        seed: Same seed, same draws, whatever the chunks, the order and the threads.
+        hold: Brings known rows to where they are worked on, such as `hold` of an engine; into
+            memory if None.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.releases.observe(rr.TopicsApi(topics=40), people, targets=100, seed=7)
+        >>> seen.known, len(seen.anonymous)
+        (<TokenRows 1000 x 2>, 100)
+    """
+    known_sites = (*KNOWN_SITES, *range(3, whole_number("sites", sites, least=2) + 1))
+    shows = prepared(release, people)
+    return _observed(shows, people, targets, strangers, known_sites, seed, hold)
+
+
+def reveal(
+    release: AnyRelease,
+    people: People,
+    *,
+    targets: int | None = None,
+    strangers: float = 0.0,
+    seed: int,
+    hold: Hold | None = None,
+) -> Observations:
+    """What a full-information attacker has: everyone's secrets, and what site 2 was shown.
+
+    The targets, the strangers and what is shown of them are those of `observe` with the same seed.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.releases.reveal(rr.TopicsApi(topics=40), people, targets=100, seed=7).known
+        <SetRows 1000 x 2 x 5>
+    """
+    shows = prepared(release, people)
+    asked(shows, Reveals, "full information")
+    return _observed(shows, people, targets, strangers, None, seed, hold)
+
+
+def repeat(
+    release: AnyRelease, people: People, rows: NDArray[np.integer], *, repeats: int, seed: int
+) -> Tokens:
+    """What else site 2 might have been shown of some users: users x repeats x slots.
+
+    Who they are, and what other sites saw, stays as `observe` has it with the same seed; only the
+    draws of site 2 are made anew.
+
+    Args:
+        release: What shows them.
+        people: Whose rows.
+        rows: Of the users to repeat, counted as in `known`.
+        repeats: How often.
+        seed: That of `observe`.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> release = rr.TopicsApi(topics=40)
+        >>> rr.releases.repeat(release, people, np.array([3]), repeats=4, seed=7).tolist()
+        [[[39, 29], [39, 22], [6, 36], [25, 36]]]
+    """
+    count = whole_number("repeats", repeats, least=1)
+    rows = np.asarray(rows, np.int64)
+    if rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= people.users:
+        raise InvalidInput(
+            f"rows are a list of users between 0 and {people.users - 1}, at least one"
+        )
+    some, place = np.unique(rows, return_inverse=True)
+    held, shows = Some.of(people, some), prepared(release, people)
+    again = [
+        shown(shows, held, site=ANONYMOUS, seed=seed, again=time) for time in range(1, count + 1)
+    ]
+    return np.stack(again, axis=1)[place].astype(smallest_type(alphabet(shows, people)))
+
+
+def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
+    """Who is a stranger: by a hash of the id, and with a larger share they still are.
+
+    Example:
+        >>> rr.releases.are_strangers(np.arange(6), share=0.3, seed=2).tolist()
+        [False, False, False, False, False, True]
+    """
+    return strangers_of(share, seed).of(ids)
+
+
+def strangers_of(share: float, seed: int) -> Share:
+    """Who are strangers."""
+    if not 0 <= probability("strangers", share) < 1:
+        raise InvalidInput("strangers is a share of users below 1: somebody must be known")
+    return Share("observe/strangers", share, seed)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Crowd:
+    """Who is known, and who is met.
+
+    Attributes:
+        known: Whose rows are known; the first of them are the targets.
+        strangers: Whom nobody knows; the first of them are met. None if there are none.
+    """
+
+    known: Group
+    strangers: Group | None = None
+
+
+def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -> Crowd:
+    """Who is known and who is met, if a share of all people are strangers."""
+    strange = strangers_of(strangers, seed)
+    first = None if targets is None else whole_number("targets", targets, least=1)
+    sides = [Whom(outside=(strange,)), Whom(inside=(strange,))] if strangers else [Whom()]
+    crowd = Crowd(*first_of(people, [(side, first) for side in sides], seed))
+    check_sides(crowd, people, strangers)
+    if first is not None and first > (users := crowd.known.users):
+        what = "users who are known" if strangers else "users"
+        raise InvalidInput(f"targets is at most the number of {what}, {users}; got {first}")
+    return crowd
+
+
+def check_sides(crowd: Crowd, people: People, strangers: float) -> None:
+    """Refuse a share of strangers that leaves nobody on one side."""
+    if not crowd.known.users or (strangers and crowd.known.users == people.users):
+        raise InvalidInput(
+            f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
+            "another share of strangers, or more users"
+        )
+
+
+def first_of(people: People, groups: Sequence[tuple[Whom, int | None]], seed: int) -> list[Group]:
+    """Groups of people, and who of each is met first: by a hash of the id, in its order."""
+    return census(people, groups, purpose="topics/targets", seed=seed)
+
+
+def _observed(
+    release: Release,
+    people: People,
+    targets: int | None,
+    strangers: float,
+    sites: tuple[int, ...] | None,
+    seed: int,
+    hold: Hold | None,
+) -> Observations:
+    strangers_of(strangers, seed)  # refused before anything is counted
+    if hold is None:
+        _check_slots(release, people)
+        everybody = ShownRows.of(release, people, sites=sites, seed=seed)
+        met = people.users if not isinstance(targets, int) else min(targets, people.users)
+        check_in_memory(int(everybody.array_bytes * (1 - strangers)) + _bytes_met(everybody, met))
+    crowd = crowd_of(people, targets, strangers, seed)
+    return observed(release, people, crowd, sites=sites, seed=seed, hold=hold)
+
+
+def observed(
+    release: Release,
+    people: People,
+    crowd: Crowd,
+    *,
+    sites: tuple[int, ...] | None,
+    seed: int,
+    hold: Hold | None,
+) -> Observations:
+    """What is known of a crowd and what site 2 is shown of those who are met.
+
+    Args:
+        release: A prepared release.
+        people: Everybody.
+        crowd: Who of them is known, and who is met.
+        sites: Those who know; None for secrets, of a release that reveals them.
+        seed: Of the draws.
+        hold: Brings known rows to where they are worked on; into memory if None.
+    """
+    _check_slots(release, people)
+    rows = ShownRows.of(release, people, crowd.known, sites=sites, seed=seed)
+    strangers = crowd.strangers.first if crowd.strangers is not None else np.empty(0, np.int64)
+    met = np.concatenate([crowd.known.first, strangers])
+    order = np.argsort(met)
+    rows_met = met[order]
+    check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
+    anonymous = np.empty((len(met), release.slots(people)), rows.array_type)
+
+    def beside(start: int, some: Some) -> None:
+        """Show site 2 those of some neighbours who are met."""
+        first, last = np.searchsorted(rows_met, (start, start + some.users))
+        if first < last:
+            mine = order[first:last]
+            theirs = some.only(rows_met[first:last] - start)
+            anonymous[mine] = shown(release, theirs, site=ANONYMOUS, seed=seed)
+
+    def apart(start: int, stop: int) -> None:
+        mine = order[start:stop]
+        some = Some.of(people, rows_met[start:stop])
+        anonymous[mine] = shown(release, some, site=ANONYMOUS, seed=seed)
+
+    if hold is None:
+        known = in_memory(rows, beside)
+    else:
+        over_blocks(apart, len(met), USERS_AT_A_TIME)
+        known = hold(rows)
+    number = len(crowd.known.first)
+    return Observations(
+        known,
+        anonymous[:number],
+        crowd.known.places(people),
+        tokens=rows.tokens,
+        strangers=anonymous[number:] if len(strangers) else None,
+    )
+
+
+def _bytes_met(rows: ShownRows, met: int) -> int:
+    """Bytes of what site 2 is shown of so many users."""
+    return met * rows.slots * rows.array_type.itemsize
+
+
+def _check_slots(release: Release, people: People) -> None:
+    if release.slots(people) < 1:
+        raise InvalidInput(
+            f"people with {people.epochs} epochs show nothing; make more epochs, or let the "
+            "release show them sooner"
+        )

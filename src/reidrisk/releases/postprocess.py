@@ -1,0 +1,225 @@
+"""Another release, with something else shown in place of its tokens: a function of what it shows.
+
+What is a function of something says no more than that. So the promises of the other release, which
+hold given whatever it shows, hold here too; its exact rows become exact rows by adding up columns.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.observations import MISSING
+from reidrisk.errors import TooLarge
+from reidrisk.estimates.estimate import Bound
+from reidrisk.people.protocol import People
+from reidrisk.people.subset import Some
+from reidrisk.releases.exact import ExactRows, merged_rows
+from reidrisk.releases.gaps import GapChances
+from reidrisk.releases.profiles import Items, of_everybody
+from reidrisk.releases.protocol import (
+    AlwaysShows,
+    Crowd,
+    Exact,
+    Floats,
+    KnowsWhoIsThere,
+    Recodes,
+    Release,
+    Rows,
+    SaysGaps,
+    Tokens,
+    Unordered,
+    alphabet,
+    name_of,
+)
+
+MOST_CHANCES = 1 << 22
+"""Users x outcomes of the other release that are gone through for exact rows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Withheld:
+    """How often what would be shown is withheld, for an attacker who weighs gaps.
+
+    Attributes:
+        one: Chance that a site is shown nothing of a user who is there.
+        both: Chance that two sites are.
+    """
+
+    one: float = 0.0
+    both: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """A release that shows, in place of each token of another one, a coarser token or nothing.
+
+    Attributes:
+        name: Of the release that this is the survey of.
+        of: The other release.
+        table: What each token of the other release is shown as, -1 for nothing.
+        labels: Names of what is shown.
+        withheld: How often tokens are shown as nothing.
+    """
+
+    name: str
+    of: Release
+    table: Tokens
+    labels: NDArray[Any]
+    withheld: Withheld = Withheld()
+
+    def slots(self, people: People) -> int:
+        """Those of the other release."""
+        return self.of.slots(people)
+
+    def tokens(self, people: People) -> int:
+        """How many different tokens may be shown."""
+        return len(self.labels)
+
+    @property
+    def together(self) -> int:
+        """Slots that come at once: those of the other release."""
+        return self.of.together if isinstance(self.of, Unordered) else 1
+
+    @property
+    def recoded(self) -> Tokens | None:
+        """What each token of people is shown as."""
+        if not isinstance(self.of, Recodes):
+            return self.table
+        before = self.of.recoded
+        return None if before is None else self._each(before)
+
+    def always_shows(self, people: People) -> bool:
+        """If the other release does, and nothing is withheld."""
+        shows = isinstance(self.of, AlwaysShows) and self.of.always_shows(people)
+        return shows and bool((self.table >= 0).all()) and self.together == 1
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether the other release has something to show."""
+        if isinstance(self.of, KnowsWhoIsThere):
+            return self.of.there(people, start, stop)
+        return has_anything(people, start, stop, self.slots(people))
+
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """What the other release shows, token by token replaced."""
+        return self._mapped(self.of.show(people, start, stop, site=site, seed=seed, again=again))
+
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """Those of the other release: they hold for every function of what it shows."""
+        note = (
+            f" It is promised by {name_of(self.of)}, and holds for any function of what that shows."
+        )
+        return tuple(
+            replace(one, assumes=one.assumes + note) for one in self.of.promises(people, slots)
+        )
+
+    def gaps(self, known: Floats) -> GapChances:
+        """Gaps of the other release, and tokens withheld.
+
+        Users with rare tokens have some at every site. Slots are taken to be alike in this, and
+        gaps of the other release, where it does not say, to be users who are away.
+        """
+        if not self.withheld.one:
+            return self.of.gaps(known) if isinstance(self.of, SaysGaps) else GapChances.of(known)
+        one, both = self.withheld.one, self.withheld.both
+        return GapChances.of(known, one=one, other=one, same=both)
+
+    def _each(self, tokens: Rows) -> Tokens:
+        return np.append(self.table, np.int32(MISSING))[tokens]  # -1, a gap, is the last
+
+    def _mapped(self, rows: Rows) -> Tokens:
+        tokens = self._each(rows)
+        return tokens if self.together == 1 else _as_sets(tokens, self.together)
+
+
+@dataclass(frozen=True, eq=False)
+class MappedExactly(Mapped):
+    """The same, of a release that has exact rows."""
+
+    @property
+    def independent_sites(self) -> bool:
+        """Whether the other release's are."""
+        assert isinstance(self.of, Exact)
+        return self.of.independent_sites
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
+        """Rows of the other release; those that become equal are added up."""
+        assert isinstance(self.of, Exact)
+        sequences = (alphabet(self.of, people) + 1) ** self.slots(people)
+        if people.users * sequences > MOST_CHANCES:
+            raise TooLarge(
+                f"{name_of(self.of)} shows {sequences:.2g} rows of each of {people.users} users; "
+                f"they are gone through up to {MOST_CHANCES:,} chances: use fewer tokens, slots or "
+                "users"
+            )
+        rows = self.of.rows(people, site=site, seed=seed)
+        return merged_rows(rows, self._mapped(rows.outcomes))
+
+
+def mapped(name: str, of: Release, people: People, table: Tokens, labels: NDArray[Any]) -> Mapped:
+    """A release whose tokens are replaced.
+
+    Args:
+        name: What it is called.
+        of: What shows tokens, prepared for these people.
+        people: Whom it shows.
+        table: What each token of `of` is shown as, -1 for nothing.
+        labels: Names of what is shown.
+    """
+    kind = MappedExactly if isinstance(of, Exact) else Mapped
+    return kind(name, of, table, labels, _withheld(of, people, table))
+
+
+def has_anything(people: People, start: int, stop: int, slots: int) -> NDArray[np.bool_]:
+    """Whether users have any token at all, the same for all slots: users x slots."""
+    sizes = np.diff(people.cells(start, stop).starts).reshape(stop - start, -1).sum(axis=1)
+    return np.repeat(sizes[:, None] > 0, slots, axis=1)
+
+
+def own_tokens(of: Release, people: People) -> Tokens | None:
+    """What people's tokens are shown as by a release; None if what it shows are no such tokens."""
+    if isinstance(of, Recodes):
+        return of.recoded
+    same = alphabet(of, people) == people.tokens
+    return np.arange(people.tokens, dtype=np.int32) if same else None
+
+
+def labels_of(of: Release, people: People) -> NDArray[Any] | None:
+    """Names of the tokens that a release shows; None if they have none."""
+    if hasattr(of, "labels"):
+        return np.asarray(of.labels)
+    while isinstance(people, Some):
+        people = people.people
+    labels = getattr(people, "labels", None)
+    fits = labels is not None and len(labels) == alphabet(of, people)
+    return np.asarray(labels) if fits else None
+
+
+def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
+    """How much of what users have is withheld, on average, and its square: two sites are alike."""
+    own = own_tokens(of, people)
+    if own is None or (table >= 0).all():
+        return Withheld()
+    gone = np.append(table, np.int32(MISSING))[own] < 0
+
+    def shares(items: Items) -> Floats:
+        ends = np.concatenate([[0.0], np.cumsum(items.weights * gone[items.members])])
+        total = np.concatenate([[0.0], np.cumsum(items.weights)])
+        mine, all_ = (np.diff(sums[items.starts]) for sums in (ends, total))
+        return np.clip(mine[all_ > 0] / all_[all_ > 0], 0, 1)
+
+    found = np.concatenate(list(of_everybody(people, shares)))
+    return Withheld(float(found.mean()), float((found**2).mean())) if found.size else Withheld()
+
+
+def _as_sets(tokens: Tokens, together: int) -> Tokens:
+    """Tokens that come at once: ascending, equal ones once, what is left empty."""
+    last = np.iinfo(tokens.dtype).max
+    calls = np.where(tokens == MISSING, last, tokens).reshape(len(tokens), -1, together)
+    calls = np.sort(calls, axis=2)
+    calls[:, :, 1:][calls[:, :, 1:] == calls[:, :, :-1]] = last
+    calls = np.sort(calls, axis=2)
+    return np.where(calls == last, MISSING, calls).reshape(tokens.shape).astype(tokens.dtype)

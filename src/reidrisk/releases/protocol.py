@@ -1,0 +1,366 @@
+"""What a release is, and what some can do besides: only the release knows the release.
+
+A release is a frozen dataclass whose fields are its parameters. It says how many slots people show,
+shows them, and promises what is proved for its very parameters and for the people at hand. What
+else it can do is a protocol each, `asked` for when a study is made and refused with a sentence.
+One that must look at everybody first `Surveys` people; `prepared` is the one way to use it.
+`reidrisk.testing.check_release` tests both.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates.estimate import Bound
+from reidrisk.people.protocol import People
+from reidrisk.releases.bits import Bits
+from reidrisk.releases.exact import ExactRows
+from reidrisk.releases.gaps import GapChances
+from reidrisk.scores import Score
+
+Rows = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
+Tokens = NDArray[np.int32]
+Capability = TypeVar("Capability")
+
+
+class Crowd(Protocol):
+    """Who stands behind a promise: people, or what was observed of them."""
+
+    @property
+    def users(self) -> int:
+        """How many an attacker chooses among."""
+        ...
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that nobody was away in any slot."""
+        ...
+
+
+@runtime_checkable
+class Release(Protocol):
+    """A mechanism that turns people into what a site sees.
+
+    Example:
+        >>> isinstance(rr.TopicsApi(), rr.releases.Release)
+        True
+        >>> isinstance(rr.Cohorts(users=50), rr.releases.Release)
+        False
+    """
+
+    @property
+    def name(self) -> str:
+        """In study files and on the command line, lower case."""
+        ...
+
+    def slots(self, people: People) -> int:
+        """Number of slots of what a site is shown of these people."""
+        ...
+
+    def show(
+        self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+    ) -> Rows:
+        """What a site is shown of users `start` to `stop`: users x slots, -1 where nothing comes.
+
+        Args:
+            people: Whose rows.
+            start: The first user.
+            stop: Behind the last.
+            site: Its number, from 1; other sites, other draws.
+            seed: Of the draws. They belong to users: neither chunks nor order change them.
+            again: Which repetition of what the site might have been shown; 0 is what it was.
+        """
+        ...
+
+    def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
+        """What no attacker exceeds after so many slots, proved for these parameters and people.
+
+        It holds for a random user, for whoever has seen other sites too, and given whatever is
+        shown: so also among those of whom something is shown, since figures of attacks leave out
+        the others, and for every function of what is shown.
+        """
+        ...
+
+
+@runtime_checkable
+class Surveys(Protocol):
+    """A release that must look at everybody before it shows anybody.
+
+    It shows nothing itself: `surveyed` gives the release that does, with what was learned of the
+    people held fixed. Whoever shows people goes through `prepared`.
+
+    Example:
+        >>> isinstance(rr.Cohorts(users=50), rr.releases.Surveys)
+        True
+    """
+
+    @property
+    def name(self) -> str:
+        """In study files and on the command line, lower case."""
+        ...
+
+    def slots(self, people: People) -> int:
+        """Number of slots of what a site is shown of these people."""
+        ...
+
+    def surveyed(self, people: People) -> Release:
+        """The release that shows these people, some of them, or others like them.
+
+        Neither chunks nor order of the people change it.
+
+        Raises:
+            InvalidInput: These people cannot be shown in this way.
+        """
+        ...
+
+
+AnyRelease: TypeAlias = Release | Surveys
+"""What a study names: a release that shows people as it is, or one that surveys them first."""
+
+
+def prepared(release: AnyRelease, people: People) -> Release:
+    """The release that shows these people: itself, or what it is once it has surveyed them.
+
+    A survey takes a pass over all people, so keep what this gives: preparing it again, for the same
+    people or for some of them, changes nothing.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> release = rr.Cohorts(users=50)
+        >>> shows = rr.releases.prepared(release, people)
+        >>> hasattr(release, "show"), hasattr(shows, "show")
+        (False, True)
+    """
+    return release.surveyed(people) if isinstance(release, Surveys) else release
+
+
+def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
+    """What is known of how rows came about: the prepared release; None if nobody surveyed people.
+
+    Rows that were shown before do not tell what a survey of their people found.
+    """
+    if release is None:
+        return None
+    if people is not None:
+        return prepared(release, people)
+    return None if isinstance(release, Surveys) else release
+
+
+@runtime_checkable
+class OwnAlphabet(Protocol):
+    """A release that shows other tokens than those that people have."""
+
+    def tokens(self, people: People) -> int:
+        """Size of the alphabet of what is shown."""
+        ...
+
+
+def alphabet(release: AnyRelease, people: People) -> int:
+    """Size of the alphabet of what a release shows."""
+    shows = prepared(release, people)
+    return shows.tokens(people) if isinstance(shows, OwnAlphabet) else people.tokens
+
+
+@runtime_checkable
+class AlwaysShows(Protocol):
+    """A release that can tell that it leaves no gaps: it spares a look at everybody's rows."""
+
+    def always_shows(self, people: People) -> bool:
+        """Whether it is certain that no site is shown an empty slot of anybody."""
+        ...
+
+
+@runtime_checkable
+class Recodes(Protocol):
+    """A release that shows something else in place of tokens that people have.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 2, 3], [1, 1, 1], ["rye", "tea", "tea"])
+        >>> release = rr.MinimumUsers(2, of=rr.ItemSamples(samples=1))
+        >>> rr.releases.prepared(release, people).recoded.tolist()
+        [-1, 0]
+    """
+
+    @property
+    def recoded(self) -> Tokens | None:
+        """What each token of people is shown as, -1 if never; None if tokens are not shown."""
+        ...
+
+
+@runtime_checkable
+class KnowsWhoIsThere(Protocol):
+    """A release that knows in which slots a user has something to show.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 1, 2], [1, 2, 1], [5, 7, 5])
+        >>> rr.TopicsApi(topics=2, top=1).there(people, 0, 2).tolist()
+        [[True, True], [True, False]]
+    """
+
+    def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
+        """Whether users `start` to `stop` have something to show: users x slots."""
+        ...
+
+
+@runtime_checkable
+class Unordered(Protocol):
+    """A release in which several slots come at once, and their order says nothing."""
+
+    @property
+    def together(self) -> int:
+        """How many consecutive slots come at once."""
+        ...
+
+
+@runtime_checkable
+class SaysGaps(Protocol):
+    """A release that says where gaps come from, so that an attacker can weigh them.
+
+    Example:
+        >>> rr.TopicsApi(topics=40).gaps(np.array([0.1])).given_gap.tolist()
+        [1.0]
+    """
+
+    def gaps(self, known: Floats) -> GapChances:
+        """Chances of gaps at two sites, given the share of gaps in each slot of the known one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneOfTop:
+    """How tokens of a top set are shown: each with the same chance, all others with another.
+
+    Attributes:
+        topics: Size of the alphabet, N.
+        top: Size of a top set, k.
+        q_in: Chance that a token of the top set is shown, given that one is shown at all.
+        q_out: Chance that another token is shown.
+
+    Example:
+        >>> rr.TopicsApi(topics=40, top=5, noise=0.05).one_of_top(40)
+        OneOfTop(topics=40, top=5, q_in=0.19125, q_out=0.00125)
+    """
+
+    topics: int
+    top: int
+    q_in: float
+    q_out: float
+
+
+@runtime_checkable
+class ShowsOneOfTop(Protocol):
+    """A release that shows tokens of a top set more often than others.
+
+    Example:
+        >>> isinstance(rr.TopicsApi(), rr.releases.ShowsOneOfTop)
+        True
+        >>> isinstance(rr.ItemSamples(samples=8), rr.releases.ShowsOneOfTop)
+        False
+    """
+
+    def one_of_top(self, tokens: int) -> OneOfTop:
+        """How, in an alphabet of this size."""
+        ...
+
+
+@runtime_checkable
+class Reveals(Protocol):
+    """A release whose chances follow from what can be held of each user.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> rr.TopicsApi(topics=40).secrets(people, 0, 1, seed=7).tolist()
+        [[[4, 2, 12, 15, 3], [4, 2, 12, 15, 7]]]
+    """
+
+    @property
+    def independent_sites(self) -> bool:
+        """Whether what two sites are shown is independent, given the secrets: see `Exact`."""
+        ...
+
+    def secrets(self, people: People, start: int, stop: int, *, seed: int) -> Rows:
+        """What a full-information attacker knows of some users: users x slots x places.
+
+        Raises:
+            InvalidInput: With these parameters, that does not give the chances of what is shown.
+        """
+        ...
+
+    def likelihood(self, tokens: int) -> Score:
+        """Exactly how likely what is shown is, gaps included, given these secrets."""
+        ...
+
+
+@runtime_checkable
+class Exact(Protocol):
+    """A release whose chances can be written down where worlds are small.
+
+    Example:
+        >>> people = rr.data.make_profiles([1, 2], [1, 1], [5, 7])
+        >>> exact = rr.TopicsApi(topics=2, top=1, noise=0.2).rows(people)
+        >>> rr.theory.random_user_optimum(exact.chances)
+        0.9
+    """
+
+    @property
+    def independent_sites(self) -> bool:
+        """Whether what two sites are shown is independent, given all that `rows` holds fixed.
+
+        If not, an attacker who has seen one site may do better at the other than `rows` allow.
+        """
+        ...
+
+    def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
+        """Exactly what one site is shown of each user, as chances over whole rows.
+
+        Raises:
+            TooLarge: There are too many outcomes to go through.
+        """
+        ...
+
+
+@runtime_checkable
+class Informs(Protocol):
+    """A release that can tell how many bits two sites share about a user.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> for one in rr.TopicsApi(topics=40).information(people, 1, seed=7):
+        ...     print(f"{one.name}: {one.value:.2f} bits")
+        entropy: 5.10 bits
+        conditional entropy: 4.77 bits
+        mutual information: 0.33 bits
+    """
+
+    def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
+        """Entropies and mutual information for these parameters and people; () if unknown."""
+        ...
+
+
+WANTED = {
+    SaysGaps: "say where gaps come from (gaps)",
+    ShowsOneOfTop: "say with which chances it shows tokens of a top set (one_of_top)",
+    Reveals: "reveal what its chances follow from (secrets and likelihood)",
+    Exact: "write down its chances (rows)",
+    Informs: "tell how many bits are shared (information)",
+}
+"""What each capability is, to complete 'a release that can ...'."""
+
+
+def asked(release: object, capability: type[Capability], what: str) -> Capability:
+    """The release as one that has a capability, or a sentence on who needs it and what it is."""
+    if not isinstance(release, capability):
+        raise InvalidInput(
+            f"{what} needs a release that can {WANTED[capability]}; {name_of(release)} cannot: "
+            f"leave {what} out, or use a release that can"
+        )
+    return release
+
+
+def name_of(release: object) -> str:
+    """What a release is called, for messages."""
+    return str(getattr(release, "name", None) or type(release).__name__)

@@ -1,0 +1,57 @@
+"""Whether slots add up: what they share one by one, against what they share together."""
+
+from reidrisk.report.bits import bars, bit_columns, mean_cells
+from reidrisk.report.exhibits import Exhibit, Row, Section, count_column, words_column
+from reidrisk.study.result import Independence, Result
+from reidrisk.study.sentences import INTERVALS
+from reidrisk.study.text.units import unit
+
+
+def section(result: Result) -> Section | None:
+    """The paper's assumption, put to the test; of one slot there is nothing to ask."""
+    found = [one for one in result.independence if one.slots > 1]
+    if not found:
+        return None
+    one, several = unit(result, 1), unit(result)
+    exhibit = Exhibit(
+        name="independence",
+        title=f"Bits that two sites share, {one} by {one} and together",
+        sentence=" ".join(each.told(one, several) for each in found),
+        rows=tuple(row for each in found for row in _rows(each, result.level)),
+        columns=(
+            words_column("Taken", "taken"),
+            count_column(several.capitalize(), "slots"),
+            words_column("Model", "model"),
+            *bit_columns(result.level),
+            count_column("People", "users"),
+        ),
+        draw=lambda rows, look: bars(
+            rows,
+            look,
+            f"bits over all {several}",
+            [f"{row['taken']} · {row['model']}" for row in rows],
+        ),
+        open=True,
+    )
+    sentence = (
+        f"Attacks that add up evidence {one} by {one} take {several} to be independent. If they "
+        f"are, what {several} share one by one adds up to what they share together. The other way "
+        "round it is no proof."
+    )
+    sentences = (sentence, INTERVALS)
+    return Section("independence", f"Are {several} independent?", sentences, (exhibit,))
+
+
+def _rows(found: Independence, level: float) -> list[Row]:
+    means = {"one by one": found.one_by_one, "together": found.together}
+    return [
+        {
+            "taken": taken,
+            "slots": found.slots,
+            "model": found.model,
+            **mean_cells(mean, level),
+            "users": found.users,
+            "measured": "yes",
+        }
+        for taken, mean in means.items()
+    ]

@@ -1,0 +1,252 @@
+"""Releases side by side: what each risks, what is promised of it, what it is still good for."""
+
+from collections.abc import Callable, Sequence
+from string import ascii_uppercase
+from typing import Any
+
+from reidrisk.plotting import PERCENT, Look, by_attack, chart, layer, of, settings
+from reidrisk.report.exhibits import (
+    NOTHING,
+    Column,
+    Exhibit,
+    Key,
+    Row,
+    Section,
+    attack_keys,
+    count_column,
+    figure_cells,
+    share_columns,
+    span,
+    words_column,
+)  # fmt: skip
+from reidrisk.study.result import Compared, Result, Risk
+from reidrisk.study.text.numbers import at_most, percent, share, share_with_interval
+from reidrisk.study.text.units import listed, unit
+
+USES = ("real", "variation", "withheld")
+_TITLE = "How would other releases compare?"
+
+
+def section(result: Result) -> Section | None:
+    """A chart of risk against utility, and a table of all."""
+    if not result.releases:
+        return None
+    shown = [one for one in result.releases if not one.cannot]
+    if not shown:
+        return Section("releases", _TITLE, tuple(_cannot(result)))
+    sentences = (_how(result, shown), *_cannot(result), *_refused(shown))
+    rows, level = tuple(map(_row, range(len(shown)), shown)), percent(result.level)
+    risk = Exhibit(
+        name="releases",
+        title="Risk against utility",
+        sentence=_extremes(shown),
+        rows=rows,
+        columns=_risk_columns(result, level),
+        draw=_drawn(result) if any(_has_point(row) for row in rows) else None,
+        keys=(
+            *(Key(str(row["release"]), _letter(row)) for row in rows if _has_point(row)),
+            *attack_keys(
+                result.attacks,
+                used=[str(row["attack"]) for row in rows if _has_point(row)],
+                switch=False,
+            ),
+        ),
+        open=True,
+    )
+    use = Exhibit(
+        name="utility",
+        title="How useful each is",
+        sentence=_useful(shown),
+        rows=tuple(
+            {key: row[key] for key in row if key == "release" or key.startswith(USES)}
+            for row in rows
+        ),
+        columns=(
+            words_column("Release", "release"),
+            *share_columns("Real", level, "real_"),
+            *share_columns("Frequencies off by", level, "variation_"),
+            *share_columns("Withheld", level, "withheld_"),
+        ),
+        open=True,
+    )
+    return Section("releases", _TITLE, sentences, (risk, use))
+
+
+def strongest(one: Compared) -> Risk | None:
+    """The attack that is right most often."""
+    return max(one.risks, key=lambda risk: risk.value, default=None)
+
+
+def _how(result: Result, shown: Sequence[Compared]) -> str:
+    counts = sorted({one.slots for one in shown})
+    after = (
+        f"after {counts[0]:,} {unit(result, counts[0])}"
+        if len(counts) == 1
+        else f"each after its own number of {unit(result)}, {listed([f'{n:,}' for n in counts])}: "
+        "some show more than others"
+    )
+    return (
+        f"Every release shows the same people and is attacked in the same ways, {after}. Right is "
+        "how often the strongest of these attacks names the right person, among those of whom "
+        "both sides saw something; ceiling, if there is one, what no attacker exceeds. A "
+        "release is useful if much of what it shows is real, if token frequencies are near the "
+        "true ones, and if little is withheld."
+    )
+
+
+def _cannot(result: Result) -> list[str]:
+    return [f"{one.release} was left out: {one.cannot}." for one in result.releases if one.cannot]
+
+
+def _refused(shown: Sequence[Compared]) -> list[str]:
+    """Attacks that some releases were spared, which flatters these."""
+    spared: dict[str, list[str]] = {}
+    for one in shown:
+        for refusal in one.refused:
+            spared.setdefault(refusal.attack, []).append(one.release)
+    return [
+        f"{attack} does not apply to {listed(releases)}, so {_flattered(len(releases))}."
+        for attack, releases in spared.items()
+    ]
+
+
+def _flattered(releases: int) -> str:
+    if releases == 1:
+        return "that release may look safer than it is"
+    return "these releases may look safer than they are"
+
+
+def _extremes(shown: Sequence[Compared]) -> str:
+    """From the riskiest to the least risky."""
+    found = [(risk, one.release) for one in shown if (risk := strongest(one)) is not None]
+    if not found:
+        return "No attack applies to any of these releases."
+    ordered = sorted(found, key=lambda pair: -pair[0].value)
+    (most, first), (least, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"With {first} the right person is named in {share(most)} of cases."
+    return (
+        f"The right person is named in {share(most)} of cases with {first}, and in {share(least)} "
+        f"with {last}."
+    )
+
+
+def _useful(shown: Sequence[Compared]) -> str:
+    """Where token frequencies are nearest, and where farthest off."""
+    found = [(one.variation, one.release) for one in shown if one.variation is not None]
+    if not found:
+        return "None of these releases shows tokens that people have."
+    ordered = sorted(found, key=lambda pair: pair[0].value)
+    (near, first), (far, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"Token frequencies are off by {share(near)} with {first}."
+    return (
+        f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
+    )
+
+
+def _row(place: int, one: Compared) -> Row:
+    risk, ceiling = strongest(one), one.ceiling
+    cells: dict[str, Any] = {"release": one.release, "place": place, "slots": one.slots}
+    cells |= {"attack": None if risk is None else risk.attack, **figure_cells(risk)}
+    cells |= {
+        "not_assessed": None if risk is None else risk.not_assessed,
+        "targets": None if risk is None else risk.targets + risk.not_assessed,
+        "ceiling": None if ceiling is None else ceiling.high,
+        "ceiling_name": None if ceiling is None else ceiling.name,
+    }
+    for use in USES:
+        cells |= figure_cells(getattr(one, use), f"{use}_")
+    return cells
+
+
+def _risk_columns(result: Result, level: str) -> tuple[Column, ...]:
+    return (
+        words_column("Release", "release"),
+        count_column(unit(result).capitalize(), "slots"),
+        Column("Strongest attack", lambda row: str(row["attack"] or NOTHING), "attack",
+               number=False),
+        *share_columns("Right", level),
+        Column("Not assessed", _not_assessed, "not_assessed"),
+        Column("Ceiling", _ceiling, "ceiling"),
+    )  # fmt: skip
+
+
+def _not_assessed(row: Row) -> str:
+    missed, of = row["not_assessed"], row["targets"]
+    return NOTHING if missed is None else f"{missed:,} of {of:,}"
+
+
+def _ceiling(row: Row) -> str:
+    return "none" if row["ceiling"] is None else at_most(float(row["ceiling"]))
+
+
+def _has_point(row: Row) -> bool:
+    return row["variation_value"] is not None and row["value"] is not None
+
+
+def _letter(row: Row) -> str:
+    """Stands for a release: A to Z, then numbers."""
+    place = int(row["place"] or 0)
+    return ascii_uppercase[place] if place < len(ascii_uppercase) else str(place + 1)
+
+
+def _drawn(result: Result) -> Callable[[Sequence[Row], Look], Any]:
+    return lambda rows, look: _draw(rows, look, result.attacks)
+
+
+def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+    """Risk upwards, utility to the right: the lower right corner is best.
+
+    A letter names the release; colour and shape are those of the attack that was strongest.
+    """
+    data = [
+        {
+            **row,
+            "kept": 1 - float(row["variation_value"] or 0),
+            "least": 1 - float(row["variation_high"] or 0),
+            "most": 1 - float(row["variation_low"] or 0),
+            "said": share_with_interval(span(row)),
+            "off": share_with_interval(span(row, "variation_")),
+            "letter": f"{_letter(row)} {row['release']}" if look.legend else _letter(row),
+        }
+        for row in rows
+        if _has_point(row)
+    ]
+    style = by_attack(attacks, look, {str(row["attack"]) for row in data})
+    colour, shape = style["color"], style["shape"]
+    across = settings(title="token frequencies kept", labelExpr=PERCENT, tickCount=5, grid=False)
+    up = settings(title="share correctly identified", labelExpr=PERCENT, tickCount=5)
+    x, y = of("kept:Q", axis=across), of("value:Q", axis=up)
+    base = chart(data)
+    return layer(
+        base.mark("rule", strokeWidth=1, opacity=0.5).encode(
+            x=of("least:Q", axis=across), x2="most:Q", y=y, color=colour
+        ),
+        base.mark("rule", strokeWidth=1, opacity=0.5).encode(
+            x=x, y=of("low:Q", axis=up), y2="high:Q", color=colour
+        ),
+        base.mark("point", filled=True, size=90, opacity=1).encode(
+            x=x, y=y, color=colour, shape=shape,
+            tooltip=[
+                of("release:N"),
+                of("attack:N", title="strongest attack"),
+                of("said:N", title="right"),
+                of("off:N", title="frequencies off by"),
+            ],
+        ),
+        *(
+            chart(some)
+            .mark("text", dx=away, dy=-9, align=align, color=look.ink)
+            .encode(x=x, y=y, text="letter:N")
+            for align, away, some in _aligned(data)
+        ),
+    ).properties(height=300)  # fmt: skip
+
+
+def _aligned(data: Sequence[Row]) -> list[tuple[str, int, list[Row]]]:
+    """Names of releases stand on the side of their mark where there is more room."""
+    left = [row for row in data if float(row["kept"] or 0) <= 0.5]  # noqa: PLR2004  the middle
+    right = [row for row in data if row not in left]
+    sides = (("left", 9, left), ("right", -9, right))
+    return [(align, away, some) for align, away, some in sides if some]

@@ -1,0 +1,158 @@
+"""All chapters, step by step, in a folder."""
+
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from reidrisk.core.checks import real_number
+from reidrisk.core.files import existing_file, keep_inputs, made_folder, sha256_of, written_whole
+from reidrisk.core.locks import locked
+from reidrisk.errors import InvalidInput
+from reidrisk.reproduction import chapters
+from reidrisk.reproduction.budget import GUESTS
+from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.record import PAGE, RECORD, Part, Reproduction
+from reidrisk.reproduction.steps import Kept
+from reidrisk.study.folder import Watcher
+from reidrisk.study.versions import versions
+
+SIZES = {
+    "laptop": {"users": 100_000, "targets": 10_000, "seconds": 0.0},
+    "full": {"users": 10_000_000, "targets": 10_000, "seconds": 300.0},
+}
+"""What a scale is, unless something else is asked for."""
+
+
+def scaled(
+    name: str = "laptop",
+    *,
+    seconds: float | None = None,
+    files: Mapping[str, str | Path] | None = None,
+    seed: int = 1,
+) -> Scale:
+    """A scale by its name.
+
+    Args:
+        name: "laptop" or "full".
+        seconds: Processor time for everything that is learned, in all; that of the scale if None.
+        files: Data that cannot be shipped, by name, such as `{"plays": "train_triplets.txt"}`.
+        seed: Of everything that is drawn.
+
+    Raises:
+        InvalidInput: There is no such scale or file.
+    """
+    if name not in SIZES:
+        raise InvalidInput(f"scale is one of {', '.join(SIZES)}; got {name!r}")
+    size: dict[str, Any] = dict(SIZES[name])
+    if seconds is not None:
+        size["seconds"] = real_number("seconds", seconds, least=0)
+    given = {name: existing_file(path) for name, path in (files or {}).items()}
+    return Scale(name, **size, files=given, seed=seed)  # type: ignore[arg-type]
+
+
+def run(
+    folder: str | Path,
+    scale: Scale | str = "laptop",
+    *,
+    fresh: bool = False,
+    watch: Watcher | None = None,
+    only: Iterable[Any] | None = None,
+) -> Reproduction:
+    """Reproduce what was published, or go on with a run that was stopped.
+
+    Every step is kept in the folder as soon as it is done; a finished reproduction is found, and
+    nothing is computed again. The same scale, files and versions give the same bytes, but for what
+    is learned in a given time.
+
+    Args:
+        folder: Made if it is not there; `reproduction.json` is in it in the end.
+        scale: "laptop", "full", or what `scaled` gives.
+        fresh: Forget what the folder holds of another reproduction, or of this one.
+        watch: Called before each step.
+        only: These chapters, instead of all: modules with `TITLE`, `SOURCE` and `steps`.
+
+    Raises:
+        InvalidInput: The folder holds another reproduction or something else, or another process
+            works there.
+
+    Example:
+        >>> from reidrisk.reproduction.chapters import alvim
+        >>> rr.reproduction.run("alvim/", only=[alvim]).marks["reproduced"]
+        3
+    """
+    size = scaled(scale) if isinstance(scale, str) else scale
+    inputs = {name: sha256_of(path) for name, path in sorted(size.files.items())}
+    outputs = [Path(folder) / name for name in (RECORD, PAGE)]
+    keep_inputs(outputs, size.files.values())
+    kept = Kept(Path(folder), _described(size, inputs))
+    modules = tuple(chapters.CHAPTERS if only is None else only)
+    steps = [(module, step) for module in modules for step in module.steps(size)]
+    if not fresh:
+        kept.check()
+    with locked(made_folder(folder)) as lock:
+        if fresh:
+            kept.clear()
+        kept.check()
+        kept.sweep_up()
+        found: dict[Any, list[Row]] = {module: [] for module in modules}
+        for place, (module, step) in enumerate(steps):
+            kept.still_there(lock)
+            name = f"{_name(module)}: {step.name}"
+            rows = kept.find(name)
+            if watch is not None:
+                watch(name, place, len(steps), found=rows is not None)
+            if rows is None:
+                rows = _checked(step, name)
+                kept.still_there(lock)
+                rows = kept.store(name, rows)
+            found[module] += rows
+        result = Reproduction(
+            scale=size.name,
+            users=size.users,
+            targets=size.targets,
+            seconds=size.seconds,
+            seed=size.seed,
+            inputs=inputs,
+            versions=dict(kept.ran_with),
+            chapters=tuple(
+                Part(_name(module), module.TITLE, module.SOURCE, tuple(rows))
+                for module, rows in found.items()
+            ),
+        )
+        _write(kept.folder / RECORD, result.to_json())
+    return result
+
+
+def _checked(step: Step, name: str) -> tuple[Row, ...]:
+    """What a step gives; every row says why it is marked so."""
+    rows = tuple(step.run())
+    for row in rows:
+        if not (row.why and row.where and row.what and row.published):
+            raise ValueError(f"{name}: a row says not what, where, why, or what was published")
+    return rows
+
+
+def _write(file: Path, text: str) -> None:
+    """Write a file, unless it says this already."""
+    if not (file.is_file() and file.read_bytes() == text.encode()):
+        with written_whole(file) as (part,):
+            part.write_text(text, encoding="utf-8")
+
+
+def _described(scale: Scale, inputs: dict[str, str]) -> dict[str, Any]:
+    """What decides the figures."""
+    return {
+        "version": version("reidrisk"),
+        "scale": scale.name,
+        "users": scale.users,
+        "targets": scale.targets,
+        "seconds": scale.seconds,
+        "seed": scale.seed,
+        "inputs": inputs,
+        "torch": versions(GUESTS).get("torch", ""),
+    }
+
+
+def _name(module: Any) -> str:
+    return str(module.__name__).rpartition(".")[2]

@@ -1,0 +1,148 @@
+"""The best that any attacker with this knowledge can do, under a model.  Paper: section 4."""
+
+import math
+import operator
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.attacks.protocol import View
+from reidrisk.core.mapreduce import Blocks, over_rows, unit
+from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import Kind, Rows, smallest_type
+from reidrisk.engines import LocalEngine
+from reidrisk.estimates import Estimate
+from reidrisk.risk._posterior import believed, check_likelihood
+from reidrisk.risk.eligibility import among, assessable
+from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
+from reidrisk.risk.subset_rows import Traced
+from reidrisk.scores import GRID, Distribution, normalised
+
+MOST_OUTCOMES = 250_000
+
+Counts: TypeAlias = NDArray[np.int64]
+Distinct: TypeAlias = tuple[Counts, Counts, Counts]
+
+
+def optimum(
+    seen: Observations,
+    model: Subject,
+    *,
+    view: View | None = None,
+    slots: int | None = None,
+    engine: Engine | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """How often the best attacker is right who knows the known rows, if the model is true.
+
+    This is `sum_o max_i E[P[i,o] given W] / n`, W the known rows. Where the outcomes o can be gone
+    through (one or two slots of a few hundred tokens, and gaps where the model has chances for
+    them), it is exact. Beyond, outcomes are drawn from the model, each for the user of one target;
+    the mean of the posterior of the best guess is unbiased. Models that cannot be drawn from
+    (scores of others that are no `Distribution`) take the targets' own rows, which is the same if
+    the model is true.
+
+    It is a ceiling only within the model: an attacker who knows more of the population may exceed
+    it. `posterior(...).claims` tells whether the model fits.
+
+    Args:
+        seen: Known rows, and targets drawn at random from their users.
+        model: An attack whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> print(rr.optimum(seen, rr.WeightedHamming(api)))
+        2.4936% [2.4936%, 2.4936%] (100%, n=1,600)
+    """
+    check_likelihood(attack_of(model))
+    length = one_length(seen, slots)
+    engine = LocalEngine() if engine is None else engine
+    score, short = normalised(fitted(model, seen, view).score), seen.prefix(length)
+    # As for attacks: targets of whom one side saw nothing are in no figure.
+    short = among(short, Traced.of(short.known), assessable(short))
+    if isinstance(score, Distribution):
+        outcomes = (seen.tokens + score.gaps) ** length
+        if outcomes <= MOST_OUTCOMES:
+            value = _by_enumeration(short, score, engine)
+            return Estimate(value, value, value, 1.0, outcomes, "exact, all outcomes")
+        short = _drawn(short, score)
+    found = believed(attack_of(model).name, short, score, engine, level)
+    return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
+
+
+def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> float:
+    """The sum over all outcomes but the one that shows nothing, as a share of these."""
+    symbols = seen.tokens + score.gaps
+    outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T
+    shown = np.where(outcomes == seen.tokens, MISSING, outcomes)
+    shown = shown[(shown != MISSING).any(axis=1)]
+    known, count = _different(seen)
+    nobody = np.zeros(len(shown), np.int64)
+    everything = Observations(known, shown, nobody, tokens=seen.tokens)
+    best = engine.search(everything, score).best
+    targets = float(seen.users)
+    if score.gaps:
+        targets -= _showing_nothing(known, count, score)
+    return math.fsum(np.exp(best / GRID)) / targets
+
+
+def _drawn(seen: Observations, score: Distribution) -> Observations:
+    """What the model says the targets' users might have shown."""
+    shown = score.sample(seen.true_rows, seed=0)
+    return seen.changed(anonymous=shown.astype(smallest_type(seen.tokens)))
+
+
+def _different(seen: Observations) -> tuple[Rows, Counts | None]:
+    """The known rows, single tokens each once, and how many users have each; None if one has."""
+    if seen.known.kind is not Kind.TOKENS:
+        return seen.known, None
+    units = (seen.tokens + 1) ** np.arange(seen.slots)
+    _, first, count = over_rows(seen.known, partial(_distinct, units=units), _distinct_of_both)
+    return seen.known.select(first), count
+
+
+def _distinct(blocks: Blocks, *, units: Counts) -> Distinct:
+    """The different rows of some by a number, the first of each, and how many there are."""
+    found = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    for start, rows in blocks:
+        codes = (rows.astype(np.int64) - MISSING) @ units
+        different, first, count = np.unique(codes, return_index=True, return_counts=True)
+        found = _distinct_of_both(found, (different, first + start, count))
+    return found
+
+
+def _distinct_of_both(some: Distinct, others: Distinct) -> Distinct:
+    codes, firsts, counts = (np.concatenate(both) for both in zip(some, others, strict=True))
+    different, place = np.unique(codes, return_inverse=True)
+    first = np.full(len(different), np.iinfo(np.int64).max)
+    count = np.zeros(len(different), np.int64)
+    np.minimum.at(first, place, firsts)
+    np.add.at(count, place, counts)
+    return different, first, count
+
+
+def _showing_nothing(known: Rows, count: Counts | None, score: Distribution) -> float:
+    """How many users would show nothing in any slot, in expectation."""
+    parts = over_rows(
+        known, partial(_nothing, count=count, score=score), operator.or_, step=unit(known.users)
+    )
+    return float(sum(parts[start] for start in sorted(parts)))
+
+
+def _nothing(blocks: Blocks, *, count: Counts | None, score: Distribution) -> dict[int, float]:
+    parts = {}
+    for start, rows in blocks:
+        chances = np.exp(score.of(rows, np.full(rows.shape[1], MISSING)) / GRID)
+        users = np.ones(len(rows)) if count is None else count[start : start + len(rows)]
+        parts[start] = float(users @ chances)
+    return parts

@@ -1,0 +1,174 @@
+"""How sure the attacker is, and whether it may be."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from reidrisk import engines
+from reidrisk.attacks.protocol import Attack, View
+from reidrisk.core.matches import Matches
+from reidrisk.core.observations import Observations
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import (
+    Claims,
+    Estimate,
+    Selective,
+    claims,
+    mean_of_credits,
+    mean_of_numbers,
+    selective,
+)
+from reidrisk.risk.eligibility import assessable
+from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.fitting import Subject, attack_of, fitted
+from reidrisk.scores import GRID, Score, normalised
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """For each target what the attacker holds of its best guess, and what became of it.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        users: How many it chooses among.
+        claimed: The attacker's posterior probability that the user it names is right, by Bayes'
+            rule over all users.
+        credits: The chance that it is right, known to us.
+        not_assessed: Targets of whom one side saw nothing; they are left out.
+        level: Chance with which an interval holds the truth.
+        matches: What a search under the model found of all targets, also those who are left out.
+        evidence: What the search divides by, in nats, of all targets.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> belief = rr.posterior(seen, rr.WeightedHamming(api))
+        >>> print(belief.risk)
+        2.4641% [1.4443%, 3.8475%] (95%, n=1,000)
+        >>> round(float(belief.claimed.mean()), 3), belief.claims.fits
+        (0.029, True)
+    """
+
+    attack: str
+    slots: int
+    users: int
+    claimed: Floats
+    credits: Floats
+    not_assessed: int
+    level: float
+    matches: Matches = field(repr=False)
+    evidence: Floats = field(repr=False)
+
+    @cached_property
+    def risk(self) -> Estimate:
+        """How often the right user is named."""
+        return mean_of_credits(self.credits, level=self.level)
+
+    @cached_property
+    def mean_claim(self) -> Estimate:
+        """How often the attacker expects to be right.
+
+        If the model is true this is also how often it is, and how often anyone could be who knows
+        as much: see `optimum`.
+        """
+        return mean_of_numbers(self.claimed, level=self.level)
+
+    @cached_property
+    def claims(self) -> Claims:
+        """Claimed confidence against share right: does the model fit?"""
+        return claims(self.claimed, self.credits, level=self.level)
+
+    @cached_property
+    def selective(self) -> tuple[Selective, ...]:
+        """What share of people is named by someone who names them only when sure."""
+        return selective(self.claimed, self.credits, level=self.level)
+
+
+def posterior(
+    seen: Observations,
+    attack: Subject,
+    *,
+    view: View | None = None,
+    slots: int | None = None,
+    matches: Matches | None = None,
+    engine: Engine | None = None,
+    level: float = 0.95,
+) -> Posterior:
+    """Let the attacker say how sure it is of each guess.
+
+    Claims and guesses are those of the model that the score stands for: simplified weights, which
+    do not quite sum to one, are divided by their sums, as for `optimum`.
+
+    Args:
+        seen: Who is compared with whom.
+        attack: One whose score is a likelihood.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        matches: What a search with this attack found after as many slots, if there was one: it is
+            not made again where the score is its own model.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> belief = rr.posterior(seen, rr.TypeAware(api, people.interests))
+        >>> round(float(belief.claimed.max()), 3), belief.claims.fits
+        (0.155, True)
+    """
+    check_likelihood(attack_of(attack))
+    length = one_length(seen, slots)
+    engine = engines.LocalEngine() if engine is None else engine
+    name, score = attack_of(attack).name, fitted(attack, seen, view).score
+    model = normalised(score)
+    again = matches if model is score else None
+    return believed(name, seen.prefix(length), model, engine, level, again)
+
+
+def check_likelihood(attack: Attack) -> None:
+    """Refuse an attack that cannot say how sure it is."""
+    if not attack.likelihood:
+        raise InvalidInput(
+            f"{attack.name} rates users without saying how likely they are, so it cannot say how "
+            "sure it is; use an attack that is a likelihood, such as WeightedHamming"
+        )
+
+
+def believed(
+    name: str,
+    seen: Observations,
+    score: Score,
+    engine: Engine,
+    level: float,
+    matches: Matches | None = None,
+) -> Posterior:
+    """What a fitted attacker holds of its best guess for each target."""
+    assessed = assessable(seen)
+    claimed, found, evidence = beliefs(seen, score, engine, matches)
+    return Posterior(
+        name,
+        seen.slots,
+        seen.users,
+        claimed[assessed],
+        found.credit[assessed],
+        int((~assessed).sum()),
+        level,
+        found,
+        evidence,
+    )
+
+
+def beliefs(
+    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+) -> tuple[Floats, Matches, Floats]:
+    """For each target the posterior of the best guess, by Bayes' rule over all known rows.
+
+    With what was searched and summed for it.
+    """
+    found = engine.search(seen, score) if matches is None else matches
+    evidence = engine.evidence(seen, score)
+    return np.minimum(np.exp(found.best / GRID - evidence), 1.0), found, evidence

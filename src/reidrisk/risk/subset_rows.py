@@ -1,0 +1,221 @@
+"""Users of whom something is known, and the known rows of these alone.
+
+Nobody else is the user of a target that is assessed, so some figures choose among these only. Who
+is left out is held as a bit for each user, and only where somebody is; the rows stay where they
+are, and a pass over them skips the others.
+"""
+
+import operator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.mapreduce import (
+    ROWS_AT_A_TIME,
+    Blocks,
+    Elsewhere,
+    Merge,
+    Report,
+    Result,
+    Work,
+    over_rows,
+    unit,
+)
+from reidrisk.core.observations import MISSING
+from reidrisk.core.rows import Kind, Rows, Tokens, read_only
+
+Mask = NDArray[np.bool_]
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Traced:
+    """Users of whom something is known.
+
+    Attributes:
+        everybody: How many users there are.
+        bits: For each unit of rows in which somebody is left out, by its first row: a bit for each
+            user, 1 for those who are in.
+    """
+
+    everybody: int
+    bits: Mapping[int, NDArray[np.uint8]]
+
+    @classmethod
+    def of(cls, known: Rows) -> Self:
+        """In one pass over the known rows, unless they are known to be complete."""
+        if known.complete:
+            return cls(known.users, {})
+        found = over_rows(known, _bits, operator.or_, step=unit(known.users))
+        return cls(known.users, dict(sorted(found.items())))
+
+    @property
+    def are_all(self) -> bool:
+        """Whether nobody is left out."""
+        return not self.bits
+
+    @property
+    def users(self) -> int:
+        """How many they are."""
+        return int(self._before[-1])
+
+    @property
+    def mask(self) -> Mask:
+        """Who of all users is in: for few users."""
+        return np.concatenate([self.in_unit(start) for start in self._starts])
+
+    def in_unit(self, start: int) -> Mask:
+        """Who is in, of the unit of rows that begins here."""
+        size = min(self._unit, self.everybody - start)
+        if start not in self.bits:
+            return np.ones(size, np.bool_)
+        return np.unpackbits(self.bits[start], count=size).view(np.bool_)
+
+    def before(self, start: int) -> int:
+        """How many of them are before a unit of rows."""
+        return int(self._before[start // self._unit])
+
+    def numbers(self, rows: Places) -> Places:
+        """Which of them users are, by their rows among all; they are all in."""
+        units, place = np.divmod(rows, self._unit)
+        numbers = np.empty_like(rows)
+        for one in np.unique(units):
+            here = units == one
+            inside = np.cumsum(self.in_unit(int(one) * self._unit)) - 1
+            numbers[here] = self._before[one] + inside[place[here]]
+        return numbers
+
+    def rows(self, numbers: Places) -> Places:
+        """Rows among all, of some of them by their numbers."""
+        units = np.searchsorted(self._before, numbers, side="right") - 1
+        rows = np.empty_like(numbers)
+        for one in np.unique(units):
+            here = units == one
+            inside = np.flatnonzero(self.in_unit(int(one) * self._unit))
+            rows[here] = one * self._unit + inside[numbers[here] - self._before[one]]
+        return rows
+
+    @property
+    def _unit(self) -> int:
+        return unit(self.everybody)
+
+    @property
+    def _starts(self) -> range:
+        return range(0, self.everybody, self._unit)
+
+    @cached_property
+    def _before(self) -> Places:
+        counts = [int(self.in_unit(start).sum()) for start in self._starts]
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class TracedRows:
+    """The rows of users of whom something is known, numbered anew; a pass goes to all rows.
+
+    Args:
+        rows: All of them.
+        traced: Who is in.
+    """
+
+    inner: Rows
+    traced: Traced
+
+    def __len__(self) -> int:
+        return self.users
+
+    @property
+    def users(self) -> int:
+        """Number of rows."""
+        return self.traced.users
+
+    @property
+    def kind(self) -> Kind:
+        """What a row holds."""
+        return self.inner.kind
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return self.inner.slots
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+        return self.inner.set_size
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.inner.tokens
+
+    @property
+    def complete(self) -> bool:
+        """Whether no row has a gap, of all."""
+        return self.inner.complete
+
+    def prefix(self, slots: int) -> Self:
+        """The same users after their first `slots` slots."""
+        return replace(self, inner=self.inner.prefix(slots))
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Some of the users, neighbours: as rows in memory."""
+        return self.select(np.arange(start, stop))
+
+    def block(self, start: int, stop: int) -> Tokens:
+        """Rows as a contiguous read-only array of the smallest type."""
+        return read_only(np.ascontiguousarray(self.take(np.arange(start, stop))))
+
+    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+        """Some rows by their numbers, in this order, as an array."""
+        return self.inner.take(self.traced.rows(np.asarray(rows, np.int64)))
+
+    def select(self, rows: NDArray[np.integer[Any]]) -> Rows:
+        """Some users by their numbers, in this order, as rows in memory."""
+        return self.inner.select(self.traced.rows(np.asarray(rows, np.int64)))
+
+    def over(
+        self,
+        work: Work[Result],
+        merge: Merge[Result],
+        *,
+        step: int | None = None,
+        most: int = ROWS_AT_A_TIME,
+        report: Report | None = None,
+    ) -> Result:
+        """Let `work` see the rows of all units without those that are left out.
+
+        A step is cut from all rows, so some blocks have fewer: it is the same cut everywhere.
+        """
+        size = unit(self.inner.users)
+        cut = partial(_work, work=work, traced=self.traced, size=min(step or max(most, 1), size))
+        if isinstance(self.inner, Elsewhere):
+            return self.inner.over(cut, merge, step=size, report=report)  # type: ignore[no-any-return]
+        return over_rows(self.inner, cut, merge, step=size)
+
+
+def _bits(blocks: Blocks) -> dict[int, NDArray[np.uint8]]:
+    """A bit for each row of which something is known, where there are others."""
+    masks = (
+        (start, (rows != MISSING).reshape(len(rows), -1).any(axis=1)) for start, rows in blocks
+    )
+    return {start: np.packbits(mask) for start, mask in masks if not mask.all()}
+
+
+def _work(blocks: Blocks, *, work: Work[Result], traced: Traced, size: int) -> Result:
+    return work(_without_others(blocks, traced, size))
+
+
+def _without_others(blocks: Blocks, traced: Traced, size: int) -> Iterator[tuple[int, Tokens]]:
+    """The rows of units without those that are left out, cut into blocks."""
+    for start, rows in blocks:
+        mask, number = traced.in_unit(start), traced.before(start)
+        for at in range(0, len(rows), size):
+            some = rows[at : at + size][mask[at : at + size]]
+            if len(some):
+                yield number, np.ascontiguousarray(some)
+            number += len(some)

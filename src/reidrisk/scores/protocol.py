@@ -1,0 +1,207 @@
+"""What every score is: a gain for each pair of a known and an anonymous row.
+
+Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
+ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums
+are exact in any order: rows that match in the same way have equal scores, always and everywhere.
+Decision 0002 says why.
+
+A gap, a slot in which nothing came, adds nothing unless a score says what it is worth. Arrays hold
+it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 0022.
+"""
+
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Kind, Rows
+from reidrisk.errors import InvalidInput
+
+GRID = 2**40
+
+# Sums of whole numbers stay below 2**62, so that differences of two sums do not overflow either.
+_LARGEST_SUM = 2**62
+
+Gains: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
+
+
+class Score(Protocol):
+    """What every engine needs of a score.
+
+    Example:
+        >>> class Same:
+        ...     def check(self, observations):
+        ...         pass
+        ...     def of(self, known, shown):
+        ...         return (known == shown).all(axis=-1).astype(np.int64)
+        >>> seen = rr.Observations([[3, 1], [0, 1], [2, 2]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.LocalEngine().search(seen, Same()).credit.tolist()
+        [1.0]
+    """
+
+    def check(self, observations: Observations) -> None:
+        """Refuse observations that this score cannot rate."""
+
+    def of(self, known: Tokens, shown: Tokens) -> Gains:
+        """Scores of known rows for the anonymous row beside each, or for one row."""
+
+
+@runtime_checkable
+class Distribution(Score, Protocol):
+    """A score that stands for a distribution of what is shown, given what is known.
+
+    Example:
+        >>> isinstance(rr.TokenWeights(np.ones(4)), rr.scores.Distribution)
+        True
+        >>> isinstance(rr.OverlapWeights(np.ones(4)), rr.scores.Distribution)
+        False
+    """
+
+    @property
+    def gaps(self) -> bool:
+        """Whether a gap is one of the outcomes of a slot; if not, nothing shown says nothing."""
+
+    def normalised(self) -> "Distribution":
+        """The same score as the logarithm of that distribution: over all outcomes it sums to 1.
+
+        Simplified weights and assumed pairs do not quite; they are divided by their sums. So is an
+        empty known slot: where its gains are 0, any token is as likely as any other.
+        """
+
+    def sample(self, known: Tokens, *, seed: int) -> Tokens:
+        """What the distribution may show beside each of these known rows."""
+
+
+@runtime_checkable
+class OfAnyone(Distribution, Protocol):
+    """A distribution that also says how likely rows are of which nobody knows whose they are.
+
+    Example:
+        >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
+        >>> joint = single[:, :, None] * single[:, None, :]
+        >>> isinstance(rr.TypeMixture([0.5, 0.5], single, joint), rr.scores.OfAnyone)
+        True
+    """
+
+    def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
+        """Logarithm of the chance that a member of the population shows each of these rows.
+
+        Args:
+            known: Members of the population, as far as the score does not know it itself.
+            shown: Rows that were shown.
+        """
+
+
+def normalised(score: Score) -> Score:
+    """The model that a score stands for; the score itself if it does not say.
+
+    Example:
+        >>> model = rr.scores.normalised(rr.TokenWeights(np.log([3.0, 3.0])))
+        >>> np.exp(model.of(np.array([[0]]), np.array([0])) / rr.scores.GRID).round(3).tolist()
+        [0.75]
+    """
+    return score.normalised() if isinstance(score, Distribution) else score
+
+
+def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains:
+    """Round weights to whole multiples of 2**-40, once."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim not in dimensions or values.size == 0:
+        raise InvalidInput(f"{name} has shape {values.shape}, but needs one gain per token")
+    if not np.isfinite(values).all():
+        place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
+        raise InvalidInput(
+            f"{name}{list(place)} is {values[place]}: a gain is a finite number; "
+            "a token that can never be shown needs no gain, write 0"
+        )
+    if np.abs(values).max() >= _LARGEST_SUM / GRID:
+        raise InvalidInput(
+            f"{name} reaches {np.abs(values).max():g}; gains stay below {_LARGEST_SUM // GRID:,}. "
+            "Divide all gains by the same number: it changes no ranking"
+        )
+    return frozen(np.asarray(np.rint(values * GRID), dtype=np.int64))
+
+
+def frozen(array: NDArray[Any]) -> NDArray[Any]:
+    """The array, from now on read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
+    """The gains of each slot, whether they were given for each or once for all.
+
+    Example:
+        >>> rr.scores.by_slot(np.array([[1.0, 2.0]]), 3).tolist()
+        [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]
+    """
+    return np.broadcast_to(gain, (slots, *gain.shape[1:])) if len(gain) == 1 else gain[:slots]
+
+
+def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
+    """Refuse rows of another kind than a score takes.
+
+    Example:
+        >>> from reidrisk.core.rows import Kind
+        >>> seen = rr.Observations([[3, 1], [0, 1]], [[0, 1]], truth=[1], tokens=4)
+        >>> rr.scores.check_kind("my score", seen, Kind.TOKENS)
+        >>> try:
+        ...     rr.scores.check_kind("my score", seen, Kind.BAGS)
+        ... except rr.InvalidInput as problem:
+        ...     print(str(problem).split(":")[0])
+        known holds one token for each slot; my score rates a bag of tokens, without slots
+    """
+    if observations.known.kind not in kinds:
+        takes = " or ".join(kind.value for kind in kinds)
+        raise InvalidInput(
+            f"known holds {observations.known.kind.value}; {name} rates {takes}: use an attack for "
+            "rows of that kind, or give it rows of this one"
+        )
+
+
+def check_shape(slots: int, tokens: int, observations: Observations) -> None:
+    """Refuse another alphabet, and more slots than there are gains for."""
+    if tokens != observations.tokens or 1 < slots < observations.slots:
+        raise InvalidInput(
+            f"the score has gains for {slots} slots and {tokens} tokens, the observations have "
+            f"{observations.slots} slots and {observations.tokens} tokens"
+        )
+
+
+def check_sum(gains: Gains, slots: int) -> None:
+    """Refuse gains whose sums leave the grid."""
+    largest = max(int(gains.max()), -int(gains.min()))
+    if largest * slots >= _LARGEST_SUM:
+        raise InvalidInput(
+            f"gains of up to {largest / GRID:g} in {slots} slots sum to more than "
+            f"{_LARGEST_SUM // GRID:,}, the largest exact score. Divide all gains by the same "
+            "number: it changes no ranking"
+        )
+
+
+def log_sum(nats: Floats, axis: int) -> Floats:
+    """Logarithm of the sum of exp along an axis, however small the terms."""
+    peak = np.expand_dims(nats.max(axis=axis), axis)
+    return np.asarray(peak.squeeze(axis) + np.log(np.exp(nats - peak).sum(axis=axis)))
+
+
+def coins(rows: int, count: int, seed: int) -> Floats:
+    """The chances that decide what is drawn, rows x count."""
+    return uniforms(
+        seed=seed, purpose="scores/drawn from a model", users=np.arange(rows), count=count
+    )
+
+
+def choose(chances: Floats, coins: Floats) -> NDArray[np.int64]:
+    """For each row of chances, in any scale, the place that a coin falls on."""
+    total = np.cumsum(chances, axis=1)
+    places = (total <= coins[:, None] * total[:, -1:]).sum(axis=1)
+    return np.asarray(np.minimum(places, chances.shape[1] - 1))
+
+
+def as_tokens(symbols: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
+    """Symbols as tokens: the one behind the last token is the gap."""
+    return np.where(symbols == tokens, MISSING, symbols)

@@ -1,0 +1,150 @@
+"""Releases side by side: how risky and how useful each is, on the same people."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from reidrisk.core.observations import Observations
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Bound as Found
+from reidrisk.releases import AnyRelease, utility
+from reidrisk.risk._measure import measured
+from reidrisk.risk.bounds import BOUNDS, bounds_in
+from reidrisk.study.analyses.bounds import FULL, setting_of
+from reidrisk.study.analyses.protocol import Part, Step, need_people
+from reidrisk.study.analyses.risks import risk_of
+from reidrisk.study.context import Scene, Source, shown_by
+from reidrisk.study.release_syntax import words_of
+from reidrisk.study.result import Bound, Compared, Refusal, Risk, Setting
+
+if TYPE_CHECKING:
+    from reidrisk.risk import Fitted
+    from reidrisk.study.study import Study
+
+
+def check(study: "Study", source: Source | None) -> None:
+    """People, whom each of them can show; each once."""
+    if not study.beside:
+        return
+    need_people(study, source, "beside")
+    words = [words_of(one) for one in _all(study)]
+    for one in words:
+        if words.count(one) > 1:
+            raise InvalidInput(
+                f"the release {one!r} is named twice, or is the study's own; name each once"
+            )
+
+
+def steps(scene: Scene) -> Iterator[Step]:
+    """A step for each release, the study's own first; what was seen is forgotten afterwards."""
+    if scene.study.beside:
+        for place, release in enumerate(_all(scene.study)):
+            run = partial(_compared, scene, release, own=place == 0)
+            yield Step(f"beside-{place}-{release.name}", run)
+
+
+def _all(study: "Study") -> tuple[AnyRelease, ...]:
+    return shown_by(study.release), *study.beside
+
+
+def _compared(scene: Scene, release: AnyRelease, parts: Part, *, own: bool) -> Part:
+    words = words_of(release)
+    setting = {"release": words}
+    other = scene if own else scene.with_release(release, setting)
+    try:
+        other.seen  # noqa: B018  made now, and kept
+    except InvalidInput as wrong:  # these very people cannot be shown so, which is a finding
+        return {"releases": (Compared(words, 0, cannot=str(wrong)),)}
+    if own and scene.study.precision is None:  # with one, the headline alone may need fewer targets
+        risks, refused = _own_risks(parts, other.headline, setting)
+    else:
+        risks, refused = _risks(other, setting)
+    study, shows = scene.study, shown_by(other.shows)
+    useful = utility(shows, other.people, seed=study.seed, level=study.level)
+    found = Compared(
+        release=words,
+        slots=other.headline,
+        risks=risks,
+        refused=refused,
+        ceiling=_ceiling(_own_bounds(parts) if own else _bounds(other), other.headline),
+        real=useful.real,
+        variation=useful.variation,
+        withheld=useful.withheld,
+    )
+    return {"releases": (found,)}
+
+
+def _own_risks(
+    parts: Part, slots: int, setting: Setting
+) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+    """What attacks can do with the study's own release, to which all apply, was found before."""
+    own = [risk for risk in parts["risks"] if not risk.setting and risk.slots == slots]
+    return tuple(replace(risk, setting=setting) for risk in own), ()
+
+
+def _risks(scene: Scene, setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+    """Of the attacks that apply to this release; and those that do not, with the reason."""
+    able: list[Fitted] = []
+    refused = []
+    for attack in scene.study.attacks:
+        try:
+            one = scene.fitted(attack)
+            one.score.check(scene.seen)
+        except InvalidInput as wrong:
+            refused.append(Refusal(attack.name, str(wrong)))
+        else:
+            able.append(one)
+    if not able:
+        return (), tuple(refused)
+    slots, study = scene.headline, scene.study
+    try:
+        found = measured(
+            scene.seen,
+            able,
+            slots=slots,
+            engine=scene.engine,
+            level=study.level,
+            precision=study.precision,
+        )
+    except InvalidInput as wrong:  # nothing is shown of anybody
+        return (), (*refused, *(Refusal(one.attack.name, str(wrong)) for one in able))
+    risks = [
+        risk_of(
+            one.curve.attack,
+            slots,
+            one.curve.users,
+            one.curve[slots],
+            one.curve.not_assessed.get(slots, 0),
+            setting,
+        )
+        for one in found
+    ]
+    return tuple(risks), tuple(refused)
+
+
+def _own_bounds(parts: Part) -> list[Found]:
+    """What bounds attackers of the study's own release was found before."""
+    return [record.bound for record in parts["bounds"] if not record.setting]
+
+
+def _bounds(scene: Scene) -> Iterable[Found]:
+    """What bounds attackers; what takes a search only where the study asks for it of its own."""
+    revealed = _revealed(scene) if scene.study.full_information else None
+    setting = setting_of(scene, revealed=revealed)
+    return bounds_in(setting, [name for name in BOUNDS if name != FULL or revealed is not None])
+
+
+def _revealed(scene: Scene) -> Observations | None:
+    """What a full-information attacker has; None where no secrets give all chances."""
+    try:
+        return scene.revealed
+    except InvalidInput:
+        return None
+
+
+def _ceiling(bounds: Iterable[Found], slots: int) -> Bound | None:
+    """The lowest of the upper bounds that rule something out."""
+    uppers = [one for one in bounds if one.side == "upper" and one.estimate.high < 1]
+    best = min(uppers, key=lambda one: one.estimate.high, default=None)
+    return None if best is None else Bound.of(best, slots)

@@ -1,0 +1,266 @@
+"""Judging a result against limits: the one rule that gate, verdict and sign-off go by.
+
+What counts is the upper end of an interval, so that nothing passes by being vague; and what is
+asked for but not there does not pass.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from reidrisk.core.checks import shown
+from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Estimate
+from reidrisk.study._compare import compare
+from reidrisk.study.result import Bound, Result, Risk
+from reidrisk.study.text.bounds import bounds_of
+from reidrisk.study.text.numbers import percent
+from reidrisk.study.text.strangers import RULES
+from reidrisk.study.text.units import units
+
+Judged = Literal["lower", "upper"]
+"""What attacks did, below which no attacker need stay; or what is proved that none exceeds."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a result is judged by; None is not asked.
+
+    Attributes:
+        max_risk: The most that attacks may be right, or, on the upper side, could ever be.
+        side: Whether attacks are judged or what is proved.
+        worst_tenth: The most that the tenth of users at the highest risk may be named, on average.
+        false_claims: The most strangers of whom an attacker may claim to know them, who means to
+            accuse no more.
+        worse_by: By how much the risk may be higher than that of another result.
+        slots: Only after so many.
+        attack: Only this one.
+    """
+
+    max_risk: float | None = None
+    side: Judged = "lower"
+    worst_tenth: float | None = None
+    false_claims: float | None = None
+    worse_by: float | None = None
+    slots: int | None = None
+    attack: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.side not in get_args(Judged):
+            raise InvalidInput(
+                f"side is {' or '.join(get_args(Judged))}, what attacks did or what is proved; got "
+                f"{shown(self.side)}"
+            )
+
+
+@dataclass(frozen=True)
+class Check:
+    """A figure, and the limit that its upper end must not exceed.
+
+    Attributes:
+        limit_of: Which limit: a field of `Limits`.
+        what: What it is a figure of, in words.
+        limit: The limit.
+        figure: None if what is asked for is not there, which does not pass.
+        attack: Of whom it is; None if of every attacker.
+        slots: After how many.
+    """
+
+    limit_of: str
+    what: str
+    limit: float
+    figure: Estimate | None
+    attack: str | None
+    slots: int
+
+    @property
+    def passed(self) -> bool:
+        """Whether the figure is there and its upper end is not above the limit."""
+        return self.figure is not None and self.figure.high <= self.limit
+
+
+def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple[Check, ...]:
+    """Every figure that limits speak of.
+
+    Args:
+        result: What is judged.
+        limits: By what.
+        before: The result that this one may not be worse than; needed for `worse_by`.
+
+    Raises:
+        InvalidInput: No limit is given, or the result has no figures of the kind that one speaks
+            of: what has nothing to check does not pass.
+    """
+    checks: list[Check] = []
+    if limits.max_risk is not None:
+        ways = {"lower": _attacks, "upper": _proved}
+        checks += ways[limits.side](result, limits, limits.max_risk)
+    if limits.worst_tenth is not None:
+        checks += _single_users(result, limits, limits.worst_tenth)
+    if limits.false_claims is not None:
+        checks += _false_claims(result, limits, limits.false_claims)
+    if limits.worse_by is not None:
+        if before is None:
+            raise InvalidInput("worse_by needs the result that this one may not be worse than")
+        checks += _not_worse(result, limits, limits.worse_by, before)
+    if not checks:
+        raise InvalidInput("no limit is given, so there is nothing to check and nothing passes")
+    return tuple(checks)
+
+
+def judged(
+    result: Result, *, slots: int | None = None, attack: str | None = None
+) -> tuple[Risk, ...]:
+    """Figures of the study itself, perhaps of one number of slots and one attack.
+
+    Sweeps do not count.
+
+    Raises:
+        InvalidInput: There are none: what has nothing to check does not pass.
+    """
+    base = [risk for risk in result.risks if not risk.setting]
+    chosen = tuple(
+        risk for risk in base
+        if slots in {None, risk.slots} and attack in {None, risk.attack}
+    )  # fmt: skip
+    if not chosen:
+        lengths = ", ".join(str(one) for one in sorted({risk.slots for risk in base}))
+        names = ", ".join(sorted({risk.attack for risk in base}))
+        raise InvalidInput(
+            "the gate has nothing to check, so it does not pass; the result has slots "
+            f"{lengths or 'none'} and attacks {names or 'none'}"
+        )
+    return chosen
+
+
+def above(risks: tuple[Risk, ...], limit: float) -> tuple[Risk, ...]:
+    """Those that may be above a limit: the upper end of the interval counts."""
+    return tuple(risk for risk in risks if not risk.high <= limit)
+
+
+def _attacks(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
+    """How often each attack is right."""
+    for risk in judged(result, slots=limits.slots, attack=limits.attack):
+        what = f"{risk.attack} after {units(result, risk.slots)} among {risk.users:,} users"
+        yield Check("max_risk", what, limit, risk.estimate, risk.attack, risk.slots)
+
+
+def _proved(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
+    """The lowest of what is proved, since each bound holds by itself.
+
+    What holds after more slots holds after fewer: nobody has to look at all of them. A bound that
+    an attack surely exceeds rests on something that does not hold, so nothing is proved then.
+    """
+    if limits.attack is not None:
+        raise InvalidInput(
+            "what is proved holds for every attacker, so it cannot be judged for the attack "
+            f"{limits.attack!r} alone; judge attacks, or leave the attack out"
+        )
+    slots = result.slots[-1] if limits.slots is None else limits.slots
+    if slots not in result.slots:
+        judged(result, slots=slots)  # says what there is
+    after = f"after {units(result, slots)}"
+    bounds = [
+        bound for bound in bounds_of(result)
+        if bound.side == "upper" and bound.slots >= slots and bound.fits is not False
+    ]  # fmt: skip
+    if not bounds:
+        what = f"nothing is proved about attackers {after}"
+        yield Check("max_risk", what, limit, None, None, slots)
+        return
+    least = min(bounds, key=lambda bound: bound.high)
+    if beaten := _exceeding(result, least):
+        what = (
+            f"any attacker {after} ({least.name}): {beaten.attack} exceeds this bound, so what it "
+            "assumes does not hold"
+        )
+        yield Check("max_risk", what, limit, None, None, slots)
+        return
+    what = f"any attacker {after} ({least.name})"
+    yield Check("max_risk", what, limit, least.estimate, None, slots)
+
+
+def _exceeding(result: Result, bound: Bound) -> Risk | None:
+    """An attack that surely does what the bound says none can."""
+    risks = [risk for risk in result.risks if not risk.setting and risk.slots <= bound.slots]
+    return next((risk for risk in risks if risk.low > bound.high), None)
+
+
+def _single_users(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
+    """How often those are named who are named most often."""
+    found = [
+        one for one in result.per_user
+        if limits.slots in {None, one.slots} and limits.attack in {None, one.attack}
+    ]  # fmt: skip
+    if not found:
+        raise InvalidInput(
+            "the result says nothing about the worst tenth of users"
+            f"{_chosen(limits)}, so it does not pass; add [per_user] to the study file, which "
+            "repeats the release of single users after the most slots, and run it again"
+        )
+    for one in found:
+        what = f"the worst tenth of users, {one.attack} after {units(result, one.slots)}"
+        yield Check("worst_tenth", what, limit, one.worst_decile, one.attack, one.slots)
+
+
+def _false_claims(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
+    """Of how many strangers an attacker claims to know them, who means to accuse no more.
+
+    Whoever wants can accuse everybody, without any data, so only attackers who try to keep within
+    the limit are judged: those whose threshold was chosen to accuse at most so many.
+    """
+    found = [
+        (one, decision)
+        for one in result.strangers
+        if limits.slots in {None, one.slots} and limits.attack in {None, one.attack}
+        for decision in one.decisions
+        if decision.wanted is not None and decision.wanted <= limit
+    ]
+    if not found:
+        raise InvalidInput(
+            f"the result has no attacker who tries to accuse at most {percent(limit)} of "
+            f"strangers{_chosen(limits)}, so it does not pass; let strangers be a share of users "
+            "in the study file, and run it again, or allow more false claims"
+        )
+    for one, decision in found:
+        what = (
+            f"strangers accused by {one.attack} ({RULES.get(one.rule, one.rule)}), who means to "
+            f"accuse {percent(decision.wanted or 0)}, after {units(result, one.slots)}"
+        )
+        yield Check("false_claims", what, limit, decision.accused, one.attack, one.slots)
+
+
+def _not_worse(result: Result, limits: Limits, limit: float, before: Result) -> Iterator[Check]:
+    """By how much each attack is right more often, after the most slots of the result before.
+
+    An attack that is missing now may be the one that would have been right more often.
+    """
+    slots = before.slots[-1] if limits.slots is None else limits.slots
+    compared = compare(before, result, slots=slots)
+    after = f"after {units(result, slots)}"
+    yield from (
+        Check("worse_by", f"{one.attack} {after}, more than before", limit, one.change, one.attack,
+              slots)
+        for one in compared.differences
+        if limits.attack in {None, one.attack}
+    )  # fmt: skip
+    yield from (
+        Check("worse_by", f"{attack} {after} was tried before and is missing now", limit, None,
+              attack, slots)
+        for attack in compared.only_before
+        if limits.attack in {None, attack}
+    )  # fmt: skip
+    if limits.attack is not None and limits.attack not in {
+        *(one.attack for one in compared.differences),
+        *compared.only_before,
+    }:
+        raise InvalidInput(
+            f"the attack {limits.attack!r} was not tried before, so nothing can be said about it"
+        )
+
+
+def _chosen(limits: Limits) -> str:
+    """Which figures were asked for, for a message."""
+    parts = [f"after {limits.slots} slots"] if limits.slots is not None else []
+    parts += [f"for the attack {limits.attack!r}"] if limits.attack is not None else []
+    return f" {' and '.join(parts)}" if parts else ""

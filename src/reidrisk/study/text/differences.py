@@ -1,0 +1,137 @@
+"""Differences between two results in words."""
+
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from typing import TYPE_CHECKING
+
+from reidrisk.estimates import Estimate
+from reidrisk.study.text.numbers import count, percent
+from reidrisk.study.text.units import listed, opening, units
+
+if TYPE_CHECKING:
+    from reidrisk.study._compare import Comparison, Difference
+
+_HUNDRED = Decimal(100)
+_EXACT = -3  # places of a difference without an interval
+
+
+def points(change: Estimate) -> str:
+    """A difference in percentage points, with its sign and the digits that its interval supports.
+
+    >>> points(Estimate(0.0123, 0.008, 0.016, 0.95, 1000, "made up"))
+    '+1.2'
+    """
+    return _signed(change.value, _unit(change), ROUND_HALF_EVEN)
+
+
+def points_interval(change: Estimate) -> str:
+    """Both ends in points, rounded outwards."""
+    return f"{end(change, upper=False)} to {end(change, upper=True)}"
+
+
+def end(change: Estimate, *, upper: bool) -> str:
+    """One end in points, rounded outwards."""
+    if upper:
+        return _signed(change.high, _unit(change), ROUND_CEILING)
+    return _signed(change.low, _unit(change), ROUND_FLOOR)
+
+
+def share_beside(figure: Estimate, change: Estimate) -> str:
+    """A risk with one place more than the difference beside it, to show where that comes from."""
+    return _signed(figure.value, _unit(change) / 10, ROUND_HALF_EVEN).lstrip("+") + " %"
+
+
+def targets(one: "Difference") -> str:
+    """How many were attacked, and whether they are the same."""
+    if one.paired:
+        rest = f", {count(one.left_out)} left out" if one.left_out else ""
+        return f"same {count(one.change.trials)}{rest}"
+    return f"{count(one.before.trials)} and {count(one.after.trials)}"
+
+
+def level(comparison: "Comparison") -> str:
+    """With what every difference holds: the lowest of their levels."""
+    return percent(min(one.change.level for one in comparison.differences))
+
+
+def verdict(comparison: "Comparison", names: tuple[str, str] = ("the first", "the second")) -> str:
+    """One sentence: which is worse, by how much, and how it is known."""
+    one = comparison.headline
+    before, after = names
+    change, ends = points(one.change), points_interval(one.change)
+    what = f"{one.attack} after {units(comparison, one.slots)}"
+    if one.worse or one.safer:
+        size, low, high = _sizes(one)
+        word = "worse" if one.worse else "safer"
+        said = f"{after} is {word} than {before} by {size} points ({low} to {high}): {what}"
+    else:
+        said = (
+            f"which of {before} and {after} is worse cannot be told: the difference is {change} "
+            f"points ({ends}), {what}"
+        )
+    return f"{opening(said) if said.startswith(('the ', 'which ')) else said}; {basis(one)}."
+
+
+def basis(one: "Difference") -> str:
+    """How a difference is known."""
+    sure = percent(one.change.level)
+    if one.paired:
+        rest = (
+            f", {count(one.left_out)} more could be assessed in one run only"
+            if one.left_out
+            else ""
+        )
+        return f"same {count(one.change.trials)} targets{rest} ({sure} interval)"
+    return (
+        f"not person by person, {count(one.before.trials)} targets in the one and "
+        f"{count(one.after.trials)} in the other ({sure} interval)"
+    )
+
+
+def explained(comparison: "Comparison") -> str:
+    """What the numbers are, and why some were not compared person by person."""
+    reasons = dict.fromkeys(one.why_not for one in comparison.differences if one.why_not)
+    lower = any(one.change.level < comparison.level for one in comparison.differences)
+    meaning = (
+        "Points are percentage points of how often an attack is right after "
+        f"{units(comparison, comparison.slots)}; above 0 the second is worse."
+    )
+    sentences = [
+        meaning,
+        *(f"Not compared person by person: {reason[0].lower()}{reason[1:]}" for reason in reasons),
+        *([f"Some intervals hold with {level(comparison)} only."] if lower else []),
+    ]
+    return " ".join(sentences)
+
+
+def missing(comparison: "Comparison", names: tuple[str, str]) -> tuple[str, ...]:
+    """What only one of the two tried, a sentence each."""
+    ways = zip(names, (comparison.only_before, comparison.only_after), strict=True)
+    return tuple(f"Only {name} tried {listed(attacks)}." for name, attacks in ways if attacks)
+
+
+def _sizes(one: "Difference") -> tuple[str, str, str]:
+    """A difference that is surely not 0, without its sign, the smaller end first."""
+    parts = points(one.change), end(one.change, upper=False), end(one.change, upper=True)
+    value, low, high = (part.lstrip("+-") for part in parts)
+    return (value, low, high) if one.worse else (value, high, low)
+
+
+def _unit(change: Estimate) -> Decimal:
+    """The last place worth saying: the leading one of half the interval's width, at most 1.
+
+    A finer one where an end that is not 0 would be said to be, although it tells which is worse.
+    """
+    low, high = _decimal(change.low), _decimal(change.high)
+    places = [((high - low) / 2).adjusted(), 0] if high > low else [_EXACT]
+    if low > 0 or high < 0:
+        places.append(min(abs(low), abs(high)).adjusted())
+    return Decimal(1).scaleb(min(places))
+
+
+def _decimal(number: float) -> Decimal:
+    return Decimal(repr(float(number))) * _HUNDRED
+
+
+def _signed(number: float, unit: Decimal, rounding: str) -> str:
+    rounded = (_decimal(number) / unit).to_integral_value(rounding) * unit
+    return f"{rounded:+,.{max(0, -unit.adjusted())}f}" if rounded else "0"

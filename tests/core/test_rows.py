@@ -1,0 +1,321 @@
+"""Known rows as a handle: the same rows in memory, memory-mapped and on disk, and clear words."""
+
+import pickle
+import tracemalloc
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reidrisk import LocalEngine, Observations, ReferenceEngine, TokenWeights
+from reidrisk.core.rows import BagRows, Kind, SetRows, TokenRows, rows_of
+from reidrisk.errors import InvalidInput
+from reidrisk.io.parquet_rows import ParquetRows
+from reidrisk.scores import OverlapWeights, TokenTable
+
+RANDOM = np.random.default_rng(3)
+VALUES = RANDOM.integers(-1, 300, (50, 4))
+BAGS = [RANDOM.integers(0, 300, size) for size in RANDOM.integers(0, 7, 50)]
+
+
+def on_disk(folder, values, *, columns=False, group=7):
+    """The values in a Parquet file of small row groups, gaps as nulls."""
+    cells = [[None if token < 0 else int(token) for token in row] for row in values]
+    names = np.arange(len(values))
+    if columns:
+        slots = {f"slot {slot}": [row[slot] for row in cells] for slot in range(values.shape[1])}
+        table = pa.table({"user": names, **slots})
+    else:
+        table = pa.table({"user": names, "tokens": pa.array(cells, pa.list_(pa.int32()))})
+    path = folder / f"rows-{columns}.parquet"
+    pq.write_table(table, path, row_group_size=group)
+    return path
+
+
+@pytest.fixture(params=["memory", "map", "lists", "columns", "sets"])
+def rows(request, tmp_path):
+    if request.param == "memory":
+        return TokenRows(VALUES, tokens=300)
+    if request.param == "map":
+        np.save(tmp_path / "rows.npy", np.asfortranarray(VALUES))
+        return TokenRows(np.load(tmp_path / "rows.npy", mmap_mode="r"), tokens=300)
+    if request.param == "sets":
+        return SetRows(VALUES[:, :, None], tokens=300)
+    columns = request.param == "columns"
+    return ParquetRows(on_disk(tmp_path, VALUES, columns=columns), tokens=300)
+
+
+def flat(rows):
+    return rows.reshape(len(rows), -1)
+
+
+def test_all_handles_give_the_same_rows(rows):
+    assert (rows.users, len(rows), rows.slots, rows.tokens, rows.set_size) == (50, 50, 4, 300, 1)
+    assert not rows.complete
+    for start, stop in ((0, 50), (3, 29), (49, 50), (7, 14)):
+        block = rows.block(start, stop)
+        np.testing.assert_array_equal(flat(block), VALUES[start:stop])
+        assert (block.dtype, block.flags.c_contiguous, block.flags.writeable) == ("i2", True, False)
+    some = np.array([41, 3, 3, 0, 22])
+    np.testing.assert_array_equal(flat(rows.take(some)), VALUES[some])
+    np.testing.assert_array_equal(flat(rows.select(some).block(0, 5)), VALUES[some])
+
+
+def test_parts_and_prefixes_are_cut_from_all_handles(rows):
+    part = rows.part(10, 40).part(5, 25).prefix(3)
+    assert (part.users, part.slots) == (20, 3)
+    np.testing.assert_array_equal(flat(part.block(2, 20)), VALUES[17:35, :3])
+    np.testing.assert_array_equal(flat(part.take(np.array([19, 0]))), VALUES[[34, 15], :3])
+
+
+def test_all_handles_are_searched_alike(rows):
+    truth = np.arange(0, 50, 3)
+    expected = Observations(VALUES, VALUES[truth], truth, tokens=300)
+    seen = Observations(rows, VALUES[truth], truth, tokens=300)
+    np.testing.assert_array_equal(flat(seen.true_rows), VALUES[truth])
+    score = TokenWeights(np.linspace(0, 2, 300), -1, known_gap=0.5, shown_gap=-2, both_gaps=1)
+    slow = ReferenceEngine().search(expected, score, list_best=2)
+    for engine in (ReferenceEngine(), LocalEngine(), LocalEngine(threads=3, rows=9)):
+        found = engine.search(seen, score, list_best=2)
+        for name in ("best", "ties", "true_score", "best_rows", "best_scores"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(slow, name))
+
+
+def test_rows_in_memory_serve_as_an_array():
+    rows = TokenRows(VALUES, tokens=300)
+    assert (rows.shape, rows.dtype) == (VALUES.shape, "i2")
+    np.testing.assert_array_equal(rows[3:9, 1], VALUES[3:9, 1])
+    np.testing.assert_array_equal(np.asarray(rows), VALUES)
+    np.testing.assert_array_equal(rows == VALUES[:1], VALUES[:1] == VALUES)
+    np.testing.assert_array_equal(np.concatenate([rows, rows]), np.concatenate([VALUES, VALUES]))
+    assert rows.max() == VALUES.max()
+    assert np.arange(300)[np.asarray(rows)].shape == VALUES.shape
+    with pytest.raises(AttributeError):
+        _ = rows.nonsense
+    again = pickle.loads(pickle.dumps(rows))  # noqa: S301  our own
+    np.testing.assert_array_equal(again.block(0, 50), VALUES)
+
+
+@pytest.fixture(params=["npy", "raw", "fortran"])
+def mapped(request, tmp_path):
+    """Rows in a file that is mapped; a raw one has something before them, not at a page."""
+    values = np.tile(VALUES, (400, 1)).astype("i2")
+    if request.param == "raw":
+        (tmp_path / "rows").write_bytes(bytes(9006) + values.tobytes())
+        return values, np.memmap(tmp_path / "rows", "i2", "r", 9006, values.shape)
+    held = np.asfortranarray(values) if request.param == "fortran" else values
+    np.save(tmp_path / "rows.npy", held)
+    return values, np.load(tmp_path / "rows.npy", mmap_mode="r")
+
+
+def test_a_memory_map_travels_as_the_name_of_its_file(mapped):
+    values, on_file = mapped
+    rows = TokenRows(on_file, tokens=300)
+    for cut, expected in (
+        (rows, values),
+        (rows.part(5000, 5100), values[5000:5100]),
+        (rows.prefix(3).part(7, 9999), values[7:9999, :3]),
+        (rows.part(19_999, 20_000), values[19_999:]),
+    ):
+        for _ in range(2):  # there, and on from there
+            told = pickle.dumps(cut)
+            assert len(told) < 600
+            cut = pickle.loads(told)  # noqa: S301, PLW2901  our own
+            assert isinstance(cut.values, np.memmap)
+            assert not cut.values.flags.writeable
+            np.testing.assert_array_equal(cut.block(0, cut.users), expected)
+            assert cut.complete is rows.complete
+            assert cut.tokens == 300
+    told = pickle.dumps(SetRows(on_file.reshape(-1, 4, 1), tokens=300))
+    np.testing.assert_array_equal(pickle.loads(told).block(0, 9)[:, :, 0], values[:9])  # noqa: S301
+    backwards = pickle.loads(pickle.dumps(TokenRows(on_file[::-1], tokens=300)))  # noqa: S301
+    np.testing.assert_array_equal(backwards.block(0, 50), values[::-1][:50])
+    own = np.memmap(on_file.filename, on_file.dtype, "c", shape=(50, 4))
+    own[:] = 5  # nobody else sees it
+    again = pickle.loads(pickle.dumps(TokenRows(own, tokens=300)))  # noqa: S301
+    assert (again.block(0, 50) == 5).all()
+    told = pickle.dumps(rows)
+    with open(on_file.filename, "ab") as file:  # noqa: PTH123
+        file.write(b"\0")
+    with pytest.raises(InvalidInput, match="the file changed since it was looked at"):
+        pickle.loads(told)  # noqa: S301
+
+
+def test_a_memory_map_is_never_in_memory_as_a_whole(tmp_path):
+    values = np.lib.format.open_memmap(tmp_path / "rows.npy", "w+", "i8", (4_000_000, 4))
+    values[::1000] = 7
+    values.flush()
+    rows_on_file = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    tracemalloc.start()
+    rows = TokenRows(rows_on_file, tokens=300)
+    seen = Observations(rows, values[:2], [0, 1], tokens=300)
+    score = TokenWeights(np.ones(300))
+    found = LocalEngine(threads=1, rows=1 << 17, max_memory=1 << 24).search(seen, score)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.ties.tolist() == [4000, 3_996_000]
+    assert most < 3e7  # all of it takes 128 MB, and 32 MB as the smallest type
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"), [(VALUES, Kind.TOKENS), (VALUES[:, :, None], Kind.SETS)]
+)
+def test_arrays_are_wrapped_by_their_dimensions(values, kind):
+    assert rows_of(values, tokens=300).kind is kind
+
+
+def test_bags_are_beside_each_other_in_blocks():
+    rows = BagRows(BAGS, tokens=300)
+    assert (rows.users, rows.slots, rows.set_size, rows.kind) == (50, 1, 6, Kind.BAGS)
+    for some in (rows.block(3, 20), rows.part(1, 30).block(2, 19), rows.take(np.arange(3, 20))):
+        for row, bag in zip(some, BAGS[3:20], strict=True):
+            assert row[row >= 0].tolist() == bag.tolist()
+    assert [rows.select(np.array([9, 0]))[place].tolist() for place in (0, 1)] == [
+        BAGS[9].tolist(),
+        BAGS[0].tolist(),
+    ]
+    assert rows.prefix(1) is rows
+    assert BagRows([[], []], tokens=2).block(0, 2).tolist() == [[-1], [-1]]
+
+
+def test_bags_come_from_columns_of_lists_too():
+    lists, values = BagRows(BAGS, tokens=300), np.concatenate(BAGS)
+    starts = np.cumsum([0, *map(len, BAGS)])
+    flat = BagRows.of(values, starts, tokens=300)
+    assert (flat.values.dtype, flat.size) == ("i2", len(values))
+    for name in ("values", "starts", "sizes"):
+        np.testing.assert_array_equal(getattr(flat, name), getattr(lists, name))
+    np.testing.assert_array_equal(np.asarray(flat), lists.block(0, 50))
+    assert BagRows.of([], [0, 0, 0], tokens=3).sizes.tolist() == [0, 0]
+
+
+def test_bags_serve_as_a_list_of_rows():
+    rows = BagRows([[2, 2, 0], [], [1]], tokens=3)
+    assert [bag.tolist() for bag in rows] == [[2, 2, 0], [], [1]]
+    assert rows[-1].tolist() == [1]
+    for some in (slice(2, None, -2), [2, 0], np.array([2, 0])):
+        assert [bag.tolist() for bag in rows[some]] == [[1], [2, 2, 0]]
+    assert [bag.tolist() for bag in rows[np.array([False, True, True])]] == [[], [1]]
+    assert rows[2:2].beside().shape == (0, 1)
+    with pytest.raises(IndexError):
+        _ = rows[3]
+
+
+def test_a_few_large_bags_take_no_more_than_they_hold():
+    """Beside each other, 10,000 rows as wide as the largest would take a gigabyte each."""
+    sizes = np.full(10_000, 5)
+    sizes[[7, 4000]] = 50_000
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.random.default_rng(1).integers(0, 100_000, starts[-1])
+    rows = BagRows.of(values, starts, tokens=100_000)
+    tracemalloc.start()
+    seen = Observations(rows, rows.select(np.arange(10_000)), np.arange(10_000), tokens=100_000)
+    some = seen.only(np.arange(0, 10_000, 2))
+    part = seen.shard(5_000, 9_000)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 2e7
+    np.testing.assert_array_equal(some.true_rows[2000], rows[4000])
+    assert part.true_is_here.sum() == 4_000
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 2**32))
+def test_bags_are_rated_by_what_they_have_in_common(seed):
+    random = np.random.default_rng(seed)
+    known, shown = ([random.integers(0, 9, random.integers(0, 6)) for _ in range(8)] for _ in "ab")
+    seen = Observations(BagRows(known, tokens=9), shown, np.arange(8), tokens=9)
+    found = LocalEngine().search(seen, OverlapWeights(np.ones(9)), list_best=1)
+    overlaps = [[len({*map(int, a)} & {*map(int, b)}) for a in known] for b in shown]
+    assert (found.best >> 40).tolist() == [max(each) for each in overlaps]
+    assert found.ties.tolist() == [each.count(max(each)) for each in overlaps]
+    assert found.best_rows[:, 0].tolist() == [each.index(max(each)) for each in overlaps]
+
+
+SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens=3)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: BagRows([], tokens=3), "one bag of tokens per user"),
+        (lambda: BagRows([[0], [3]], tokens=3), "holds the token 3: .* from 0 to 2"),
+        (lambda: BagRows([[0], ["a"]], tokens=3), r"known\[1\] is not a list of whole numbers"),
+        (lambda: BagRows.of([0, 3], [0, 2], tokens=3), "holds the token 3: .* from 0 to 2"),
+        (lambda: BagRows.of([0, -1], [0, 2], tokens=3, name="shown"), "shown holds the token -1"),
+        (lambda: BagRows.of([0.0], [0, 1], tokens=3), "not a list of whole numbers, but float64"),
+        (lambda: BagRows.of([[0]], [0, 1], tokens=3), r"but int64 of shape \(1, 1\)"),
+        (lambda: BagRows.of([0], [0], tokens=3), r"one more than users; got int64 of shape \(1,\)"),
+        (lambda: BagRows.of([0], [0.0, 1.0], tokens=3), "got float64 of shape"),
+        (lambda: BagRows.of([0], [1, 1], tokens=3), "ends with the 1 tokens .* from 1 to 1"),
+        (lambda: BagRows.of([0], [0, 2], tokens=3), "ends with the 1 tokens .* from 0 to 2"),
+        (lambda: BagRows.of([0, 1], [0, 2, 1, 2], tokens=3), "begins with 0, never falls"),
+        (
+            lambda: Observations(SEEN_BAGS.known, BagRows([[4]], tokens=5), [0], tokens=3),
+            "anonymous has an alphabet of 5 tokens, and tokens is 3",
+        ),
+        (lambda: rows_of(TokenRows(VALUES, tokens=300), tokens=5), "alphabet of 300 tokens, and"),
+        (lambda: TokenWeights(np.ones(3)).check(SEEN_BAGS), "known holds a bag of tokens.*rates"),
+        (lambda: TokenTable(np.eye(3)).check(SEEN_BAGS), "known holds a bag of tokens.*rates"),
+        (lambda: LocalEngine().histogram(SEEN_BAGS), "without slots there are no match patterns"),
+    ],
+)
+def test_other_bags_and_kinds_are_refused(make, message):
+    with pytest.raises(InvalidInput, match=message):
+        make()
+
+
+def test_other_files_are_refused(tmp_path):
+    path = on_disk(tmp_path, VALUES)
+    with pytest.raises(InvalidInput, match=r"rows-False.parquet\[\d+, \d\] is \d+: .* 0 to 9,"):
+        ParquetRows(path, tokens=10)
+    with pytest.raises(InvalidInput, match="has no column topics; it has user, tokens"):
+        ParquetRows(path, tokens=300, columns="topics")
+    pq.write_table(pa.table({"tokens": [[1, 2], [1]]}), path)
+    with pytest.raises(InvalidInput, match=r"lists of different lengths.*fill the shorter"):
+        ParquetRows(path, tokens=300)
+    pq.write_table(pa.table({"tokens": [[1, 2], [1, 2, 3]]}), path, row_group_size=1)
+    with pytest.raises(InvalidInput, match="lists of different lengths"):
+        ParquetRows(path, tokens=300)
+    pq.write_table(pa.table({"tokens": [["a"]]}), path)
+    with pytest.raises(InvalidInput, match="holds string: tokens are whole numbers"):
+        ParquetRows(path, tokens=300)
+    pq.write_table(pa.table({"a": pa.array([], pa.int8())}), path)
+    with pytest.raises(InvalidInput, match="holds no rows"):
+        ParquetRows(path, tokens=300)
+    pq.write_table(pa.table({"user": [1]}), path)
+    with pytest.raises(InvalidInput, match="has no column of tokens; it has user"):
+        ParquetRows(path, tokens=300)
+
+
+def test_lists_of_any_make_and_single_columns_are_read(tmp_path):
+    path = tmp_path / "rows.parquet"
+    flat = pa.array(VALUES.ravel() + 1)
+    for column in (
+        pa.FixedSizeListArray.from_arrays(flat, 4),
+        pa.LargeListArray.from_arrays(np.arange(0, 204, 4), flat),
+    ):
+        pq.write_table(pa.table({"tokens": column}), path, row_group_size=9)
+        np.testing.assert_array_equal(ParquetRows(path, tokens=301).block(0, 50), VALUES + 1)
+    pq.write_table(pa.table({"tokens": VALUES[:, 0] + 1}), path)
+    np.testing.assert_array_equal(ParquetRows(path, tokens=301).block(0, 50), VALUES[:, :1] + 1)
+
+
+def test_a_file_is_never_read_as_a_whole(tmp_path, monkeypatch):
+    rows = ParquetRows(on_disk(tmp_path, VALUES), tokens=300)
+    read = []
+    original = pq.ParquetFile.read_row_groups
+
+    def counted(self, groups, **options):
+        read.extend(groups)
+        return original(self, groups, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "read_row_groups", counted)
+    rows.block(0, 14)
+    rows.block(20, 22)
+    rows.block(22, 24)  # of the group that was read last
+    rows.take(np.array([0, 49]))
+    assert (read[:4], sorted(read[4:])) == ([0, 1, 2, 3], [0, 7])

@@ -1,0 +1,292 @@
+"""Every way to write a table gives the same table; where the file leaves a doubt, it is refused."""
+
+import gzip
+import io
+import zipfile
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyarrow import parquet
+from tests.shared_data import DATA, needs_data
+
+from reidrisk import InvalidInput
+from reidrisk.core.settings_syntax import speaking
+from reidrisk.io import signs
+from reidrisk.io.formats import delimited, open_table, parquet_size
+from reidrisk.io.layouts import Layout
+from reidrisk.io.tables import TEXT, TYPES, column_names, files_of, read_table
+
+ROWS = [("ann", "rye", "1"), ("bob", "tea", "2.5"), ("ann", "oil", "3")]
+WANTED = {"user": TEXT, "item": TEXT, "count": pa.float64()}
+EXPECTED = {"user": ["ann", "bob", "ann"], "item": ["rye", "tea", "oil"], "count": [1, 2.5, 3]}
+NUMBERED = {"user": "1", "item": "2", "count": "3"}
+
+
+def text(separator=",", *, header=True, end="\n"):
+    lines = [("user", "item", "count")] * header + ROWS
+    return end.join(separator.join(line) for line in lines) + end
+
+
+def zipped(**members):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
+
+
+def saved(path, content):
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def read(path, columns=None, **layout):
+    return read_table(path, WANTED, columns, layout=Layout(**layout))[0].to_pydict()
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.txt", "t.dat", "t.data", "t.test", "T.CSV"])
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|", " ", "::"])
+@pytest.mark.parametrize("header", [True, False])
+def test_separator_and_header_are_found(tmp_path, name, separator, header):
+    path = saved(tmp_path / name, text(separator, header=header))
+    names = None if header else NUMBERED
+    assert read(path, names, separator=separator, header=header) == EXPECTED
+    if separator == " " and name.lower().endswith(("csv", "tsv")):
+        with pytest.raises(InvalidInput, match=r'by a space, or .* one column.*separator="space"'):
+            read(path, names)
+        return
+    assert read(path, names) == EXPECTED
+    assert column_names(path) == (list(WANTED) if header else ["1", "2", "3"])
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff", "\ufeff\n\n"])
+@pytest.mark.parametrize("last", [True, False])
+def test_line_ends_marks_and_blank_lines(tmp_path, end, mark, last):
+    content = mark.replace("\n", end) + text(end=end)
+    path = saved(tmp_path / "t.csv", content if last else content.rstrip())
+    assert read(path) == EXPECTED
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, lambda data: zipped(**{"a/t.csv": data})])
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.csv.zip", "t.csv"])
+def test_packed_files_are_known_by_their_content(tmp_path, pack, name):
+    assert read(saved(tmp_path / name, pack(text().encode()))) == EXPECTED
+
+
+def test_a_zip_file_holds_one_table_beside_what_systems_add(tmp_path):
+    content = zipped(**{"t.tsv": text("\t"), "__MACOSX/._t.tsv": "x", "a/.DS_Store": "x"})
+    assert read(saved(tmp_path / "t.zip", content)) == EXPECTED
+    several = saved(tmp_path / "u.zip", zipped(**{"b.csv": text(), "a.csv": text()}))
+    with pytest.raises(
+        InvalidInput, match=r"u\.zip: there must be one file.*a\.csv, b\.csv; unpack"
+    ):
+        read(several)
+
+
+@pytest.mark.parametrize(
+    "content", [gzip.compress(b""), zipped(**{"t.csv": ""})], ids=["gzip", "zip"]
+)
+def test_nothing_may_be_packed(tmp_path, content):
+    with pytest.raises(InvalidInput, match="what is packed in it is empty"):
+        read(saved(tmp_path / "t.csv", content))
+
+
+def test_quotes_hold_separators_and_spaces_around_entries_are_none(tmp_path):
+    path = saved(tmp_path / "t.csv", 'user, item ,count\n"a,b", rye ,1\nc,"d ""e"" f", 2\n')
+    found = read(path)
+    assert found == {"user": ["a,b", "c"], "item": ["rye", 'd "e" f'], "count": [1, 2]}
+
+
+@pytest.mark.parametrize("separator", [",", "\t"])
+def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
+    """A title that begins with a quote once took all rows up to the next such title with it."""
+    lines = ("user,item,count", "a,x,1", 'b,"Heroes,2', "c,y,3", 'd,"Low",4', "")
+    path = saved(tmp_path / "t.csv", "\n".join(lines).replace(",", separator))
+    with pytest.raises(InvalidInput, match=r"line 3: .*quote is not closed"):
+        read(path, separator=separator)
+    tidy = '12" mix', '"Low" live', '"say ""no"""'
+    path.write_text("user,item\n\n" + "\n\r\n".join(f"a,{one}" for one in tidy))
+    found = read_table(path, {"user": TEXT, "item": TEXT})[0]["item"].to_pylist()
+    assert found == ['12" mix', "Low live", 'say "no"']
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_empty_line_in_one_column_may_be_an_empty_cell(tmp_path, end):
+    """Such people were not counted."""
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", "2", "", "2", "")))
+    with pytest.raises(InvalidInput, match=r"line 4: the line is empty.*write \"\" there"):
+        read_table(path, {"age": TEXT})
+    path = saved(tmp_path / "t.csv", end.join(("age", "1", '""', "2", "", "")))
+    assert read_table(path, {"age": TEXT})[0]["age"].to_pylist() == ["1", "", "2"]
+
+
+def test_a_carriage_return_within_a_line_makes_no_two_rows(tmp_path):
+    path = saved(tmp_path / "t.csv", "user\nann\nbo\rb\n")
+    with pytest.raises(InvalidInput, match="carriage return within a line"):
+        read_table(path, {"user": TEXT})
+
+
+def test_a_single_colon_is_no_half_of_a_separator(tmp_path):
+    path = saved(tmp_path / "t.dat", "1::2::3\n4::5: 6::7\n1::8::9\n")
+    with pytest.raises(InvalidInput, match=r"an entry holds a single colon.*sed"):
+        read(path, NUMBERED, header=False)
+    assert read(saved(path, '1::"2::3\n'), NUMBERED)["item"] == ['"2']
+
+
+def test_blocks_are_cut_between_lines(tmp_path, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 16)
+    for end in ("\n", "\r\n", "\r"):
+        path = saved(tmp_path / "t.csv", text(end=end) + end)
+        opened = open_table(path, Layout())
+        parts = list(opened.batches(list(WANTED), WANTED, None))
+        assert len(parts) > 2
+        assert pa.concat_tables(parts).to_pydict() == EXPECTED
+
+
+ENTRY = st.text("ab,;\t |\"'1.", min_size=1, max_size=5).filter(lambda entry: entry.strip(" \t"))
+
+
+@given(st.lists(st.tuples(ENTRY, ENTRY), min_size=1, max_size=6), st.sampled_from(",;\t|"))
+def test_what_python_writes_is_read(tmp_path_factory, rows, separator):
+    import csv
+
+    path = tmp_path_factory.mktemp("t") / "t.csv"
+    with path.open("w", newline="") as file:
+        csv.writer(file, delimiter=separator).writerows([("user", "item"), *rows])
+    layout = Layout(separator=separator, header=True)
+    found, _ = read_table(path, {"user": TEXT, "item": TEXT}, layout=layout)
+    wanted = [tuple(entry.strip(" \t") for entry in row) for row in rows]
+    assert list(zip(*found.to_pydict().values(), strict=True)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.txt", "a,1;2\nb,3;4\n", r'separated by "," or by ";"; say which: --separator ","'),
+        ("t.csv", "a;1,5\nb;2,5\n", 'separated by "," or by ";"'),
+        ("t.txt", "one\ntwo three\nfour five six\n", 'no separator.*--separator ";"'),
+        ("t.csv", "ann,rye\nbob,tea\n", "may name the columns.*--header or --no-header"),
+    ],
+)
+def test_what_leaves_a_doubt_is_refused_with_the_option_to_say_so(tmp_path, name, content, message):
+    with speaking("options"), pytest.raises(InvalidInput, match=message):
+        read(saved(tmp_path / name, content))
+
+
+@pytest.mark.parametrize(
+    ("lines", "header"),
+    [
+        ("age,town\n34,Wien\n35,Graz", True),  # numbers below words
+        ("ann,rye\nann,tea\nbob,rye", False),  # the first line comes again
+        ("a1b2,X9\nc3d4,Y8\ne5f6,Z7", False),  # ids of one length
+        ("1,2\n3,4", False),
+        ("user,2019\nann,4", True),
+        ("user,item", True),
+    ],
+)
+def test_how_a_header_is_told(lines, header):
+    cut = signs.find_cut("t", ".csv", lines.encode(), Layout(), ("user",))
+    assert cut.header is header
+    assert len(cut.sample) == lines.count("\n") + (not header)
+
+
+def test_a_folder_is_made_of_tables_not_of_notes(tmp_path):
+    saved(tmp_path / "readme.txt", "Two tables.")
+    saved(tmp_path / "a.csv", text())
+    assert read(tmp_path) == EXPECTED
+    (tmp_path / "a.csv").unlink()
+    saved(tmp_path / "b.dat", text())
+    (tmp_path / "readme.txt").unlink()
+    assert [file.name for file in files_of(tmp_path, TYPES)] == ["b.dat"]
+
+
+CASES = """I,4,"www.example.org","made by hand"
+A,1000,1,"Home","/home"
+A,1001,1,"Caf\xe9","/cafe"
+C,"10001",10001
+V,1000,1
+V,1001,1
+C,"10002",10002
+V,1000,1
+"""
+
+
+def test_cases_and_votes_are_a_table_of_users_and_items(tmp_path, monkeypatch):
+    from reidrisk.io.formats import msweb
+
+    path = saved(tmp_path / "web.data", CASES.encode("latin-1"))
+    for block in (msweb.BLOCK, 7):
+        monkeypatch.setattr(msweb, "BLOCK", block)
+        table, _ = read_table(path, {"user": TEXT, "item": TEXT})
+        assert table["user"].to_pylist() == ["10001", "10001", "10002"]
+        assert table["item"].to_pylist() == ["1000", "1001", "1000"]
+    saved(tmp_path / "web.test", CASES.encode("latin-1"))
+    with pytest.raises(InvalidInput, match=r"numbers its users from the beginning.*one by one"):
+        read_table(tmp_path, {"user": TEXT, "item": TEXT})
+    for wrong, line in (("V,1000,1\nA,1,1\n", 2), ('A,1,1\nC,"1",1\nV,1000,1\nV,\n', 5)):
+        path = saved(tmp_path / "w.data", 'I,4,"x"\n' + wrong)
+        with pytest.raises(InvalidInput, match=f"w.data, line {line}: after a case"):
+            read_table(path, {"user": TEXT, "item": TEXT})
+
+
+@needs_data
+@pytest.mark.parametrize(
+    ("part", "rows", "users"), [("data", 98_654, 32_711), ("test", 15_191, 5_000)]
+)
+def test_the_web_data_has_the_counts_of_its_description(part, rows, users):
+    table, _ = read_table(DATA / f"anonymous-msweb.{part}", {"user": TEXT, "item": TEXT})
+    assert table.num_rows == rows
+    assert len(table["user"].unique()) == users
+
+
+def test_parquet_files_come_in_batches(tmp_path, monkeypatch):
+    monkeypatch.setattr(parquet_size, "BATCH", 2)
+    table = pa.table({name: EXPECTED[name] for name in WANTED})
+    parquet.write_table(table, tmp_path / "t.parquet")
+    done = []
+    parts = list(open_table(tmp_path / "t.parquet", Layout()).batches(
+        ["item", "user"], {}, lambda *how: done.append(how)))  # fmt: skip
+    assert [part.num_rows for part in parts] == [2, 1]
+    assert pa.concat_tables(parts).to_pydict() == {n: EXPECTED[n] for n in ("item", "user")}
+    assert done[-1][0] == done[-1][1] == (tmp_path / "t.parquet").stat().st_size
+
+
+def test_columns_that_are_named_must_be_there(tmp_path):
+    path = saved(tmp_path / "t.csv", "User_Id,item,cuont\nann,rye,1\n")
+    with speaking("options"), pytest.raises(InvalidInput) as caught:
+        read_table(path, WANTED, {"user": "user_id"}, optional=("count",))
+    assert "no column 'user_id', the nearest is 'User_Id'" in str(caught.value)
+    assert "--user, --item" in str(caught.value)
+    with pytest.raises(InvalidInput, match="no column 'count', the nearest is 'cuont'"):
+        read_table(path, WANTED, {"user": "User_Id", "count": "count"}, optional=("count",))
+    table, _ = read_table(path, WANTED, {"user": "User_Id"}, optional=("count",))
+    assert table.column_names == ["user", "item"]
+
+
+def test_an_item_that_is_called_as_a_column_may_be_is_no_header(tmp_path):
+    """The first row was lost, and its user stood in the message."""
+    path = saved(tmp_path / "t.csv", "anna,book\nanna,film\nbert,book\n")
+    assert column_names(path) == ["1", "2"]
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    path = saved(tmp_path / "u.csv", "anna,book\ncarl,film\nbert,song\n")
+    assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
+    with pytest.raises(InvalidInput, match="may name the columns or be a row") as refused:
+        column_names(path)
+    assert "anna" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "columns"),
+    [
+        ("name,1,2\nann,5,6\nbob,7,8\n", ("1", "2")),
+        ("user,2019,2020\nann,5,6\nbob,7,8\n", ()),
+        ("user,item\nann,x\nuser,item\nbob,y\n", ()),
+    ],
+)
+def test_names_that_may_be_values_leave_a_doubt(tmp_path, lines, columns):
+    path = saved(tmp_path / "t.csv", lines)
+    with pytest.raises(InvalidInput, match="may name the columns or be a row"):
+        column_names(path, Layout(columns=columns))

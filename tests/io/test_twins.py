@@ -1,0 +1,121 @@
+"""Users who are there twice, in files that do not fit into memory."""
+
+import tempfile
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from reidrisk import InvalidInput, ParquetRows
+from reidrisk.errors import TooLarge
+from reidrisk.io import twins
+from reidrisk.io.find_users import rows_of_users
+from reidrisk.io.twins import ascend, hashes_of
+
+USERS = 300
+
+
+def write(folder, users, *, files=3, group=20):
+    for number, some in enumerate(np.array_split(np.arange(len(users)), files)):
+        table = pa.table({"user": pa.array(users).take(some), "tokens": [[1, 2]] * len(some)})
+        parquet.write_table(table, folder / f"{number}.parquet", row_group_size=group)
+    return ParquetRows(folder, tokens=9)
+
+
+def names(kind, order):
+    return [f"person {user:03}" if kind == "text" else int(user) * 7919 - 400_009 for user in order]
+
+
+@pytest.fixture(params=["memory", "disk"])
+def room(request, monkeypatch, tmp_path_factory):
+    """Where numbers of users are gathered, of which nothing is left."""
+    place = tmp_path_factory.mktemp("room")
+    monkeypatch.setattr(tempfile, "tempdir", str(place))
+    if request.param == "disk":
+        monkeypatch.setattr(twins, "BUCKET", 16)
+    yield request.param
+    assert not list(place.iterdir())
+
+
+@pytest.mark.parametrize("kind", ["text", "number"])
+@pytest.mark.parametrize("order", [np.arange(USERS), np.random.default_rng(1).permutation(USERS)])
+def test_rows_of_users_are_found_wherever_they_are(tmp_path, kind, order, room):
+    users = names(kind, order)
+    rows = write(tmp_path, users)
+    wanted = [users[5], users[299], "nobody" if kind == "text" else 10**9, users[100]]
+    found = rows_of_users(rows, np.array(wanted, object if kind == "text" else None))
+    assert found.tolist() == [5, 299, -1, 100]
+    part = rows.part(90, 200)
+    assert rows_of_users(part, np.array(wanted[3:], found.dtype if kind != "text" else object)
+                         ).tolist() == [10]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["text", "number"])
+@pytest.mark.parametrize("places", [(3, 4), (19, 20), (99, 100), (7, 290)])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_twins_are_refused_by_file_and_row_and_without_their_name(
+    tmp_path, kind, places, shuffled, room
+):
+    order = np.random.default_rng(2).permutation(USERS) if shuffled else np.arange(USERS)
+    one, other = places
+    order[other] = order[one]
+    users = names(kind, order)
+    rows = write(tmp_path, users)
+    first, second = (rf"{place // 100}\.parquet, row {place % 100 + 1}" for place in places)
+    with pytest.raises(InvalidInput, match=f"{second}: the same user as in .*{first};") as wrong:
+        rows_of_users(rows, np.array(users[:1], object if kind == "text" else None))
+    assert str(users[one]) not in str(wrong.value).replace(str(tmp_path), "")
+
+
+def test_numbers_that_collide_by_chance_are_no_twins(tmp_path, monkeypatch, room):
+    rows = write(tmp_path, names("text", np.random.default_rng(3).permutation(USERS)))
+    real = hashes_of
+    monkeypatch.setattr(twins, "hashes_of", lambda users: real(users) % np.uint64(50))
+    assert rows_of_users(rows, np.array(["person 007"], object)).tolist() != [-1]
+
+
+def test_users_that_ascend_need_no_room(tmp_path, monkeypatch):
+    monkeypatch.setattr("reidrisk.io.find_users.refuse_stored_twins", None)
+    rows = write(tmp_path, names("number", range(USERS)))
+    assert rows_of_users(rows, np.array(names("number", [200]))).tolist() == [200]
+
+
+def test_too_little_room_is_said(tmp_path, monkeypatch):
+    rows = write(tmp_path, names("number", np.random.default_rng(3).permutation(USERS)))
+    monkeypatch.setattr(twins, "BUCKET", 16)
+    usage = type("Usage", (), {"free": 100})
+    monkeypatch.setattr(twins.shutil, "disk_usage", lambda _: usage)
+    with pytest.raises(TooLarge, match=r"users that are there twice, .* sort the files by user"):
+        rows_of_users(rows, np.array([1]))
+
+
+def test_texts_and_numbers_meet_where_they_are_the_same(tmp_path):
+    """A number in one file may be text in another; 007 is not 7."""
+    one, two = tmp_path / "one", tmp_path / "two"
+    for folder in (one, two):
+        folder.mkdir()
+    whole = write(one, [-5, 0, 7, 2**62])
+    texts = ["-5", "0", "007", "7", "-0", "x", str(2**62), str(2**64), ""]
+    found = rows_of_users(whole, np.array(texts, object))
+    assert found.tolist() == [0, 1, -1, 2, -1, -1, 3, -1, -1]
+    text = write(two, ["007", "7", "x"])
+    assert rows_of_users(text, np.array([7, 8])).tolist() == [1, -1]
+
+
+def test_hashes_spread_over_all_bits():
+    for users in (pa.array(range(4096)), pa.array(names("text", range(4096)), pa.large_string())):
+        hashes = hashes_of(users)
+        assert len(np.unique(hashes)) == 4096
+        for shift in (0, 24, 52):
+            counts = np.bincount((hashes >> np.uint64(shift)).astype(int) & 15, minlength=16)
+            assert counts.min() > 150
+    sliced = pa.array(["a", "b", "cc", "d"], pa.large_string())
+    assert hashes_of(sliced[1:3]).tolist() == hashes_of(sliced).tolist()[1:3]
+
+
+def test_ascending_is_strict():
+    for users in ([1, 2, 3], [1], ["a", "b"], ["z", "é"]):
+        assert ascend(pa.array(users))
+    for users in ([1, 1], [2, 1], ["b", "a"], ["é", "z"]):
+        assert not ascend(pa.array(users))
