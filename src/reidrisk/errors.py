@@ -9,12 +9,17 @@ ReidriskError
 
 `Unverified` is a warning: what was read may be good, and nobody can tell.
 
-Every message says what is wrong, where, why, and what to do about it.
+Every message says what is wrong, where, why, and what to do about it. The words may change; the
+`code` of an error, such as `duplicate-user`, names the kind of fault and stays.
 """
 
 
 class ReidriskError(Exception):
     """Anything this package raises on purpose.
+
+    Args:
+        message: What is wrong, where, why, and what to do about it.
+        code: The kind of fault, stable across versions; that of the class if not given.
 
     Example:
         >>> try:
@@ -22,7 +27,16 @@ class ReidriskError(Exception):
         ... except rr.ReidriskError as problem:
         ...     print(problem)
         noise is a probability between 0 and 1, got 5; did you mean 0.05?
+        >>> problem.code
+        'not-a-probability'
     """
+
+    code = "error"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        if code is not None:
+            self.code = code
 
 
 class InvalidInput(ReidriskError, ValueError):
@@ -34,6 +48,8 @@ class InvalidInput(ReidriskError, ValueError):
             ...
         reidrisk.errors.InvalidInput: samples is a whole number of at least 1, got 0
     """
+
+    code = "invalid-input"
 
 
 class TooLarge(InvalidInput):
@@ -48,6 +64,8 @@ class TooLarge(InvalidInput):
         40 tokens in 8 slots make 8e+12 sequences for each of 1,000 users
     """
 
+    code = "too-large"
+
 
 class MissingExtra(ReidriskError, ImportError):
     """An optional library is needed for this; the message names the extra to install.
@@ -57,6 +75,8 @@ class MissingExtra(ReidriskError, ImportError):
         >>> isinstance(problem, ImportError)
         True
     """
+
+    code = "missing-extra"
 
 
 class Unverified(UserWarning):

@@ -61,6 +61,7 @@ class FullInformation:
             if view.known.kind is not Kind.SETS or view.known.set_size != top:
                 raise InvalidInput(
                     f"{self.name} needs top sets of {top} tokens for each user and slot, not what "
-                    "a site was shown; use the observations of reidrisk.releases.reveal"
+                    "a site was shown; use the observations of reidrisk.releases.reveal",
+                    code="needs-top-sets",
                 )
         return release.likelihood(view.tokens)

@@ -90,11 +90,17 @@ class Neural:
     def __post_init__(self) -> None:
         whole_number("classes", self.classes, least=1)
         if self.begin not in CHAIN_TRAINING:
-            raise InvalidInput(f"begin is one of {', '.join(CHAIN_TRAINING)}; got {self.begin!r}")
+            raise InvalidInput(
+                f"begin is one of {', '.join(CHAIN_TRAINING)}; got {self.begin!r}",
+                code="unknown-choice",
+            )
         if self.keep_best is not None:
             whole_number("keep_best", self.keep_best, least=1)
         if self.panel is not None and self.model is not None:
-            raise InvalidInput("a panel to learn from and a model that was learned: give one")
+            raise InvalidInput(
+                "a panel to learn from and a model that was learned: give one",
+                code="conflicting-arguments",
+            )
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -134,7 +140,8 @@ class Neural:
         if not about.configuration["conditional"]:
             raise InvalidInput(
                 f"{self.model}: has learned what one site shows, and not what it shows given the "
-                "other; name the other model of the same folder"
+                "other; name the other model of the same folder",
+                code="wrong-model",
             )
         tables: Tables = network.tables()
         return tables

@@ -165,14 +165,16 @@ def check_needs(attack: Attack, view: View) -> None:
     if not hasattr(attack, "fit"):
         raise InvalidInput(
             f"{attack!r} is no attack; make one, as in Hamming(), or by its name: "
-            "reidrisk.attacks.attack_named"
+            "reidrisk.attacks.attack_named",
+            code="not-an-attack",
         )
     for need in getattr(attack, "needs", ()):  # of plug-ins that need nothing
         if getattr(view, need) is None:
             given = f"make the attack with it, as in {type(attack).__name__}({need}=...), or "
             raise InvalidInput(
                 f"{attack.name} needs to know {NEEDS[need]}; "
-                f"{given if hasattr(attack, need) else ''}give {need}= to the view"
+                f"{given if hasattr(attack, need) else ''}give {need}= to the view",
+                code="missing-knowledge",
             )
 
 

@@ -64,7 +64,8 @@ class RarityOverlap:
     def __post_init__(self) -> None:
         if self.weighting not in WEIGHTINGS:
             raise InvalidInput(
-                f"weighting is one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}"
+                f"weighting is one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}",
+                code="unknown-choice",
             )
 
     def fit(self, view: View) -> OverlapWeights | CosineWeights:

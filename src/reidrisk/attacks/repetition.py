@@ -75,7 +75,8 @@ class Repetition:
         if view.known.kind is Kind.BAGS:
             raise InvalidInput(
                 "known holds a bag of tokens, without slots; repetition counts the slots in which "
-                "a token came again: use overlap or rarity-overlap, or give it rows with slots"
+                "a token came again: use overlap or rarity-overlap, or give it rows with slots",
+                code="wrong-kind-of-rows",
             )
         places = view.slots * view.known.set_size
         users = times_held(view.known, min(places, MOST_TIMES))

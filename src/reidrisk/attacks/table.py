@@ -51,7 +51,8 @@ def attack_named(name: str) -> Attack:
     if (own := own_attack(name)) is None:
         raise InvalidInput(
             f"there is no attack {name!r}; there are {', '.join(sorted(all_attacks()))}, and "
-            "your own as module:Class"
+            "your own as module:Class",
+            code="unknown-attack",
         )
     return own()
 
@@ -60,14 +61,16 @@ def _made(path: str, part: Any) -> Attack:
     if not _is_attack(part):
         raise InvalidInput(
             f"{path!r} should be an attack, but is none: a class with name, knows, assumes, "
-            "likelihood, needs and fit; reidrisk.testing.check_attack tests one"
+            "likelihood, needs and fit; reidrisk.testing.check_attack tests one",
+            code="not-an-attack",
         )
     try:
         attack: Attack = part()
     except TypeError as wrong:
         raise InvalidInput(
             f"{path!r} cannot be made without arguments ({wrong}); give its fields defaults, and "
-            "take the release from the view"
+            "take the release from the view",
+            code="attack-needs-arguments",
         ) from wrong
     return attack
 

@@ -93,7 +93,8 @@ class TokenTable:
     def __post_init__(self) -> None:
         if self.pairs is not None and self.panel is not None:
             raise InvalidInput(
-                "pairs and panel both tell how often two tokens are in a set; give one of them"
+                "pairs and panel both tell how often two tokens are in a set; give one of them",
+                code="conflicting-arguments",
             )
         if self.pairs is not None:
             object.__setattr__(self, "pairs", _checked_pairs(self.pairs, pooled=self.pooled))
@@ -166,18 +167,21 @@ class TokenTable:
         if shows.q_in <= shows.q_out:
             raise InvalidInput(
                 f"{self.name} learns nothing where every token is shown as often, in the top or "
-                "not; lower the noise"
+                "not; lower the noise",
+                code="nothing-to-learn",
             )
         if view.known.kind is not Kind.TOKENS:
             raise InvalidInput(
                 f"{self.name} looks at one known token of each slot, and known rows hold "
-                f"{view.known.kind.value}; keep one, or use weighted-hamming"
+                f"{view.known.kind.value}; keep one, or use weighted-hamming",
+                code="wrong-kind-of-rows",
             )
         tables, entries = 1 if self.pooled else view.slots, shows.topics**2
         if tables * entries > MOST_ENTRIES:
             raise TooLarge(
                 f"{tables} table(s) of {shows.topics} x {shows.topics} gains would take "
-                f"{tables * entries * 8 / 1e9:.0f} GB; pool the slots, or use WeightedHamming"
+                f"{tables * entries * 8 / 1e9:.0f} GB; pool the slots, or use WeightedHamming",
+                code="too-many-tokens",
             )
 
     def _check_told(
@@ -186,7 +190,8 @@ class TokenTable:
         if pairs is not None and pairs.shape[-1] != shows.topics:
             raise InvalidInput(
                 f"pairs are of {pairs.shape[-1]} tokens and the rows of {shows.topics}; "
-                "number the tokens alike"
+                "number the tokens alike",
+                code="alphabet-mismatch",
             )
         if panel is not None:
             _check_panel(panel, shows)
@@ -195,7 +200,8 @@ class TokenTable:
         told = told if self.pairs is None else len(self.pairs)
         if not self.pooled and told < view.slots:
             raise InvalidInput(
-                f"chances of {told} slots are given and {view.slots} are seen; give all or pool"
+                f"chances of {told} slots are given and {view.slots} are seen; give all or pool",
+                code="slot-mismatch",
             )
 
 
@@ -206,7 +212,8 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
         wanted = "tokens x tokens" if pooled else "slots x tokens x tokens"
         raise InvalidInput(
             f"pairs has shape {tables.shape}; pooled={pooled} needs {wanted}: the chance that two "
-            "tokens are in a top set, popularity on the diagonal"
+            "tokens are in a top set, popularity on the diagonal",
+            code="wrong-shape",
         )
     single = np.diagonal(tables, axis1=-2, axis2=-1)
     most = np.minimum(single[..., :, None], single[..., None, :]) + SLACK
@@ -216,7 +223,8 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
         place = tuple(int(index) for index in np.argwhere(~sound)[0])
         raise InvalidInput(
             f"pairs{list(place)} is {tables[place]:g}: the chance that two tokens are in a set is "
-            "the same in either order, from 0 to the chance of each, which is on the diagonal"
+            "the same in either order, from 0 to the chance of each, which is on the diagonal",
+            code="not-a-probability",
         )
     return tables
 
@@ -225,10 +233,14 @@ def _check_panel(panel: Observations, shows: OneOfTop) -> None:
     if panel.tokens != shows.topics:
         raise InvalidInput(
             f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
-            "number the tokens alike"
+            "number the tokens alike",
+            code="alphabet-mismatch",
         )
     if not panel.true_is_here.all():
-        raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
+        raise InvalidInput(
+            "the panel is a shard without some of its true rows; give all of it",
+            code="incomplete-panel",
+        )
     if panel.known.kind is Kind.SETS:
         ordered = np.sort(panel.known.block(0, panel.users), axis=2)
         twice = (ordered[:, :, 1:] == ordered[:, :, :-1]) & (ordered[:, :, 1:] != MISSING)
@@ -236,5 +248,6 @@ def _check_panel(panel: Observations, shows: OneOfTop) -> None:
             raise InvalidInput(
                 f"known slots of the panel hold up to {panel.set_size} tokens, "
                 f"{'some' if twice.any() else 'none'} twice: a panel of top sets has {shows.top} "
-                "different ones, and one of what is shown has one; give known[:, :, 0]"
+                "different ones, and one of what is shown has one; give known[:, :, 0]",
+                code="panel-mismatch",
             )

@@ -108,7 +108,9 @@ class TypeAware:
         for name, least in (("users", 1), ("seed", 0)):
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=least))
         if not self._candidates:
-            raise InvalidInput("types is a number of types, or several to choose from; got none")
+            raise InvalidInput(
+                "types is a number of types, or several to choose from; got none", code="empty-list"
+            )
         for types in self._candidates:
             whole_number("types", types, least=1)
         release: object = self.release  # that it shows so is not said by `Release`
@@ -165,7 +167,8 @@ class TypeAware:
         if panel.tokens != shows.topics:
             raise InvalidInput(
                 f"the panel has {panel.tokens} tokens and the release {shows.topics} topics; "
-                "number the tokens alike"
+                "number the tokens alike",
+                code="alphabet-mismatch",
             )
         _check_single("the panel", panel.known)
         return np.concatenate([panel.known.block(0, panel.users), panel.anonymous])
@@ -197,7 +200,8 @@ def set_weights(chances: Floats, size: int) -> Floats:
         weights *= size / weights.sum(axis=1, keepdims=True)
     raise InvalidInput(
         f"no weights were found for which sets of {size} tokens hold each with its chance; "
-        "are chances below 1, and do rows sum to the size of a set?"
+        "are chances below 1, and do rows sum to the size of a set?",
+        code="did-not-converge",
     )
 
 
@@ -230,7 +234,8 @@ def _check_single(name: str, known: Rows) -> None:
     if known.kind is not Kind.TOKENS:
         raise InvalidInput(
             f"{name} holds {known.kind.value}; types are told from what one site was shown: keep "
-            "one token of each slot"
+            "one token of each slot",
+            code="wrong-kind-of-rows",
         )
 
 
@@ -239,7 +244,8 @@ def _check_size(types: int, shows: OneOfTop) -> None:
     if entries > MOST_TYPE_PAIRS:
         raise TooLarge(
             f"pairs of {shows.topics} topics for each of {types} types would take "
-            f"{entries * 8 / 1e9:.0f} GB; learn fewer types"
+            f"{entries * 8 / 1e9:.0f} GB; learn fewer types",
+            code="too-many-types",
         )
 
 
@@ -254,10 +260,12 @@ def _check_interests(interests: Interests, shows: OneOfTop) -> None:
         raise InvalidInput(
             f"interests have persistence {interests.persistence:g}: users change their type, and "
             "this attack is exact only for types that stay; use persistence=1, or leave interests "
-            "out and learn types"
+            "out and learn types",
+            code="unsupported-interests",
         )
     if not _fits(interests, shows):
         raise InvalidInput(
             f"interests have sets of {interests.size} of {interests.topics} topics and the release "
-            f"a top of {shows.top} of {shows.topics}; they must agree"
+            f"a top of {shows.top} of {shows.topics}; they must agree",
+            code="length-mismatch",
         )

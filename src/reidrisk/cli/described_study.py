@@ -57,7 +57,9 @@ class Wishes:
     def __post_init__(self) -> None:
         if self.with_users and (self.output is None or is_file(self.output)):
             raise InvalidInput(
-                "--with-users writes a file of users into the run's folder; name the folder with -o"
+                "--with-users writes a file of users into the run's folder; name the folder "
+                "with -o",
+                code="missing-option",
             )
 
 

@@ -55,7 +55,8 @@ class Place:
             if given and self.engine != "spark":
                 raise InvalidInput(
                     f"{name} is for a cluster, and this would run on this machine alone; add "
-                    f"--engine spark, or leave {name} out"
+                    f"--engine spark, or leave {name} out",
+                    code="option-needs-spark",
                 )
 
     @property

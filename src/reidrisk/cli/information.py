@@ -95,7 +95,8 @@ def information(
 
     if folder is not None and not models:
         raise InvalidInput(
-            "--folder keeps what models have learned, and none is named; name one with --model"
+            "--folder keeps what models have learned, and none is named; name one with --model",
+            code="missing-option",
         )
     with _rows(seen) as (rows, origin):
         for name in (information.COUNTS, *models):

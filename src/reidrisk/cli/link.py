@@ -180,7 +180,8 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
     if len(said) == 1 and not noted:
         raise InvalidInput(
             "an attack that weighs tokens must know what showed them: --noise and --top belong "
-            "together; give both, or neither"
+            "together; give both, or neither",
+            code="missing-option",
         )
     return said
 
@@ -209,7 +210,8 @@ def _question(
     if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
         raise InvalidInput(
             f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
-            "and the noise (--noise); `reidrisk attacks` tells which attacks need not"
+            "and the noise (--noise); `reidrisk attacks` tells which attacks need not",
+            code="missing-knowledge",
         )
     study = rr.Study(
         title=f"Whom {paths[0].name} helps to find in {paths[1].name}",

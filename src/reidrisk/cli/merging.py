@@ -68,14 +68,17 @@ def part_of_file(
 
     output = wishes.output
     if output is None or options.is_file(output) or output.endswith(_MATCHES):
-        raise InvalidInput("--part writes one of several files; name a folder for them with -o")
+        raise InvalidInput(
+            "--part writes one of several files; name a folder for them with -o",
+            code="missing-option",
+        )
     if engines.place().engine != "local":
         raise InvalidInput("a part is searched on one machine, and a cluster cuts rows itself; "
-                           "leave out --part or --engine")  # fmt: skip
+                           "leave out --part or --engine", code="conflicting-options")  # fmt: skip
     if wishes.with_users or wishes.as_json:
         option = "--with-users" if wishes.with_users else "--json"
         raise InvalidInput(f"{option} tells what a whole run found, and --part searches some rows; "
-                           "leave one of them out")  # fmt: skip
+                           "leave one of them out", code="conflicting-options")  # fmt: skip
     console.warn(file.source)
     with console.Progress(quiet=wishes.quiet) as progress:
         try:
@@ -132,7 +135,10 @@ def merge(parts: tuple[str, ...], output: str, *, as_json: bool, quiet: bool) ->
         _run(read_all(files), files[0].parent, output, parts, as_json=as_json, quiet=quiet)
         return
     if as_json:
-        raise InvalidInput("--json prints the figures of a run; name a folder for it with -o")
+        raise InvalidInput(
+            "--json prints the figures of a run; name a folder for it with -o",
+            code="missing-option",
+        )
     keep_inputs([writable(output)], files)
     merged = read_all(files)
     write_parts(Path(output), merged)
@@ -150,7 +156,8 @@ def _files(named: tuple[str, ...]) -> list[Path]:
         if not inside:
             raise InvalidInput(
                 f"{one}: holds no parts that are done, files that end in {_MATCHES}; search them "
-                "first: reidrisk attack SEEN --part K/N -o FOLDER"
+                "first: reidrisk attack SEEN --part K/N -o FOLDER",
+                code="no-parts",
             )
         files += inside
     return files

@@ -113,7 +113,9 @@ def seen_folder(seen: str) -> Path:
     """The folder that `reidrisk release` wrote, if it is there."""
     if not Path(seen).is_dir():
         wrong = "is a file and no folder" if Path(seen).exists() else "there is no such folder"
-        raise InvalidInput(f"{seen}: {wrong}; `reidrisk release` makes one")
+        raise InvalidInput(
+            f"{seen}: {wrong}; `reidrisk release` makes one", code="folder-not-found"
+        )
     return Path(seen)
 
 
@@ -179,7 +181,8 @@ def _beside_others(file: Path) -> Path:
     if not file.parent.is_dir():
         raise InvalidInput(
             f"{file}: cannot be written, its folder does not exist; make the folder, or name "
-            "another"
+            "another",
+            code="folder-not-found",
         )
     return file
 

@@ -187,7 +187,10 @@ def _release(
 
     kind = release_kind(name)
     if wrong := faults(kind, said):
-        raise InvalidInput("\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong))
+        raise InvalidInput(
+            "\n".join(f"--{key.replace('_', '-')}: {wrong[key]}" for key in wrong),
+            code="invalid-parameters",
+        )
     _check_people(path, synthetic, is_read=tokens is not None or layout != Layout())
     files = [] if shards is None else [Path(one) for one in (path, tokens) if one is not None]
     with console.Progress(quiet=quiet) as progress:
@@ -250,20 +253,26 @@ def _check_people(path: str | None, synthetic: dict[str, int | None], *, is_read
     if path is None and not made:
         raise InvalidInput(
             "there is nobody to show: name PEOPLE, a table of them, or make some with "
-            "--synthetic 10k"
+            "--synthetic 10k",
+            code="missing-people",
         )
     if path is not None and made:
-        raise InvalidInput("PEOPLE and --synthetic are two kinds of people; give one of the two")
+        raise InvalidInput(
+            "PEOPLE and --synthetic are two kinds of people; give one of the two",
+            code="conflicting-options",
+        )
     if made and is_read:
         raise InvalidInput(
             "--taxonomy and the options that name columns are of PEOPLE, a table, and people are "
-            "synthetic here; leave them out"
+            "synthetic here; leave them out",
+            code="conflicting-options",
         )
     for name, value in synthetic.items():
         if value is not None and not made:
             raise InvalidInput(
                 f"--{name.replace('_', '-')} is of synthetic people, and PEOPLE are those of a "
-                "table; leave it out, or give --synthetic in place of PEOPLE"
+                "table; leave it out, or give --synthetic in place of PEOPLE",
+                code="conflicting-options",
             )
 
 

@@ -158,14 +158,19 @@ def _check_limits(limits: "Limits", last: str | None) -> None:
         raise InvalidInput(
             "--compare and --worse-by go together: the run to compare with, and by how much this "
             "one may be worse, such as --worse-by 0.5%. There is no usual value: that two runs do "
-            "not differ at all can never be shown by a sample"
+            "not differ at all can never be shown by a sample",
+            code="missing-option",
         )
     if all(limit is None for limit in given):
         raise InvalidInput(
-            "there is nothing to check, so it does not pass; give a limit, such as --max-risk 1%"
+            "there is nothing to check, so it does not pass; give a limit, such as --max-risk 1%",
+            code="nothing-to-check",
         )
     if limits.side == "upper" and limits.max_risk is None:
-        raise InvalidInput("--side upper says what --max-risk judges; give --max-risk, such as 1%")
+        raise InvalidInput(
+            "--side upper says what --max-risk judges; give --max-risk, such as 1%",
+            code="missing-option",
+        )
 
 
 def _record(check: "Check") -> dict[str, Any]:

@@ -75,7 +75,7 @@ def run_file(
     spoken = Path(folder) / engines.LOG
     for log in (Path(folder) / "log.txt", spoken):
         if log.is_file() and not log.is_symlink() and not (log.parent / NOTE).exists():
-            raise InvalidInput(_not_ours(log))
+            raise InvalidInput(_not_ours(log), code="file-not-ours")
     study, text, typed = file.study, file.text, ("reidrisk", *command)
     if changes:
         study, text = replace(study, **changes), f"# as run: {shlex.join(typed)}\n{text}"

@@ -175,7 +175,9 @@ def _write_records(found: "Singling", path: str) -> None:
     from reidrisk.core.files import written_whole
 
     if not path.lower().endswith(".parquet"):
-        raise InvalidInput(f"{path}: records are written as .parquet; name the file so")
+        raise InvalidInput(
+            f"{path}: records are written as .parquet; name the file so", code="unknown-file-type"
+        )
     crowd = {} if found.crowd is None else {"register": found.crowd}
     with written_whole(path) as (part,):
         parquet.write_table(pa.table({"k": found.k, **crowd}), part)

@@ -57,7 +57,9 @@ def study_new(file: str, *, quiet: bool) -> None:
     from reidrisk.core.files import written_whole
 
     if Path(file).exists():
-        raise InvalidInput(f"{file} already exists and is left alone; choose another name")
+        raise InvalidInput(
+            f"{file} already exists and is left alone; choose another name", code="file-exists"
+        )
     with written_whole(file) as (part,):
         part.write_text(starter(), encoding="utf-8")
     if not quiet:
@@ -102,7 +104,8 @@ def study_run(
     if part is not None:
         if fresh:
             raise InvalidInput(
-                "--fresh discards a run, and parts are not a run; use another folder"
+                "--fresh discards a run, and parts are not a run; use another folder",
+                code="conflicting-options",
             )
         wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
         words = (*command, "--part", str(part))
@@ -151,7 +154,8 @@ def sweep(
     if not varied and not releases:
         raise InvalidInput(
             "there is nothing to compare; give --vary with a parameter and its values, such as "
-            '--vary noise=1%,5%, or --release with another release, such as "cohorts users=50"'
+            '--vary noise=1%,5%, or --release with another release, such as "cohorts users=50"',
+            code="missing-option",
         )
     command = ["sweep", file]
     for name, given in (("--vary", varied), ("--release", releases)):
@@ -182,7 +186,7 @@ def _release(text: str, read: "StudyFile") -> "AnyRelease":
     try:
         return release_in_words(text, read.source, read.study.release)
     except InvalidInput as wrong:
-        raise InvalidInput(f"--release {text!r}: {wrong}") from wrong
+        raise InvalidInput(f"--release {text!r}: {wrong}", code=wrong.code) from wrong
 
 
 def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
@@ -192,7 +196,10 @@ def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
     name, _, listed = text.partition("=")
     parts = [part.strip() for part in listed.split(",") if part.strip()]
     if not name or not parts:
-        raise InvalidInput(f"--vary is a name and its values, such as noise=1%,5%; got {text!r}")
+        raise InvalidInput(
+            f"--vary is a name and its values, such as noise=1%,5%; got {text!r}",
+            code="invalid-syntax",
+        )
     parameter = parameter_of(study.release, name, "--vary: ")
     return name, tuple(read_value(parameter, part) for part in parts)
 

@@ -25,7 +25,10 @@ def whole_number(name: str, value: SupportsIndex, *, least: int) -> int:
     except TypeError:
         number = None
     if number is None or number < least:
-        raise InvalidInput(f"{name} is a whole number of at least {least}, got {shown(value)}")
+        raise InvalidInput(
+            f"{name} is a whole number of at least {least}, got {shown(value)}",
+            code="not-a-whole-number",
+        )
     return number
 
 
@@ -37,7 +40,7 @@ def real_number(name: str, value: SupportsFloat, *, least: float = -math.inf) ->
         number = math.nan
     if not number >= least:
         floor = "" if least == -math.inf else f" of at least {least:g}"
-        raise InvalidInput(f"{name} is a number{floor}, got {shown(value)}")
+        raise InvalidInput(f"{name} is a number{floor}, got {shown(value)}", code="not-a-number")
     return number
 
 
@@ -49,7 +52,10 @@ def probability(name: str, value: SupportsFloat) -> float:
         return number
     percent = (text is not None or number > 1) and number <= PERCENT
     meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
-    raise InvalidInput(f"{name} is a probability between 0 and 1, got {shown(value)}{meant}")
+    raise InvalidInput(
+        f"{name} is a probability between 0 and 1, got {shown(value)}{meant}",
+        code="not-a-probability",
+    )
 
 
 def shown(value: object) -> str:

@@ -60,7 +60,8 @@ def written_whole(*paths: str | os.PathLike[str], mode: int = 0o666) -> Iterator
     except OSError as wrong:
         raise InvalidInput(
             f"{wrong.filename or wanted[0]}: cannot be written ({wrong.strerror}); check that the "
-            "folder exists, has room and may be written to"
+            "folder exists, has room and may be written to",
+            code="cannot-write",
         ) from wrong
     finally:
         for part in parts:
@@ -73,12 +74,18 @@ def writable(path: str | os.PathLike[str]) -> Path:
     if file.is_symlink() and not _is_stream(file):
         raise InvalidInput(
             f"{file}: is a link, and what it points to would be lost or left as it is; name the "
-            "file itself, or remove the link"
+            "file itself, or remove the link",
+            code="path-is-link",
         )
     if file.is_dir():
-        raise InvalidInput(f"{file}: cannot be written, it is a folder; name a file")
+        raise InvalidInput(
+            f"{file}: cannot be written, it is a folder; name a file", code="path-is-folder"
+        )
     if file.exists() and not (file.is_file() or _is_stream(file)):
-        raise InvalidInput(f"{file}: cannot be written, it is a device or a socket; name a file")
+        raise InvalidInput(
+            f"{file}: cannot be written, it is a device or a socket; name a file",
+            code="path-is-device",
+        )
     return file
 
 
@@ -90,10 +97,14 @@ def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
         if path.is_file() and (same := read.get(_identity(path))) is not None:
             other = "" if same == path else f" as {same}"
             raise InvalidInput(
-                f"{path}: is read{other}, and would be lost; give what is written a name of its own"
+                f"{path}: is read{other}, and would be lost; give what is written a name of its "
+                "own",
+                code="overwrites-input",
             )
         if path.resolve() in written:
-            raise InvalidInput(f"{path}: is to be written twice; name two files")
+            raise InvalidInput(
+                f"{path}: is to be written twice; name two files", code="duplicate-output"
+            )
         written.add(path.resolve())
 
 
@@ -114,7 +125,8 @@ def append(path: Path, text: str, *, mode: int = 0o666) -> None:
     except OSError as wrong:
         raise InvalidInput(
             f"{path}: cannot be written ({wrong.strerror}); check that it is a file, that there is "
-            "room, and that it may be written to"
+            "room, and that it may be written to",
+            code="cannot-write",
         ) from wrong
 
 
@@ -128,9 +140,9 @@ def existing_file(path: str | os.PathLike[str]) -> Path:
     """The file, if it is there and has content."""
     file = Path(path)
     if not file.is_file():
-        raise InvalidInput(f"{file}: there is no such file; check the path")
+        raise InvalidInput(f"{file}: there is no such file; check the path", code="file-not-found")
     if not file.stat().st_size:
-        raise InvalidInput(f"{file}: the file is empty; write it again")
+        raise InvalidInput(f"{file}: the file is empty; write it again", code="empty-file")
     return file
 
 
@@ -141,7 +153,8 @@ def made_folder(path: str | os.PathLike[str]) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise InvalidInput(
-            f"{folder}: cannot be made ({wrong.strerror}); choose a folder that may be written to"
+            f"{folder}: cannot be made ({wrong.strerror}); choose a folder that may be written to",
+            code="cannot-write",
         ) from wrong
     return folder
 

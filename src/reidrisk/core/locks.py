@@ -113,7 +113,8 @@ def _noted(folder: Path, *, alone: bool) -> Lock:
     except OSError as wrong:
         raise InvalidInput(
             f"{folder}: cannot be written ({wrong.strerror}); choose a folder that may be written "
-            "to"
+            "to",
+            code="cannot-write",
         ) from wrong
     return Lock(folder, state, said)
 
@@ -127,7 +128,8 @@ def _in_use(folder: Path, more: str = "") -> InvalidInput:
             f"{holder.get('since')} UTC,"
         )
     return InvalidInput(
-        f"{folder} is in use: {who} works there. Wait until it ends, or use another folder{more}"
+        f"{folder} is in use: {who} works there. Wait until it ends, or use another folder{more}",
+        code="folder-in-use",
     )
 
 

@@ -86,7 +86,8 @@ def check_fits(size: int, what: str, advice: str) -> None:
     if size > (usable := usable_memory()):
         raise TooLarge(
             f"{what}: this needs {size / GIB:.3g} GiB of memory and {usable / GIB:.3g} GiB can be "
-            f"taken; {advice}, or {to_get_more()}"
+            f"taken; {advice}, or {to_get_more()}",
+            code="out-of-memory",
         )
 
 
@@ -113,7 +114,8 @@ def check_start() -> None:
             raise TooLarge(
                 f"`ulimit -{flag}` allows {limit / GIB:.3g} GiB of address space, and "
                 f"{needed / GIB:.3g} GiB are needed to start with {cores()} cores; raise it, and "
-                "limit the memory that is really taken with --max-memory"
+                "limit the memory that is really taken with --max-memory",
+                code="out-of-address-space",
             )
 
 
@@ -124,7 +126,8 @@ def check_address_space(size: int, what: str) -> None:
     if limit - address_space < size:
         raise TooLarge(
             f"{what} reserves {size / GIB:.3g} GiB of address space, though it takes little of it, "
-            f"and `ulimit -v` allows {limit / GIB:.3g} GiB; raise it"
+            f"and `ulimit -v` allows {limit / GIB:.3g} GiB; raise it",
+            code="out-of-address-space",
         )
 
 

@@ -39,7 +39,8 @@ class Wanted:
     def __post_init__(self) -> None:
         if self.list_best < 0:
             raise InvalidInput(
-                f"list_best is how many rows to list, 0 or more; got {self.list_best}"
+                f"list_best is how many rows to list, 0 or more; got {self.list_best}",
+                code="not-a-whole-number",
             )
         if self.ranks is not None:
             object.__setattr__(self, "ranks", whole_number("ranks", self.ranks, least=1))
@@ -106,7 +107,8 @@ class Matches:
             target = int(np.flatnonzero(self.true_score == ABSENT)[0])
             raise InvalidInput(
                 f"the true row of target {target} was not searched; merge the matches of all "
-                "shards before asking for credit"
+                "shards before asking for credit",
+                code="incomplete-matches",
             )
         return np.where(self.true_score == self.best, 1.0 / self.ties, 0.0)
 
@@ -119,14 +121,16 @@ class Matches:
         if self.ranks is not None and guesses > self.ranks:
             raise InvalidInput(
                 f"rows above the truth were counted up to {self.ranks}, too few to judge "
-                f"{guesses} guesses; search with ranks={guesses}, or with ranks=None to count all"
+                f"{guesses} guesses; search with ranks={guesses}, or with ranks=None to count all",
+                code="too-few-ranks",
             )
         if (self.above == UNCOUNTED).any():
             target = int(np.flatnonzero(self.above == UNCOUNTED)[0])
             raise InvalidInput(
                 f"nobody was compared with the truth of target {target}, since its true row was "
                 "not searched everywhere; search all known rows at once (engines cut them "
-                "themselves), and only for targets whose row is among them"
+                "themselves), and only for targets whose row is among them",
+                code="incomplete-matches",
             )
         return np.clip((guesses - self.above) / (self.level + 1), 0.0, 1.0)
 
@@ -142,7 +146,8 @@ class Matches:
             raise InvalidInput(
                 f"matches of {len(self)} targets with {self.best_rows.shape[1]} best rows do not "
                 f"merge with {len(other)} targets and {other.best_rows.shape[1]} best rows; "
-                "search every shard for the same targets, in the same way"
+                "search every shard for the same targets, in the same way",
+                code="matches-differ",
             )
         ranks = _same_ranks([self, other])
         best = np.maximum(self.best, other.best)
@@ -197,7 +202,8 @@ def _same_second(parts: list[Matches]) -> bool:
     if len(found) > 1:
         raise InvalidInput(
             "matches with and without the second best score do not go together; search all with "
-            "second=True, or none"
+            "second=True, or none",
+            code="matches-differ",
         )
     return found.pop()
 
@@ -208,7 +214,8 @@ def _same_ranks(parts: list[Matches]) -> int | None:
     if len(different) > 1:
         raise InvalidInput(
             f"matches counted up to ranks {different[0]} and {different[1]} do not go together; "
-            "search with the same ranks"
+            "search with the same ranks",
+            code="matches-differ",
         )
     return different[0]
 

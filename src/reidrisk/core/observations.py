@@ -84,7 +84,10 @@ class Observations:
         strangers: ArrayLike | BagRows | Sequence[ArrayLike] | None = None,
     ) -> None:
         if tokens < 1:
-            raise InvalidInput(f"tokens is the size of the alphabet, at least 1; got {tokens}")
+            raise InvalidInput(
+                f"tokens is the size of the alphabet, at least 1; got {tokens}",
+                code="not-a-whole-number",
+            )
         rows = rows_of(known, tokens=tokens)
         shown = _shown(rows, anonymous, tokens, "anonymous")
         others = None if strangers is None else _shown(rows, strangers, tokens, "strangers")
@@ -92,7 +95,8 @@ class Observations:
         if not 0 <= first <= users - rows.users:
             raise InvalidInput(
                 f"a shard of {rows.users} rows from row {first} does not fit into {users} "
-                "users; give the number of all known rows as users"
+                "users; give the number of all known rows as users",
+                code="shard-out-of-range",
             )
         self._set(known=rows, anonymous=shown, tokens=tokens, first=first, users=users)
         self._set(strangers=others)
@@ -130,7 +134,9 @@ class Observations:
     def prefix(self, slots: int) -> Self:
         """The same people after their first `slots` slots."""
         if not 1 <= slots <= self.slots:
-            raise InvalidInput(f"a prefix has 1 to {self.slots} slots, got {slots}")
+            raise InvalidInput(
+                f"a prefix has 1 to {self.slots} slots, got {slots}", code="slot-out-of-range"
+            )
         if slots == self.slots:  # as bags always have
             return self
         return self.changed(
@@ -143,7 +149,10 @@ class Observations:
     def shard(self, start: int, stop: int) -> Self:
         """Only the known rows from `start` to `stop`, against the same targets."""
         if not 0 <= start < stop <= self.known.users:
-            raise InvalidInput(f"rows {start} to {stop} are not among {self.known.users} rows")
+            raise InvalidInput(
+                f"rows {start} to {stop} are not among {self.known.users} rows",
+                code="row-out-of-range",
+            )
         return self.changed(known=self.known.part(start, stop), first=self.first + start)
 
     def only(self, targets: slice | NDArray[Any]) -> Self:
@@ -159,7 +168,8 @@ class Observations:
         if self.strangers is None:
             raise InvalidInput(
                 "everybody whom these observations meet is known; give strangers=, anonymous rows "
-                "of people who are not"
+                "of people who are not",
+                code="no-strangers",
             )
         nobody = np.full(len(self.strangers), _NO_ROW, np.int64)
         nowhere = np.zeros(len(nobody), np.bool_)
@@ -193,7 +203,8 @@ def _shown(known: Rows, anonymous: Any, tokens: int, name: str) -> Tokens | BagR
     if known.slots != shown.shape[1]:
         raise InvalidInput(
             f"known has {known.slots} slots, {name} {shown.shape[1]}: rows are "
-            "compared slot by slot; cut the longer side or fill the shorter with -1"
+            "compared slot by slot; cut the longer side or fill the shorter with -1",
+            code="slot-mismatch",
         )
     return shown
 
@@ -203,13 +214,15 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
     if truth.shape != (targets,) or not np.issubdtype(truth.dtype, np.integer):
         raise InvalidInput(
             f"truth names one row of known for each of the {targets} anonymous rows; "
-            f"got {truth.dtype} of shape {truth.shape}"
+            f"got {truth.dtype} of shape {truth.shape}",
+            code="wrong-shape",
         )
     if truth.min() < 0 or truth.max() >= users:
         target = int(np.flatnonzero((truth < 0) | (truth >= users))[0])
         raise InvalidInput(
             f"truth[{target}] is {truth[target]}, but known has rows 0 to {users - 1}; give rows "
-            "whose user is not known as strangers=, or give users= if this is a shard"
+            "whose user is not known as strangers=, or give users= if this is a shard",
+            code="row-out-of-range",
         )
     return read_only(truth.astype(np.int64))
 

@@ -14,13 +14,15 @@ def guest(module: str, extra: str = "plots") -> ModuleType:
     try:
         return importlib.import_module(module)
     except ImportError as missing:
-        raise MissingExtra(_absent(missing.name or module, extra)) from missing
+        raise MissingExtra(
+            _absent(missing.name or module, extra), code="missing-extra"
+        ) from missing
 
 
 def check_guest(module: str, extra: str, what: str) -> None:
     """Say how to get an optional library that is not installed, without loading one that is."""
     if importlib.util.find_spec(module) is None:
-        raise MissingExtra(_absent(module, extra, what))
+        raise MissingExtra(_absent(module, extra, what), code="missing-extra")
 
 
 def _absent(module: str, extra: str, what: str = "this") -> str:
@@ -39,7 +41,9 @@ def frame(rows: list[dict[str, Any]]) -> Any:
         except ModuleNotFoundError as missing:
             if missing.name != module:
                 raise
-    raise MissingExtra("a data frame needs pandas or polars: pip install pandas, or polars")
+    raise MissingExtra(
+        "a data frame needs pandas or polars: pip install pandas, or polars", code="missing-extra"
+    )
 
 
 def html_table(title: str, headings: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:

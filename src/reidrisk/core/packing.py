@@ -71,7 +71,8 @@ def unpacked(data: Buffer) -> Any:
     if version != _VERSION:
         raise InvalidInput(
             f"packed in format {version}, and this version of reidrisk reads format {_VERSION}; "
-            "use the same version of reidrisk everywhere"
+            "use the same version of reidrisk everywhere",
+            code="unknown-schema",
         )
     thing = reader.read(0)
     if reader.left:
@@ -94,7 +95,9 @@ class _Writer:
 
     def write(self, thing: Any, depth: int) -> None:
         if depth > _DEEPEST:
-            raise InvalidInput(f"what is nested more than {_DEEPEST} deep is not packed")
+            raise InvalidInput(
+                f"what is nested more than {_DEEPEST} deep is not packed", code="cannot-be-packed"
+            )
         write = _WRITERS.get(type(thing))
         if write is not None:
             write(self, thing, depth)
@@ -104,7 +107,8 @@ class _Writer:
         else:
             raise InvalidInput(
                 f"a {type(thing).__name__} is not packed; what travels is made of numbers, text, "
-                "arrays of numbers, tuples, lists, dicts and Matches"
+                "arrays of numbers, tuples, lists, dicts and Matches",
+                code="cannot-be-packed",
             )
 
     def put_counted(self, tag: bytes, content: bytes) -> None:
@@ -122,7 +126,8 @@ class _Writer:
             if type(key) is not int and type(key) is not str:
                 raise InvalidInput(
                     f"a dict with a key that is a {type(key).__name__} is not packed; keys are "
-                    "whole numbers or text"
+                    "whole numbers or text",
+                    code="cannot-be-packed",
                 )
             self.write(key, depth + 1)
             self.write(value, depth + 1)
@@ -130,7 +135,9 @@ class _Writer:
     def write_array(self, array: NDArray[Any], depth: int) -> None:
         number = _number(array.dtype)
         if array.ndim > _MOST_AXES:
-            raise InvalidInput(f"an array of more than {_MOST_AXES} axes is not packed")
+            raise InvalidInput(
+                f"an array of more than {_MOST_AXES} axes is not packed", code="cannot-be-packed"
+            )
         self.put(b"a" + bytes([number, array.ndim]))
         self.put(b"".join(_LENGTH.pack(size) for size in array.shape))
         self.put(bytes(-self.length % _ALIGNED))
@@ -268,7 +275,10 @@ def _check_matches(matches: Matches) -> None:
                 and value.shape == shape
             )
         if not right:
-            raise InvalidInput(f"these are not Matches as engines answer: {name} is not as it must")
+            raise InvalidInput(
+                f"these are not Matches as engines answer: {name} is not as it must",
+                code="cannot-be-packed",
+            )
 
 
 def _int_bytes(value: int) -> bytes:
@@ -278,12 +288,17 @@ def _int_bytes(value: int) -> bytes:
 def _number(kind: np.dtype[Any]) -> int:
     number = _NUMBERS.get(kind.newbyteorder("<"))
     if number is None:
-        raise InvalidInput(f"numbers of type {kind} are not packed; give them a plain type")
+        raise InvalidInput(
+            f"numbers of type {kind} are not packed; give them a plain type",
+            code="cannot-be-packed",
+        )
     return number
 
 
 def _damaged(why: str) -> InvalidInput:
-    return InvalidInput(f"these bytes hold nothing that was packed: {why}; make them again")
+    return InvalidInput(
+        f"these bytes hold nothing that was packed: {why}; make them again", code="damaged-bytes"
+    )
 
 
 _WRITERS: Final[dict[type, Callable[[_Writer, Any, int], None]]] = {

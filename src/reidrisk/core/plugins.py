@@ -79,14 +79,16 @@ def part_at(path: str, what: str) -> Any:
         raise InvalidInput(
             f"{path!r} should be {what}, but {module!r} cannot be imported "
             f"({type(wrong).__name__}: {wrong}); install the package that has it, or run where it "
-            "lies"
+            "lies",
+            code="plug-in-not-found",
         ) from wrong
     part = getattr(found, name, None) if name else None
     if part is None:
         names = _public(found)
         raise InvalidInput(
             f"{path!r} should be {what}, but {module!r} has no {name!r}; write module:Name, with "
-            f"one of {', '.join(names[:20]) or 'its names'}"
+            f"one of {', '.join(names[:20]) or 'its names'}",
+            code="plug-in-not-found",
         )
     _OF_OTHERS.add(module)
     return part

@@ -133,7 +133,8 @@ def _key(seed: int, purpose: str) -> int:
     if not isinstance(purpose, str) or not purpose:
         raise InvalidInput(
             f"purpose must be a string that says what the draws are for, got {purpose!r}: "
-            'pass one such as "site A/noise"'
+            'pass one such as "site A/noise"',
+            code="missing-purpose",
         )
     # Digits never contain a colon, so no two pairs share a text.
     return _hash(f"{whole_number('seed', seed, least=0):x}:{purpose}")
@@ -154,7 +155,8 @@ def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
     if array.ndim != 1:
         raise InvalidInput(
             f"users must be an array or sequence with one id per user, got shape {array.shape}: "
-            "flatten an array, turn anything else into a list"
+            "flatten an array, turn anything else into a list",
+            code="wrong-shape",
         )
     if array.dtype.kind in "iu":
         return array
@@ -165,12 +167,14 @@ def _identities(users: Users) -> npt.NDArray[np.integer[Any]]:
     if not all(map(_is_whole, kinds)):
         raise InvalidInput(
             "users must be all whole numbers or all strings, got "
-            f"{', '.join(sorted(kind.__name__ for kind in kinds))}: convert them to one of the two"
+            f"{', '.join(sorted(kind.__name__ for kind in kinds))}: convert them to one of the two",
+            code="mixed-ids",
         )
     if min(values) < SIGNED.start or max(values) >= 2**64:
         raise InvalidInput(
             f"user ids must fit in 64 bits, got {min(values)} to {max(values)}: "
-            "pass longer ones as strings"
+            "pass longer ones as strings",
+            code="id-out-of-range",
         )
     return np.array([int(value) % 2**64 for value in values], np.uint64)
 

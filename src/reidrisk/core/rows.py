@@ -127,7 +127,8 @@ class Mapped:
         if _state(self.file) != self.state:
             raise InvalidInput(
                 f"{self.file}: the file changed since it was looked at, so that its rows are not "
-                "those that were checked; read it again when nobody is writing to it"
+                "those that were checked; read it again when nobody is writing to it",
+                code="file-changed",
             )
         kind = np.dtype(self.kind)
         reach = sum((n - 1) * step for n, step in zip(self.shape, self.strides, strict=True))
@@ -314,7 +315,9 @@ class BagRows:
 
     def __init__(self, bags: Sequence[ArrayLike], *, tokens: int, name: str = "known") -> None:
         if not len(bags):
-            raise InvalidInput(f"{name} has one bag of tokens per user, and holds none")
+            raise InvalidInput(
+                f"{name} has one bag of tokens per user, and holds none", code="empty-table"
+            )
         values, sizes = _joined(bags, name)
         self._fill(_checked_bags(name, values, tokens), _starts(sizes), tokens)
 
@@ -332,17 +335,20 @@ class BagRows:
         if flat.ndim != 1 or (flat.size and not np.issubdtype(flat.dtype, np.integer)):
             raise InvalidInput(
                 f"{name} is not a list of whole numbers, but {flat.dtype} of shape {flat.shape}; "
-                "number the tokens first"
+                "number the tokens first",
+                code="not-tokens",
             )
         if places.ndim != 1 or not np.issubdtype(places.dtype, np.integer) or not len(places[1:]):
             raise InvalidInput(
                 f"starts of {name} is where each bag begins and where the last one ends, whole "
-                f"numbers, one more than users; got {places.dtype} of shape {places.shape}"
+                f"numbers, one more than users; got {places.dtype} of shape {places.shape}",
+                code="invalid-starts",
             )
         if places[0] != 0 or places[-1] != len(flat) or (np.diff(places) < 0).any():
             raise InvalidInput(
                 f"starts of {name} begins with 0, never falls and ends with the {len(flat)} tokens "
-                f"there are; it goes from {places[0]} to {places[-1]}"
+                f"there are; it goes from {places[0]} to {places[-1]}",
+                code="invalid-starts",
             )
         rows = object.__new__(cls)
         rows._fill(_checked_bags(name, flat, tokens), places.astype(np.int64), tokens)
@@ -455,7 +461,8 @@ def _joined(bags: Sequence[ArrayLike], name: str) -> tuple[Tokens, NDArray[np.in
         if bag.ndim != 1 or not np.issubdtype(bag.dtype, np.integer):
             raise InvalidInput(
                 f"{name}[{user}] is not a list of whole numbers, but {bag.dtype} of shape "
-                f"{bag.shape}; number the tokens first"
+                f"{bag.shape}; number the tokens first",
+                code="not-tokens",
             )
     return np.concatenate(arrays), np.fromiter(map(len, arrays), np.int64)
 
@@ -470,7 +477,8 @@ def _checked_bags(name: str, values: Tokens, tokens: int) -> Tokens:
         wrong = int(np.flatnonzero((values < 0) | (values >= tokens))[0])
         raise InvalidInput(
             f"{name} holds the token {values[wrong]}: tokens are whole numbers from 0 to "
-            f"{tokens - 1}; renumber the tokens or raise tokens="
+            f"{tokens - 1}; renumber the tokens or raise tokens=",
+            code="token-out-of-range",
         )
     return read_only(values.astype(smallest_type(tokens), copy=False))
 
@@ -482,7 +490,8 @@ def rows_of(known: "Rows | ArrayLike", *, tokens: int, name: str = "known") -> R
         if rows.tokens != tokens:
             raise InvalidInput(
                 f"{name} has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give "
-                "both the same"
+                "both the same",
+                code="alphabet-mismatch",
             )
         return rows
     values = np.asanyarray(known)
@@ -515,12 +524,14 @@ def checked_array(
     if rows.ndim != dimensions or rows.size == 0:
         raise InvalidInput(
             f"{name} has one row per user and one column per slot, at least one of each; "
-            f"got an array of shape {rows.shape}"
+            f"got an array of shape {rows.shape}",
+            code="wrong-shape",
         )
     if not np.issubdtype(rows.dtype, np.integer):
         raise InvalidInput(
             f"{name} holds {rows.dtype}: tokens are whole numbers from 0 to {tokens - 1}, and -1 "
-            "where nothing was seen; number the tokens first"
+            "where nothing was seen; number the tokens first",
+            code="not-tokens",
         )
     complete = True
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
@@ -539,7 +550,8 @@ def check_block(name: str, block: Tokens, tokens: int, start: int) -> int:
     place = ", ".join(str(int(index)) for index in (start + row, *column))
     raise InvalidInput(
         f"{name}[{place}] is {block[row, *column]}: tokens are whole numbers from 0 to "
-        f"{tokens - 1}, and -1 where nothing was seen; renumber the tokens or raise tokens="
+        f"{tokens - 1}, and -1 where nothing was seen; renumber the tokens or raise tokens=",
+        code="token-out-of-range",
     )
 
 

@@ -39,7 +39,8 @@ def _mapped(rows: ShownRows) -> Tokens:
         raise TooLarge(
             f"known rows of {rows.users:,} users take {size / GIB:.3g} GiB: more than memory has "
             f"room for, and in {folder} {free / GIB:.3g} GiB are free; let TMPDIR name a folder "
-            "on a larger disk, or use fewer users or slots"
+            "on a larger disk, or use fewer users or slots",
+            code="out-of-disk",
         ) from full
 
 

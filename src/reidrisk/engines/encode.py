@@ -98,6 +98,7 @@ def _targets_with_codes(observations: Observations) -> int:
     if room < 1:
         raise TooLarge(
             f"rows of {slots:,} slots are too long; at most {(_MOST_CODES - 1) // 3:,} slots can "
-            "be searched: cut the rows with prefix"
+            "be searched: cut the rows with prefix",
+            code="too-many-slots",
         )
     return min(MOST_TARGETS, targets if observations.tokens <= room else room)

@@ -112,9 +112,13 @@ class PatternHistogram:
 def check_slots(observations: Observations) -> None:
     """Refuse rows with too many slots to count every pattern, and rows without slots."""
     if observations.known.kind is Kind.BAGS:
-        raise InvalidInput("known holds bags of tokens: without slots there are no match patterns")
+        raise InvalidInput(
+            "known holds bags of tokens: without slots there are no match patterns",
+            code="wrong-kind-of-rows",
+        )
     if observations.slots > MOST_SLOTS:
         raise TooLarge(
             f"{observations.slots} slots have 2**{observations.slots} match patterns, too many to "
-            f"count for every target; use search, or prefix({MOST_SLOTS})"
+            f"count for every target; use search, or prefix({MOST_SLOTS})",
+            code="too-many-slots",
         )

@@ -47,7 +47,7 @@ class LocalEngine(Searches):
         for name in ("threads", "max_memory", "rows"):
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise InvalidInput(f"{name} is at least 1, got {value}")
+                raise InvalidInput(f"{name} is at least 1, got {value}", code="not-a-whole-number")
 
     @property
     def room(self) -> Room:

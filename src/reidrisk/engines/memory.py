@@ -49,5 +49,6 @@ class Room:
         if size > self.memory:
             raise TooLarge(
                 f"this needs {size / GIB:.3g} GiB of memory and {self.memory / GIB:.3g} GiB are "
-                f"allowed; {to_get_more()}, or use fewer targets, users or slots"
+                f"allowed; {to_get_more()}, or use fewer targets, users or slots",
+                code="out-of-memory",
             )

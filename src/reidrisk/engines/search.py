@@ -58,7 +58,10 @@ def credit(engine: Engine, observations: Observations, score: Score) -> NDArray[
     """
     score.check(observations)
     if not observations.true_is_here.all():
-        raise InvalidInput("a shard without true rows earns no credit; search and merge shards")
+        raise InvalidInput(
+            "a shard without true rows earns no credit; search and merge shards",
+            code="incomplete-shard",
+        )
     if not plan.can_be_cut(score):
         return plan.search(observations, score, Wanted(), engine).credit
     users, truth = observations.known.users, true_scores(observations, score)

@@ -17,12 +17,14 @@ def numbers(
     array = _floats(name, values)
     if array.ndim != 1:
         raise InvalidInput(
-            f"{name} holds one number per target, got shape {array.shape}; pass a flat array"
+            f"{name} holds one number per target, got shape {array.shape}; pass a flat array",
+            code="wrong-shape",
         )
     if len(array) < least:
         raise InvalidInput(
             f"{name} needs at least {least} target{'s' * (least > 1)}, got {len(array)}; "
-            "an estimate of nothing would be a guess"
+            "an estimate of nothing would be a guess",
+            code="too-few-targets",
         )
     return _within(name, array, low, high)
 
@@ -33,7 +35,8 @@ def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
     if array.ndim != AXES or array.shape[0] < 1 or array.shape[1] < columns:
         raise InvalidInput(
             f"{name} has one row per user and at least {columns} repeats, "
-            f"got shape {array.shape}; repeat each user's release {columns} times or more"
+            f"got shape {array.shape}; repeat each user's release {columns} times or more",
+            code="wrong-shape",
         )
     return _within(name, array, 0.0, 1.0)
 
@@ -47,7 +50,8 @@ def claims_and_credits(
     if len(claims) != len(right):
         raise InvalidInput(
             f"claimed has {len(claims)} targets and credits {len(right)}; "
-            "pass both for the same targets, in the same order"
+            "pass both for the same targets, in the same order",
+            code="length-mismatch",
         )
     return claims, right
 
@@ -56,7 +60,9 @@ def _floats(name: str, values: ArrayLike) -> Numbers:
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as wrong:
-        raise InvalidInput(f"{name} holds numbers only ({wrong}); convert them first") from wrong
+        raise InvalidInput(
+            f"{name} holds numbers only ({wrong}); convert them first", code="not-a-number"
+        ) from wrong
 
 
 def _within(name: str, array: Numbers, low: float, high: float) -> Numbers:
@@ -66,6 +72,7 @@ def _within(name: str, array: Numbers, low: float, high: float) -> Numbers:
         place = ", ".join(map(str, where))
         raise InvalidInput(
             f"{name} are between {low:g} and {high:g}, got {array[where]:g} at position {place}; "
-            "leave out what could not be assessed, and divide percentages by 100"
+            "leave out what could not be assessed, and divide percentages by 100",
+            code="out-of-range",
         )
     return array

@@ -49,7 +49,9 @@ def mean_of_numbers(
     """
     low, high = real_number("low", low), real_number("high", high)
     if not -math.inf < low < high < math.inf:
-        raise InvalidInput(f"low must be below high, both finite; got {low:g} and {high:g}")
+        raise InvalidInput(
+            f"low must be below high, both finite; got {low:g} and {high:g}", code="invalid-range"
+        )
     array, level = numbers("values", values, low=low, high=high), confidence(level)
     unit = (array - low) / (high - low)
     start, stop = _ends(unit, np.full(len(unit), float(len(unit))), level)

@@ -33,7 +33,8 @@ def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.9
     if len(first) != len(second):
         raise InvalidInput(
             f"before has {len(first)} targets and after {len(second)}; pass both for the same "
-            "targets, in the same order"
+            "targets, in the same order",
+            code="length-mismatch",
         )
     drawn = uniforms(
         seed=0, purpose="estimates/pairs", users=np.arange(len(first)), count=1

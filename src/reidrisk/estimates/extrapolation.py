@@ -113,7 +113,8 @@ def extrapolate(
     if asked and min(asked) <= largest:
         raise InvalidInput(
             f"users has {min(asked):,}, but risk was measured up to {largest:,}: only larger "
-            "sizes are extrapolated; read smaller ones from what was measured"
+            "sizes are extrapolated; read smaller ones from what was measured",
+            code="out-of-range",
         )
     if len(curve.sizes) < FEWEST or curve.sizes[-1] < largest:
         unknown = {size: _only_high(size, measured[largest], level) for size in asked}
@@ -166,19 +167,22 @@ def _curve(
     if len(sizes) < FEWEST:
         raise InvalidInput(
             f"measured has {len(sizes)} sizes; a law and a test of it need at least {FEWEST}, such "
-            "as a thousandth, a hundredth, a tenth and all of the users"
+            "as a thousandth, a hundredth, a tenth and all of the users",
+            code="too-few-sizes",
         )
     for size in sizes:
         one = measured[size]
         if not 0 <= one.low <= one.value <= one.high <= 1:
             raise InvalidInput(
                 f"measured[{size}] is {one.value} between {one.low} and {one.high}; a risk lies "
-                "between 0 and 1 and inside its interval"
+                "between 0 and 1 and inside its interval",
+                code="not-a-probability",
             )
         if one.level < level:
             raise InvalidInput(
                 f"measured[{size}] has an interval of level {one.level:g}, too narrow for a "
-                f"prediction of level {level:g}; measure with the same level"
+                f"prediction of level {level:g}; measure with the same level",
+                code="level-mismatch",
             )
     # Zeros have no logarithm. Before a larger size with a risk above zero they are mere noise.
     risky = [place for place, size in enumerate(sizes) if measured[size].value > 0]
@@ -197,14 +201,16 @@ def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int])
     if together.shape != (sizes, sizes):
         raise InvalidInput(
             f"correlation has a row and a column for each of the {sizes} sizes in measured; got "
-            f"shape {together.shape}"
+            f"shape {together.shape}",
+            code="wrong-shape",
         )
     try:  # sizes next to each other may err all but alike, and rounding must not make it worse
         loose = together + ROUNDING * np.eye(sizes)
         return np.asarray(np.linalg.cholesky(loose[np.ix_(risky, risky)]), np.float64)
     except np.linalg.LinAlgError:
         raise InvalidInput(
-            "correlation is not a correlation matrix: no errors can go together like that"
+            "correlation is not a correlation matrix: no errors can go together like that",
+            code="not-a-correlation",
         ) from None
 
 

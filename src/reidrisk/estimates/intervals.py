@@ -51,7 +51,9 @@ def confidence(level: float) -> float:
     """
     level = probability("level", level)
     if not 0 < level < 1:
-        raise InvalidInput(f"level is above 0 and below 1, such as 0.95; got {level:g}")
+        raise InvalidInput(
+            f"level is above 0 and below 1, such as 0.95; got {level:g}", code="invalid-level"
+        )
     return level
 
 

@@ -100,7 +100,8 @@ class OpenSet:
         there = ", ".join(f"{one.wanted:g}" for one in self.decisions if one.wanted is not None)
         raise InvalidInput(
             f"no threshold was chosen for at most {wanted:g} of strangers accused; there is "
-            f"{there or 'none'}: a small share needs many strangers"
+            f"{there or 'none'}: a small share needs many strangers",
+            code="no-threshold",
         )
 
     def __str__(self) -> str:
@@ -166,7 +167,8 @@ def open_set(
     if len(named) != len(right):
         raise InvalidInput(
             f"sure has {len(named)} targets and credits {len(right)}; pass both for the same "
-            "targets, in the same order"
+            "targets, in the same order",
+            code="length-mismatch",
         )
     share, level = share_present(present), confidence(level)
     counted = np.ones(len(named), bool) if assessed is None else np.asarray(assessed, bool)
@@ -183,7 +185,10 @@ def share_present(present: float) -> float:
     """Return the share of visitors who are known if it is one."""
     share = probability("present", present)
     if not share:
-        raise InvalidInput("present is a share of visitors above 0: somebody must be known")
+        raise InvalidInput(
+            "present is a share of visitors above 0: somebody must be known",
+            code="share-out-of-range",
+        )
     return share
 
 

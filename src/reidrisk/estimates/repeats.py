@@ -18,5 +18,6 @@ def refuse_repeats(name: str, users: NDArray[np.integer]) -> None:
     more = f", and {others:,} more repeat a user" if others else ""
     raise InvalidInput(
         f"{name} {first} and {second} are of the same user{more}; intervals are of independent "
-        "people, and rows of one person are not: take one row of each user, drawn at random"
+        "people, and rows of one person are not: take one row of each user, drawn at random",
+        code="duplicate-target",
     )

@@ -71,7 +71,8 @@ def check_independence(
         raise InvalidInput(
             f"together is of {together.tested:,} users by {together.model}, and one by one there "
             f"are {len(parts.tested):,} by {recipe.name}; learn both with the same users, model "
-            "and seed"
+            "and seed",
+            code="model-mismatch",
         )
     whole = together.shared
     single = whole if together.slots == 1 else _one_by_one(parts, taught)

@@ -126,7 +126,9 @@ def fit_population(
     like = Interests() if like is None else like
     counts = list(types) if isinstance(types, Iterable) else [types]
     if not counts:
-        raise InvalidInput("types names no number of types to choose from; pass one such as 64")
+        raise InvalidInput(
+            "types names no number of types to choose from; pass one such as 64", code="empty-list"
+        )
     _check_reachable(goal, like.topics)
     fits = [_fit(replace(like, types=count), goal, noise) for count in counts]
     if sequence is not None:
@@ -141,7 +143,8 @@ def _check_reachable(goal: Floats, topics: int) -> None:
     if not goal[1] <= goal[0] <= most:
         raise InvalidInput(
             f"{topics} topics carry at most {most:.2f} bits, and two sites cannot share more than "
-            f"one shows; got entropy={goal[0]:g}, mutual_information={goal[1]:g}"
+            f"one shows; got entropy={goal[0]:g}, mutual_information={goal[1]:g}",
+            code="unreachable-goal",
         )
 
 

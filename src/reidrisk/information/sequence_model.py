@@ -170,12 +170,14 @@ def divided(seen: Observations, seed: int) -> Parts:
     if seen.known.kind is not Kind.TOKENS:
         raise InvalidInput(
             "models of sequences read one token a slot, and known rows hold "
-            f"{seen.known.kind.value}; use a release that shows one token a slot"
+            f"{seen.known.kind.value}; use a release that shows one token a slot",
+            code="wrong-kind-of-rows",
         )
     if not seen.true_is_here.all():
         raise InvalidInput(
             "some targets have no known row here, so nothing can be learned from them; give all "
-            "known rows, and targets who are known"
+            "known rows, and targets who are known",
+            code="incomplete-truth",
         )
     refuse_repeats("targets", seen.truth)
     pairs = Pairs(seen.true_rows, seen.anonymous)

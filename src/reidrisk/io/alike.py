@@ -77,7 +77,8 @@ def refuse_apart(sides: Sides, where: str, advice: str) -> None:
     if all(counts.any() for counts in sides.counts) and not sides.shared.any():
         raise InvalidInput(
             f"{where}: no {sides.what} is in both tables, so that nobody can be found by it: "
-            f"{difference(sides)}; {advice}"
+            f"{difference(sides)}; {advice}",
+            code="tables-do-not-meet",
         )
 
 

@@ -93,7 +93,9 @@ def make_profiles(
 def from_table(table: pa.Table, source: Source, choices: Choices) -> Profiles:
     """Profiles from a table with the columns user, epoch, token and perhaps weight."""
     if not table.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one is needed", code="empty-table"
+        )
     users = encode_users(table["user"], "user", source)
     epochs = encode(days_as_text(table["epoch"]), "epoch", source)
     tokens = encode(table["token"], "token", source)
@@ -125,7 +127,9 @@ def assemble(
     starts, members, weights = _cells(kept)
     if (repeat := cells.first_repeat(starts, members)) >= 0:
         if choices.duplicates == "refuse":
-            raise InvalidInput(_repeated(kept, which, starts, repeat, members, source))
+            raise InvalidInput(
+                _repeated(kept, which, starts, repeat, members, source), code="duplicate-row"
+            )
         weights = weights.astype(np.float64, copy=False)
         cells.merge_repeats(starts, members, weights)
         counts = replace(counts, added=len(kept) - int(starts[-1]))
@@ -158,7 +162,8 @@ def _finish(people: Profiles) -> Profiles:
         if not people.users:
             raise InvalidInput(
                 f"none of the {len(always)} users has rows in each of the {people.epochs} epochs, "
-                f"so none is left; take fewer epochs, or {setting('absent', 'missing')}"
+                f"so none is left; take fewer epochs, or {setting('absent', 'missing')}",
+                code="nobody-left",
             )
     return replace(people, counts=replace(counts, absent=int((~people.present).sum())))
 
@@ -204,7 +209,9 @@ def _in_taxonomy(rows: LongRows, taxonomy: Labels, source: Source) -> LongRows:
     place = find(rows.tokens.labels, labels).astype(np.int32)
     if (place < 0).any():
         row = int(np.flatnonzero(place[rows.tokens.codes] < 0)[0])
-        raise InvalidInput(not_in_taxonomy(source.place(row), "the token", labels))
+        raise InvalidInput(
+            not_in_taxonomy(source.place(row), "the token", labels), code="not-in-taxonomy"
+        )
     return replace(rows, tokens=Coded(place[rows.tokens.codes], labels))
 
 
@@ -225,7 +232,8 @@ def in_epochs(
     if missing.any():
         raise InvalidInput(
             f"{source}: no row has epoch {given[missing][0]}, and {len(rows.epochs.labels):,} "
-            "others are there; name epochs as the file does"
+            "others are there; name epochs as the file does",
+            code="unknown-epoch",
         )
     place = np.full(len(rows.epochs.labels), -1, dtype=np.int32)
     place[find(given[asked.codes], rows.epochs.labels)] = np.arange(len(given))
@@ -256,7 +264,8 @@ def check_weights(weights: NDArray[Any], source: Source, name: str = "weight") -
             row = int(np.flatnonzero(~((weights >= 0) & (weights < np.inf)))[0])
             raise InvalidInput(
                 f"{source.place(row)}: {name} is negative or not a finite number; correct it or "
-                "remove the row"
+                "remove the row",
+                code="invalid-weight",
             )
 
 

@@ -24,7 +24,8 @@ def table_of(given: Any) -> tuple[pa.Table, Source]:
     except (TypeError, ValueError, OverflowError):  # Arrow would quote the entry, perhaps a user
         raise InvalidInput(
             "the table must have columns of equal length, and in each of them entries of one kind "
-            "only: whole numbers, numbers, or text; write it so"
+            "only: whole numbers, numbers, or text; write it so",
+            code="malformed-table",
         ) from None
     return table, Source.memory(table.num_rows)
 
@@ -37,24 +38,30 @@ def column_of(name: str, values: Any) -> pa.ChunkedArray:
         column = None
     if column is None:
         raise InvalidInput(
-            f"{name} must be a list of whole numbers or a list of texts; write it as one of the two"
+            f"{name} must be a list of whole numbers or a list of texts; write it as one of the "
+            "two",
+            code="wrong-label-type",
         )
     if not len(column):
-        raise InvalidInput(f"{name} is empty; it needs at least one label")
+        raise InvalidInput(f"{name} is empty; it needs at least one label", code="empty-list")
     return column
 
 
 def one_of(name: str, value: object, allowed: tuple[str, ...]) -> None:
     """Refuse a choice that is not there."""
     if value not in allowed:
-        raise InvalidInput(f"{name} is one of {', '.join(allowed)}; got {value!r}")
+        raise InvalidInput(
+            f"{name} is one of {', '.join(allowed)}; got {value!r}", code="unknown-choice"
+        )
 
 
 def refuse_nulls(column: pa.ChunkedArray, name: str, source: Source) -> None:
     """Name the first row in which the column is empty."""
     if column.null_count:
         row = int(np.flatnonzero(column.is_null().to_numpy())[0])
-        raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+        raise InvalidInput(
+            f"{source.place(row)}: {name!r} is empty; fill it or remove the row", code="empty-cell"
+        )
 
 
 def one_piece(column: pa.ChunkedArray) -> pa.Array:
@@ -69,7 +76,8 @@ def numbers(column: pa.ChunkedArray, name: str, source: Source) -> NDArray[Any]:
     kind = column.type
     if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
         raise InvalidInput(
-            f"{source}: column {name!r} holds {kind}, but must hold numbers; write it as numbers"
+            f"{source}: column {name!r} holds {kind}, but must hold numbers; write it as numbers",
+            code="wrong-column-type",
         )
     exact = np.float32 if kind == pa.float32() else np.float64
     return np.asarray(one_piece(column).to_numpy(zero_copy_only=False), dtype=exact)
@@ -85,7 +93,8 @@ def lists(column: pa.ChunkedArray, name: str, source: Source) -> pa.Array:
     if not (pa.types.is_list(column.type) or pa.types.is_large_list(column.type)):
         raise InvalidInput(
             f"{source}: column {name!r} holds {column.type}, but must hold lists; write lists, or "
-            f"text such as 3{BETWEEN}17"
+            f"text such as 3{BETWEEN}17",
+            code="wrong-column-type",
         )
     return one_piece(column)
 

@@ -63,7 +63,8 @@ def order_of(labels: NDArray[Any], where: object = "epochs") -> Order:
         if keys[one] == keys[other]:
             raise InvalidInput(
                 f"{where}: one epoch is written in two ways ({_ways(names[one], names[other])}) "
-                "and would be two slots that never meet; write it in one way"
+                "and would be two slots that never meet; write it in one way",
+                code="ambiguous-epochs",
             )
     return Order(np.array(places, np.int64), by)
 
@@ -107,7 +108,8 @@ def _of_times(times: list[datetime], where: object) -> str:
     if len({time.tzinfo is None for time in times}) > 1:
         raise InvalidInput(
             f"{where}: some epochs name a time zone and some do not, so that nobody knows which "
-            "come first; write all of them in one way"
+            "come first; write all of them in one way",
+            code="ambiguous-epochs",
         )
     return "times"
 
@@ -122,7 +124,8 @@ def _refuse_open(names: list[str], where: object) -> None:
     if len(words) > 1 or any(map(_DAY_FIRST.fullmatch, names)):
         raise InvalidInput(
             f"{where}: epochs are days or months in a form that does not tell which come first, "
-            "as 31.12.2023 or May; write 2023-12-31, 2023-W52 or 2023-12"
+            "as 31.12.2023 or May; write 2023-12-31, 2023-W52 or 2023-12",
+            code="ambiguous-epochs",
         )
 
 

@@ -95,7 +95,8 @@ def write_observations(
     if known.kind is Kind.BAGS:
         raise InvalidInput(
             "known holds bags of tokens, and shards hold one token for each slot; leave out "
-            f"{setting('shards')}"
+            f"{setting('shards')}",
+            code="wrong-kind-of-rows",
         )
     cuts = cut(known.users, shards)
     made_of = {"note": said, "origin": origin, "cuts": cuts, "slots": known.slots}
@@ -140,23 +141,29 @@ def write_tfrecord_observations(
     """
     names, words = _ids(seen, ids), _labels(seen, labels)
     if words.dtype.kind not in "iu":
-        raise InvalidInput("labels must be whole numbers in a TFRecord file; number the tokens")
+        raise InvalidInput(
+            "labels must be whole numbers in a TFRecord file; number the tokens",
+            code="wrong-label-type",
+        )
     everyone = np.sort(seen.truth)
     if len(everyone) != len(names) or (everyone != np.arange(len(names))).any():
         raise InvalidInput(
             f"{len(np.unique(everyone))} of {len(names)} users are targets, but the authors' "
-            "attack draws targets from all records; observe with all users as targets"
+            "attack draws targets from all records; observe with all users as targets",
+            code="not-everybody-is-target",
         )
     known = _observations(seen).known
     if known.kind is not Kind.TOKENS:
         raise InvalidInput(
             "known holds bags of tokens, and the authors' attack compares slot by slot; keep one "
-            "token per slot"
+            "token per slot",
+            code="wrong-kind-of-rows",
         )
     if not known.complete or np.asarray(seen.anonymous).min() < 0:
         raise InvalidInput(
             "some slots were not seen, and the authors' attack would count them as equal; "
-            'observe people without gaps: absent="pad" or "drop"'
+            'observe people without gaps: absent="pad" or "drop"',
+            code="gaps-not-supported",
         )
     anonymous = np.empty_like(seen.anonymous)
     anonymous[seen.truth] = seen.anonymous
@@ -220,7 +227,9 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
         2
     """
     if people.labels.dtype.kind not in "iu":
-        raise InvalidInput("tokens must be whole numbers in a TFRecord file; number them")
+        raise InvalidInput(
+            "tokens must be whole numbers in a TFRecord file; number them", code="wrong-label-type"
+        )
     features: dict[str, Any] = {"user_id": pa.array(people.ids.astype(str).astype(object))}
     for epoch in range(people.epochs):
         starts = people.starts[:-1].reshape(people.present.shape)[:, epoch]
@@ -323,7 +332,8 @@ def _users_of(seen: Seen, ids: Any) -> KnownUsers:
     known = _observations(seen).known
     if known.kind is Kind.SETS:
         raise InvalidInput(
-            "known holds sets of tokens, which no file format has; keep one per slot"
+            "known holds sets of tokens, which no file format has; keep one per slot",
+            code="wrong-kind-of-rows",
         )
     if ids is None and isinstance(seen, Linked):
         ids = seen.ids
@@ -332,7 +342,10 @@ def _users_of(seen: Seen, ids: Any) -> KnownUsers:
         return KnownUsers(lambda start, stop: plain(asked(start, stop)))
     names = np.asarray(ids)
     if names.shape != (known.users,):
-        raise InvalidInput(f"ids must name each of the {known.users} known rows, in their order")
+        raise InvalidInput(
+            f"ids must name each of the {known.users} known rows, in their order",
+            code="length-mismatch",
+        )
     names = plain(names)
     return KnownUsers(lambda start, stop: names[start:stop])
 
@@ -346,7 +359,10 @@ def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
         labels = seen.labels if isinstance(seen, Linked) else np.arange(seen.tokens)
     words = np.asarray(labels)
     if words.shape != (seen.tokens,):
-        raise InvalidInput(f"labels must name each of the {seen.tokens} tokens, in their order")
+        raise InvalidInput(
+            f"labels must name each of the {seen.tokens} tokens, in their order",
+            code="length-mismatch",
+        )
     return plain(words)
 
 
@@ -396,7 +412,9 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
     """Write columns piece by piece."""
     place = Path(path)
     if place.suffix.lower() not in (".parquet", ".csv"):
-        raise InvalidInput(f"{place}: people are written as .parquet or .csv; name it so")
+        raise InvalidInput(
+            f"{place}: people are written as .parquet or .csv; name it so", code="unknown-file-type"
+        )
     names = ("user", "epoch", "token", "weight")
 
     def arrays(piece: list[Any]) -> list[pa.Array]:
@@ -427,7 +445,8 @@ def _refuse_formulas(place: Path, columns: Mapping[str, pa.Array]) -> None:
         if pc.any(formulas).as_py():
             raise InvalidInput(
                 f"{place}: a label of column {name!r} begins with =, +, -, @ or a blank, which "
-                "spreadsheets take for a formula and run; write people as .parquet, which keeps it"
+                "spreadsheets take for a formula and run; write people as .parquet, which keeps it",
+                code="formula-in-label",
             )
 
 

@@ -69,7 +69,10 @@ class Epochs:
             whole_number("count", self.count, least=1)
         for name, span in (("length", self.length), ("every", self.every)):
             if span is not None and span < timedelta(seconds=1):
-                raise InvalidInput(f"{name} of an epoch is at least a second, got {span}")
+                raise InvalidInput(
+                    f"{name} of an epoch is at least a second, got {span}",
+                    code="invalid-epoch-length",
+                )
 
     def of(self, seconds: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], Seconds]:
         """Pairs of a visit and an epoch it falls into, and when epochs begin."""
@@ -149,7 +152,9 @@ def read_histories(
     types = {"user": TEXT, "timestamp": None, "domain": TEXT}
     visits, source = read_table(path, types, columns)
     if not visits.num_rows:
-        raise InvalidInput(f"{source}: there are no visits; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no visits; at least one is needed", code="empty-table"
+        )
     users = encode_users(visits["user"], "user", source)
     seconds = _timestamps(visits["timestamp"], source)
     hosts = encode(visits["domain"], "domain", source)
@@ -157,7 +162,8 @@ def read_histories(
     which, when, begins = (epochs or Epochs()).of(seconds)
     if not len(which):
         raise InvalidInput(
-            f"{source}: no visit falls into the epochs; check their start and length"
+            f"{source}: no visit falls into the epochs; check their start and length",
+            code="no-visits",
         )
     named = Coded(when, _names(begins))
     return _profiles(users, domain_of, which, named, table, source, choices)
@@ -172,13 +178,17 @@ def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
     else:
         names, tokens, source = _read_domains(domains)
     if not len(names):
-        raise InvalidInput(f"{source}: there are no domains; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no domains; at least one is needed", code="empty-table"
+        )
     hosts = encode(pa.chunked_array([names]), "domain", source)
     place: dict[str, int] = {}
     number = np.array([place.setdefault(normal_host(str(n)), len(place)) for n in hosts.labels])
     seen = tokens.is_valid().to_numpy(zero_copy_only=False)
     if not seen.any():
-        raise InvalidInput(f"{source}: no domain has a token; at least one is needed")
+        raise InvalidInput(
+            f"{source}: no domain has a token; at least one is needed", code="no-tokens"
+        )
     rows = np.flatnonzero(seen)
     origin = Source(source.files, source.rows, record=lambda row: int(rows[row]))
     coded = encode(pa.chunked_array([tokens.drop_null()]), "token", origin)
@@ -209,7 +219,10 @@ def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
     table, source = read_table(path, both, optional=("token", "tokens"))
     refuse_nulls(table["domain"], "domain", source)
     if ("token" in table.column_names) == ("tokens" in table.column_names):
-        raise InvalidInput(f"{source}: there must be one column, 'token' or 'tokens'; name it so")
+        raise InvalidInput(
+            f"{source}: there must be one column, 'token' or 'tokens'; name it so",
+            code="column-not-found",
+        )
     names = one_piece(table["domain"])
     if "token" in table.column_names:
         return names, without_blanks(one_piece(table["token"])), source
@@ -239,7 +252,8 @@ def _timestamps(column: pa.ChunkedArray, source: Source) -> Seconds:
         raise InvalidInput(
             f"{source.place(int(wrong.argmax()))}: the timestamp is not the time of a visit: it "
             "lies beyond the year 5000; if these are milliseconds, divide them by 1000, and if it "
-            "stands for never, remove the row"
+            "stands for never, remove the row",
+            code="invalid-timestamp",
         )
     return seconds
 
@@ -255,7 +269,9 @@ def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
         return np.asarray(counted // _PER_SECOND[column.type.unit])
     if holds_text(kind):
         return _of_texts(column, source)
-    raise InvalidInput(f"{source}: column 'timestamp' holds {kind}; {_ADVICE}")
+    raise InvalidInput(
+        f"{source}: column 'timestamp' holds {kind}; {_ADVICE}", code="wrong-column-type"
+    )
 
 
 def _whole(column: pa.ChunkedArray) -> Seconds:
@@ -273,7 +289,8 @@ def _of_numbers(numbers: Seconds, source: Source) -> Seconds:
     if not there.all():
         raise InvalidInput(
             f"{source.place(int((~there).argmax()))}: the timestamp is not in the calendar, while "
-            f"all look like days such as 20230517; {_ADVICE}"
+            f"all look like days such as 20230517; {_ADVICE}",
+            code="invalid-timestamp",
         )
     return np.asarray(found.astype("datetime64[s]").astype(np.int64))
 
@@ -284,11 +301,15 @@ def _of_texts(column: pa.ChunkedArray, source: Source) -> Seconds:
     strange = np.array([time is None for time in times])[codes]
     if strange.any():
         raise InvalidInput(
-            f"{source.place(int(strange.argmax()))}: the timestamp is not a time; {_ADVICE}"
+            f"{source.place(int(strange.argmax()))}: the timestamp is not a time; {_ADVICE}",
+            code="invalid-timestamp",
         )
     known = [time for time in times if time is not None]
     if len({time.tzinfo is None for time in known}) > 1:
-        raise InvalidInput(f"{source}: some timestamps name a time zone and some do not; {_ADVICE}")
+        raise InvalidInput(
+            f"{source}: some timestamps name a time zone and some do not; {_ADVICE}",
+            code="ambiguous-time-zone",
+        )
     return np.asarray(np.array([_moment(time) for time in known], np.int64)[codes])
 
 
@@ -331,7 +352,9 @@ def _profiles(
 def _check_taxonomy(table: Domains, taxonomy: Any) -> None:
     labels = label_array("taxonomy", taxonomy)
     if (find(table.labels, labels) < 0).any():
-        raise InvalidInput(not_in_taxonomy("the domain table", "a token", labels))
+        raise InvalidInput(
+            not_in_taxonomy("the domain table", "a token", labels), code="not-in-taxonomy"
+        )
 
 
 def _seconds(span: timedelta) -> int:

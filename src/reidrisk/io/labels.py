@@ -77,7 +77,8 @@ def no_user(row: int, name: str, source: Source) -> InvalidInput:
     """What to say of a row without a user."""
     return InvalidInput(
         f"{source.place(row)}: {name!r} holds a word for nothing, such as NULL or NaN, and all "
-        "rows like it would be one person; fill in the user or remove the row"
+        "rows like it would be one person; fill in the user or remove the row",
+        code="missing-user",
     )
 
 
@@ -130,7 +131,8 @@ def label_array(name: str, values: Any) -> NDArray[Any]:
         twice = np.bincount(coded.codes).argmax()
         first, second = np.flatnonzero(coded.codes == twice)[:2] + 1
         raise InvalidInput(
-            f"{name} has the same label as entry {first} and as entry {second}; name each once"
+            f"{name} has the same label as entry {first} and as entry {second}; name each once",
+            code="duplicate-label",
         )
     return coded.labels
 
@@ -151,7 +153,8 @@ def refuse_twins(users: Coded, source: Source, advice: str = "remove one of the 
     at = int((np.diff(users.codes[order]) == 0).argmax())
     raise InvalidInput(
         f"{source.place(int(order[at + 1]))}: the same user as in {source.place(int(order[at]))}; "
-        f"a user has one {source.unit} here: {advice}"
+        f"a user has one {source.unit} here: {advice}",
+        code="duplicate-user",
     )
 
 
@@ -170,7 +173,8 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
         if not (kind == pa.bool_() or pa.types.is_integer(kind)):
             raise InvalidInput(
                 f"{source}: column {name!r} holds {kind}, but labels are whole numbers or text; "
-                "write the column as one of the two"
+                "write the column as one of the two",
+                code="wrong-column-type",
             )
         return column.cast(pa.large_string())
     raw = column.cast(pa.large_binary())
@@ -178,7 +182,7 @@ def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArr
         return raw.cast(pa.large_string())
     except pa.ArrowInvalid:
         row = next(row for row, one in enumerate(raw) if one.is_valid and not is_utf8(one.as_py()))
-        raise InvalidInput(not_utf8(source.place(row), repr(name))) from None
+        raise InvalidInput(not_utf8(source.place(row), repr(name)), code="not-utf8") from None
 
 
 def _holds_bytes(kind: pa.DataType) -> bool:
@@ -267,7 +271,10 @@ def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Sour
     for piece in pieces:
         if not (lengths := np.diff(text_buffers(piece)[0])).all():
             row = before + int(np.flatnonzero(lengths == 0)[0])
-            raise InvalidInput(f"{source.place(row)}: {name!r} is empty; fill it or remove the row")
+            raise InvalidInput(
+                f"{source.place(row)}: {name!r} is empty; fill it or remove the row",
+                code="empty-cell",
+            )
         before += len(piece)
 
 

@@ -42,14 +42,16 @@ class Layout:
             if sign != "::" and (len(sign) != 1 or sign in '"\r\n'):
                 raise InvalidInput(
                     f"the separator is one sign, such as {setting('separator', ';')}, or ::, and "
-                    f"neither a quote nor the end of a line; got {self.separator!r}"
+                    f"neither a quote nor the end of a line; got {self.separator!r}",
+                    code="invalid-separator",
                 )
             object.__setattr__(self, "separator", sign)
         object.__setattr__(self, "columns", tuple(self.columns))
         for name in self.named:
             if self.named.count(name) > 1:
                 raise InvalidInput(
-                    f"the column {name!r} is named for two things; a column is one of them"
+                    f"the column {name!r} is named for two things; a column is one of them",
+                    code="duplicate-column",
                 )
 
     @property

@@ -98,7 +98,10 @@ class Linked:
     def __post_init__(self) -> None:
         object.__setattr__(self, "known", rows_of(self.known, tokens=len(self.labels)))
         if self.ids is None and not isinstance(self.known, ParquetRows):
-            raise InvalidInput("ids is the user of each known row; only ParquetRows know them")
+            raise InvalidInput(
+                "ids is the user of each known row; only ParquetRows know them",
+                code="conflicting-arguments",
+            )
 
     @property
     def users(self) -> int:
@@ -202,7 +205,8 @@ def read_linked(
     one_of("strangers", strangers, get_args(Strangers))
     if unknown := set(columns or {}) - set(RENAMED):
         raise InvalidInput(
-            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}"
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(RENAMED)}",
+            code="unknown-column",
         )
     said = Layout() if layout is None else layout
     if isinstance(known, ParquetRows):
@@ -215,7 +219,8 @@ def read_linked(
         if taxonomy is not None:
             raise InvalidInput(
                 f"{file} holds numbers of tokens, which {LABELS_FILE} of its folder names; leave "
-                f"out {setting('taxonomy')}"
+                f"out {setting('taxonomy')}",
+                code="conflicting-arguments",
             )
         stored, labels = ParquetRows(known), _shard_labels(file)
         there = read_site(anonymous, said, columns or {})
@@ -245,7 +250,8 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
         raise InvalidInput(
             f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
             f"so nobody can be found: {difference(users)}; check that both name users alike: the "
-            "same column, 7 or 007 in both"
+            "same column, 7 or 007 in both",
+            code="tables-do-not-meet",
         )
     if strangers == "refuse":
         _refuse_strangers(there, found, str(here.source))
@@ -278,13 +284,15 @@ def link_stored(
     if len(labels) != known.tokens:
         raise InvalidInput(
             f"{where}: its tokens are numbers below {known.tokens}, and {len(labels)} are named; "
-            "name each of them"
+            "name each of them",
+            code="length-mismatch",
         )
     if there.form != "lists" or there.width != known.slots:
         slots = "no" if there.width is None else there.width
         raise InvalidInput(
             f"{where} has {known.slots} slots and {there.source} has {slots}; give both the same "
-            "slots, in lists of tokens, null where nothing was seen"
+            "slots, in lists of tokens, null where nothing was seen",
+            code="slot-mismatch",
         )
     order = np.argsort(labels)
     there = there.numbered(labels[order])
@@ -296,7 +304,8 @@ def link_stored(
     if not found.any():
         raise InvalidInput(
             f"{there.source}: none of the {len(truth):,} users is in {where}, so nobody can be "
-            "found; check that both name users alike: the same column, 7 or 007 in both"
+            "found; check that both name users alike: the same column, 7 or 007 in both",
+            code="tables-do-not-meet",
         )
     if strangers == "refuse":
         _refuse_strangers(there, found, where)
@@ -315,7 +324,8 @@ def _refuse_strangers(there: SiteRows, found: NDArray[np.bool_], where: str) -> 
     more = f", nor are those of {len(others):,} more" if others else ""
     raise InvalidInput(
         f"{there.source.place(first)}: the user of this row is not in {where}{more}; add users "
-        f"there, take such rows out, or keep them apart with {setting('strangers', 'keep')}"
+        f"there, take such rows out, or keep them apart with {setting('strangers', 'keep')}",
+        code="unexpected-strangers",
     )
 
 
@@ -328,7 +338,8 @@ def _read_known(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> Si
             raise
         raise TooLarge(
             f"{wrong}; known rows whose tokens are numbers from 0 on can stay on disk: in Python, "
-            "read_linked(ParquetRows(folder, tokens=...), anonymous)"
+            "read_linked(ParquetRows(folder, tokens=...), anonymous)",
+            code=wrong.code,
         ) from wrong
 
 
@@ -371,6 +382,7 @@ def _noted_taxonomy(path: Path, notes: Mapping[bytes, bytes]) -> Any:
     if labels is not None and not isinstance(labels, list):
         raise InvalidInput(
             f"{path}: the note {TAXONOMY.decode()} is damaged; write the file again or give the "
-            "taxonomy"
+            "taxonomy",
+            code="damaged-file",
         )
     return labels

@@ -101,7 +101,7 @@ def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = 
         seen = [_Values() for _ in opened.names]
         rows, share = _count(file, opened, seen, progress)
     if not rows:
-        raise InvalidInput(f"{file}: there are no rows; at least one is needed")
+        raise InvalidInput(f"{file}: there are no rows; at least one is needed", code="empty-table")
     roles = _roles(file, opened, layout, seen, rows)
     user = next(
         (place for place, name in enumerate(opened.names) if roles.get(name, "?")[0] == "user"),
@@ -212,7 +212,9 @@ def _count(
         first = next(place for place, name in enumerate(names) if names.count(name) > 1)
         second = names.index(names[first], first + 1)
         raise InvalidInput(
-            f"{file}: columns {first + 1} and {second + 1} have the same name; rename or remove one"
+            f"{file}: columns {first + 1} and {second + 1} have the same name; rename or remove "
+            "one",
+            code="duplicate-column",
         )
     for batch in opened.batches(names, dict.fromkeys(names, TEXT), watch):
         source = Source((str(file),), (rows + batch.num_rows,))

@@ -78,14 +78,18 @@ def read_seal(folder: Path) -> Seal:
     except (ValueError, RecursionError):
         body = None
     if not isinstance(body, dict):
-        raise InvalidInput(f"{file} is damaged: it is not a note in JSON; {_AGAIN}")
+        raise InvalidInput(
+            f"{file} is damaged: it is not a note in JSON; {_AGAIN}", code="damaged-file"
+        )
     note = {name: value for name, value in body.items() if name != "files"}
     if "files" not in body:
         return Seal(note, {})
     held = body["files"]
     whole = isinstance(held, dict) and isinstance(held.get("sha256"), dict)
     if not whole or held.get("checksum") != _own_checksum(body):
-        raise InvalidInput(f"{file} is damaged: its checksum does not match; {_AGAIN}")
+        raise InvalidInput(
+            f"{file} is damaged: its checksum does not match; {_AGAIN}", code="checksum-mismatch"
+        )
     return Seal(note, held["sha256"], str(held.get("id")))
 
 
@@ -99,7 +103,8 @@ def known_rows(folder: Path) -> Path:
     if not shards and (folder / BEGUN).exists():
         raise InvalidInput(
             f"{folder}: what is shown was not written to its end: {SEAL}, which comes last, is not "
-            "there; run the same `reidrisk release` again, and it goes on where it was stopped"
+            "there; run the same `reidrisk release` again, and it goes on where it was stopped",
+            code="unfinished-folder",
         )
     check_shards(folder / SHARDS)
     return folder / (SHARDS if shards else WHOLE)
@@ -111,7 +116,8 @@ def check_shards(known: Path) -> None:
         if not (known.parent / name).is_file():
             raise InvalidInput(
                 f"{known.parent / name}: there is no such file, and {SEAL} names it; keep all "
-                f"files of the folder together, or {_AGAIN}"
+                f"files of the folder together, or {_AGAIN}",
+                code="file-not-found",
             )
 
 
@@ -123,7 +129,8 @@ def check(path: AnyPath) -> None:
     if wanted is not None and file.is_file() and digest(file) != wanted:
         raise InvalidInput(
             f"{path}: the file is damaged, or was written by another release than {SEAL} beside "
-            f"it: its checksum does not match; {_AGAIN}"
+            f"it: its checksum does not match; {_AGAIN}",
+            code="checksum-mismatch",
         )
 
 
@@ -137,7 +144,8 @@ def check_origin(path: AnyPath, notes: Mapping[bytes, bytes]) -> None:
         raise InvalidInput(
             f"{path}: the file belongs to a folder with checksums, and {SEAL} with them is "
             f"missing, damaged or of another release; keep all files of the folder together, or "
-            f"{_AGAIN}"
+            f"{_AGAIN}",
+            code="checksum-mismatch",
         )
 
 

@@ -45,7 +45,7 @@ class LongMatrix:
 def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -> Any:
     """An array of `.npy`, a sparse array of `.npz`, or a `LongMatrix` of any table."""
     if not isinstance(path, str | os.PathLike):
-        raise InvalidInput(f"the path of a matrix is a text, got {path!r}")
+        raise InvalidInput(f"the path of a matrix is a text, got {path!r}", code="not-a-path")
     place = Path(path)
     if not place.is_dir():
         files_of(place, (*TYPES, *ARRAYS))
@@ -57,7 +57,9 @@ def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -
 def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
     """Number the users and representations of a table with the three columns."""
     if not table.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one is needed", code="empty-table"
+        )
     users = encode_users(table["user"], "user", source)
     representations = encode(table["representation"], "representation", source)
     probabilities = numbers(table["probability"], "probability", source).astype(np.float64)
@@ -87,5 +89,6 @@ def _array(file: Path) -> Any:
     except Exception as wrong:  # noqa: BLE001  a damaged file may raise anything, and quote itself
         raise InvalidInput(
             f"{file}: this is not a complete {file.suffix} file of numbers "
-            f"({type(wrong).__name__}); write it again"
+            f"({type(wrong).__name__}); write it again",
+            code="damaged-file",
         ) from None

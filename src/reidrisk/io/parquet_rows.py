@@ -110,7 +110,9 @@ class ParquetRows:
             if rows
         ]
         if not groups:
-            raise InvalidInput(f"{paths[0]} holds no rows; there is nobody to search")
+            raise InvalidInput(
+                f"{paths[0]} holds no rows; there is nobody to search", code="empty-table"
+            )
         owners, numbers, rows, lowest = zip(*groups, strict=True)
         told = found[0]
         self._set(
@@ -320,7 +322,8 @@ class ParquetRows:
         if self._decode(group, into) == MISSING and self.complete:
             raise InvalidInput(
                 f"{self._file(group).path}: its notes say that nothing is missing, and there are "
-                "gaps; the file is damaged: write it again"
+                "gaps; the file is damaged: write it again",
+                code="damaged-file",
             )
 
     def _decode(self, group: int, into: Tokens) -> int:
@@ -354,7 +357,8 @@ class ParquetRows:
             ):
                 raise InvalidInput(
                     f"column {self.columns[0]} of {path} holds lists of different lengths; rows "
-                    "are compared slot by slot: fill the shorter lists with nulls"
+                    "are compared slot by slot: fill the shorter lists with nulls",
+                    code="unequal-lists",
                 )
         return pa.chunked_array([chunk.flatten() for chunk in column.chunks])
 
@@ -365,7 +369,8 @@ class ParquetRows:
         if not first:
             raise InvalidInput(
                 f"{self._file(group).path}: the first list of column {self.columns[0]} is empty; "
-                "give each row one entry for each slot"
+                "give each row one entry for each slot",
+                code="empty-lists",
             )
         return len(first)
 
@@ -375,7 +380,8 @@ class ParquetRows:
         if self.named not in (WHOLE, TEXT):
             raise InvalidInput(
                 f"{file.path}: the column {USER!r} holds {self.named or 'nothing'}, but users are "
-                "whole numbers or text; write the column as one of the two"
+                "whole numbers or text; write the column as one of the two",
+                code="wrong-column-type",
             )
         column = file.table(int(self.groups[group]), [USER]).column(0)
         start = int(self.starts[group] - self.before[self.owners[group]])
@@ -389,7 +395,8 @@ class ParquetRows:
             except pa.ArrowInvalid:
                 raise InvalidInput(
                     f"{file.path}: a number of the column {USER!r} does not fit into 64 bits with "
-                    "sign; write the users as text"
+                    "sign; write the users as text",
+                    code="id-out-of-range",
                 ) from None
         texts = one_piece(text_of(column, USER, source))
         refuse_blanks([texts], USER, source)
@@ -419,9 +426,11 @@ def _files(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
         return files_of(place, (SUFFIX,)) if place.is_dir() else [place]
     files = [Path(one) for one in path]
     if not files:
-        raise InvalidInput("there are no files of known rows; name at least one")
+        raise InvalidInput("there are no files of known rows; name at least one", code="no-files")
     if len({file.resolve() for file in files}) < len(files):
-        raise InvalidInput("a file of known rows is named twice; name each once")
+        raise InvalidInput(
+            "a file of known rows is named twice; name each once", code="duplicate-file"
+        )
     return files
 
 

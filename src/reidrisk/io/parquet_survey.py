@@ -69,7 +69,8 @@ class Stored:
         except OSError:
             raise InvalidInput(
                 f"{self.path}: the file was there when it was looked at, and is gone; bring it "
-                "back, or read what is there now"
+                "back, or read what is there now",
+                code="file-not-found",
             ) from None
         if (state.st_size, state.st_mtime_ns) != (self.size, self.changed):
             raise self._is_another()
@@ -100,7 +101,8 @@ class Stored:
     def _is_another(self) -> InvalidInput:
         return InvalidInput(
             f"{self.path}: the file changed since it was looked at, so that its rows are not those "
-            "that were checked; read it again when nobody is writing to it"
+            "that were checked; read it again when nobody is writing to it",
+            code="file-changed",
         )
 
 
@@ -161,11 +163,15 @@ def refuse_difference(one: Survey, other: Survey) -> None:
     here, there = other.file.path, one.file.path
     for name in one.names:
         if name not in other.names:
-            raise InvalidInput(f"{here}: there is no column {name!r}, which {there} has; {_ALIKE}")
+            raise InvalidInput(
+                f"{here}: there is no column {name!r}, which {there} has; {_ALIKE}",
+                code="columns-differ",
+            )
     for name in other.names:
         if name not in one.names:
             raise InvalidInput(
-                f"{here}: there is a column {name!r}, which {there} has not; {_ALIKE}"
+                f"{here}: there is a column {name!r}, which {there} has not; {_ALIKE}",
+                code="columns-differ",
             )
     for name, mine, theirs in (
         (one.names[0], other.held, one.held),
@@ -173,12 +179,14 @@ def refuse_difference(one: Survey, other: Survey) -> None:
     ):
         if mine != theirs:
             raise InvalidInput(
-                f"{here}: column {name!r} holds {mine}, and {theirs} in {there}; {_ALIKE}"
+                f"{here}: column {name!r} holds {mine}, and {theirs} in {there}; {_ALIKE}",
+                code="columns-differ",
             )
     if one.numbers != other.numbers:
         raise InvalidInput(
             f"{here}: its note says {_said(other.numbers)}, and that of {there} "
-            f"{_said(one.numbers)}; they were not written together: read each folder for itself"
+            f"{_said(one.numbers)}; they were not written together: read each folder for itself",
+            code="mixed-shards",
         )
 
 
@@ -211,11 +219,18 @@ def _names(
     asked = (wanted,) if isinstance(wanted, str) else tuple(wanted)
     for name in asked:
         if name not in there:
-            raise InvalidInput(f"{path} has no column {name}; it has {listed(there)}")
+            raise InvalidInput(
+                f"{path} has no column {name}; it has {listed(there)}", code="column-not-found"
+            )
         if there.count(name) > 1:
-            raise InvalidInput(f"{path}: there are two columns {name!r}; rename or remove one")
+            raise InvalidInput(
+                f"{path}: there are two columns {name!r}; rename or remove one",
+                code="duplicate-column",
+            )
     if not asked:
-        raise InvalidInput(f"{path} has no column of tokens; it has {listed(there)}")
+        raise InvalidInput(
+            f"{path} has no column of tokens; it has {listed(there)}", code="column-not-found"
+        )
     return asked
 
 
@@ -226,7 +241,8 @@ def _held(path: Path, schema: pa.Schema, names: Sequence[str]) -> Held:
     for kind in (kinds[0].value_type,) if lists else kinds:
         if not pa.types.is_integer(kind):
             raise InvalidInput(
-                f"{path} holds {kind}: tokens are whole numbers from 0 on; number the tokens first"
+                f"{path} holds {kind}: tokens are whole numbers from 0 on; number the tokens first",
+                code="wrong-column-type",
             )
     return "lists" if lists else "numbers"
 
@@ -234,14 +250,16 @@ def _held(path: Path, schema: pa.Schema, names: Sequence[str]) -> Held:
 def _alphabet(path: Path, tokens: int | None, numbers: Numbers | None) -> int:
     if numbers is not None and tokens not in (None, numbers.tokens):
         raise InvalidInput(
-            f"{path}: its note says {_said(numbers)}, and tokens is {tokens}; leave tokens out"
+            f"{path}: its note says {_said(numbers)}, and tokens is {tokens}; leave tokens out",
+            code="alphabet-mismatch",
         )
     if numbers is not None:
         return numbers.tokens
     if tokens is None:
         raise InvalidInput(
             f"{path} does not say how many tokens there are, since reidrisk did not write it; give "
-            "tokens=, the size of the alphabet"
+            "tokens=, the size of the alphabet",
+            code="alphabet-unknown",
         )
     return tokens
 

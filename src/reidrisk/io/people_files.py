@@ -223,7 +223,9 @@ class PeopleFiles:
     def _of(self, start: int, stop: int, ask: Callable[[Profiles, int, int], Part]) -> list[Part]:
         """What each file says of its part of users `start` to `stop`."""
         if not 0 <= start <= stop <= self.users:
-            raise InvalidInput(f"users {start} to {stop} are not among {self.users} users")
+            raise InvalidInput(
+                f"users {start} to {stop} are not among {self.users} users", code="row-out-of-range"
+            )
         start_at = min(start, self.users - 1)
         first, last = self._places(np.array([start_at, max(start_at, stop - 1)]))
         found = []
@@ -350,7 +352,8 @@ def open_profiles(
     if not sum(users):
         raise InvalidInput(
             f"{source}: no user has rows in each of the {len(taken)} epochs, so none is left; take "
-            f"fewer epochs, or {setting('absent', 'missing')}"
+            f"fewer epochs, or {setting('absent', 'missing')}",
+            code="nobody-left",
         )
     there = sum(epochs * number for one in kept for epochs, number in one.items())
     for file, state in zip(files, before, strict=True):
@@ -432,7 +435,8 @@ def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
         second, first = everybody.told
         raise InvalidInput(
             f"{second}: a user of this file is in {first} too, and all rows of a user must be in "
-            "one file; write the files again, partitioned by user"
+            "one file; write the files again, partitioned by user",
+            code="duplicate-user",
         ) from wrong
 
 
@@ -452,7 +456,8 @@ def _kept(present: Counter[int], epochs: int, choices: Choices) -> dict[int, int
 def _changed(file: Path) -> InvalidInput:
     return InvalidInput(
         f"{file}: the file is not the one that was first read, so its users do not come from one "
-        "state of it; begin again when nobody is writing to it"
+        "state of it; begin again when nobody is writing to it",
+        code="file-changed",
     )
 
 

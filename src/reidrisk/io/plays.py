@@ -95,14 +95,17 @@ def read_plays(
             if taken.keys() != first.keys():
                 raise InvalidInput(
                     f"{file}: the columns are not those of {files[0]}; write all files of a folder "
-                    "with the same columns"
+                    "with the same columns",
+                    code="columns-differ",
                 )
             watch = _part(progress, sum(sizes[:place]), sum(sizes))
             here = Source((str(file),), (0,))
             rows.append(_stream(opened, taken, columns, here, watch, before=sum(rows)))
     source = Source(tuple(map(str, files)), tuple(rows))
     if not sum(rows):
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one is needed", code="empty-table"
+        )
     if columns["row"]:
         source = replace(source, record=np.concatenate(columns["row"]).__getitem__)
     return assemble(_long_rows(columns, source), source, choices)
@@ -221,7 +224,8 @@ def _unpacked(
     empty = column.value_lengths().to_numpy() == 0
     if empty.any():
         raise InvalidInput(
-            f"{source.place(int(empty.argmax()))}: the list of {name!r} is empty; remove the row"
+            f"{source.place(int(empty.argmax()))}: the list of {name!r} is empty; remove the row",
+            code="empty-lists",
         )
     owner = column.value_parent_indices().to_numpy().astype(np.int64)
     items = pa.chunked_array([column.flatten()])
@@ -253,12 +257,12 @@ def take_columns(
         fitting = [] if role in said else _fitting(role, left, opened)
         check_columns(file, names, fitting, "")
         if len(fitting) > 1 or (not fitting and role not in ("count", *said)):
-            raise InvalidInput(_unclear(file, names, role, fitting))
+            raise InvalidInput(_unclear(file, names, role, fitting), code="unclear-column")
         if fitting:
             found[role] = fitting[0]
             left.remove(fitting[0])
     if counts and "count" not in found and (doubtful := doubtful_counts(left, opened)):
-        raise InvalidInput(unsure_of_count(file, doubtful, "count"))
+        raise InvalidInput(unsure_of_count(file, doubtful, "count"), code="unclear-column")
     return found
 
 
@@ -276,7 +280,7 @@ def _by_place(file: Path, opened: DelimitedTable, said: dict[str, str]) -> dict[
     names = opened.names
     sample = [row[2] for row in opened.cut.sample if len(row) > 2]  # noqa: PLR2004
     if said or len(names) not in (2, 3) or not all(map(is_number, sample)):
-        raise InvalidInput(_unclear(file, list(names), "user", []))
+        raise InvalidInput(_unclear(file, list(names), "user", []), code="unclear-column")
     return dict(zip(ROLES, names, strict=False))
 
 

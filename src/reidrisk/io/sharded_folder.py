@@ -102,7 +102,8 @@ class ShardedFolder:
             raise InvalidInput(
                 f"{self.place} holds {len(begun['sha256'])} of {begun['shards']} shards of another "
                 "release, which was stopped; run that again to its end, name another folder, or "
-                "remove this one"
+                "remove this one",
+                code="another-run",
             )
         noted = {
             **(seal.files if seal.identity == self.identity else {}),
@@ -129,7 +130,8 @@ class ShardedFolder:
         if size > (free := shutil.disk_usage(self.place).free + old):
             raise InvalidInput(
                 f"{self.place}: the shards take about {size / GIB:.3g} GiB, and the disk has "
-                f"{free / GIB:.3g} GiB left; make room, choose another disk, or show fewer users"
+                f"{free / GIB:.3g} GiB left; make room, choose another disk, or show fewer users",
+                code="out-of-disk",
             )
 
     def _write(self, left: list[int], write: Write, tally: "_Tally") -> None:
@@ -206,7 +208,8 @@ def cut(users: int, shards: int) -> tuple[tuple[int, int], ...]:
     if whole_number("shards", shards, least=1) > min(users, _MOST):
         raise InvalidInput(
             f"shards is at most the number of users, {users:,}, and at most {_MOST:,}; got "
-            f"{shards:,}"
+            f"{shards:,}",
+            code="too-many-shards",
         )
     step = unit(users)
     while step > 1 and users < _EVEN * shards * step:
@@ -262,7 +265,8 @@ def _refuse_others(folder: Path, noted: Mapping[str, str]) -> None:
     """Leave alone what nothing shows to be a shard of ours."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InvalidInput(
-            f"{folder}: is not a folder, and shards go into one; name another folder"
+            f"{folder}: is not a folder, and shards go into one; name another folder",
+            code="path-is-file",
         )
     ours = set(_ours(folder))
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
@@ -271,7 +275,8 @@ def _refuse_others(folder: Path, noted: Mapping[str, str]) -> None:
         if file.is_symlink() or not (known and file.is_file()):
             raise InvalidInput(
                 f"{file}: already exists, and nothing shows that it is a shard of reidrisk; it "
-                "is left alone: name another folder"
+                "is left alone: name another folder",
+                code="file-not-ours",
             )
 
 

@@ -60,7 +60,8 @@ def numbers_of(file: Path, notes: Mapping[bytes, bytes] | None) -> Numbers | Non
     if not all(type(one) is int and one > 0 for one in (found.slots, found.tokens)):
         raise InvalidInput(
             f"{file}: the note {NUMBERS.decode()} is damaged; write the file again with "
-            "`reidrisk release`"
+            "`reidrisk release`",
+            code="damaged-file",
         )
     return found
 
@@ -118,7 +119,8 @@ class ShardWriter:
         if rows.shape != (len(ids), self._numbers.slots):
             raise InvalidInput(
                 f"{len(ids)} users with {self._numbers.slots} slots each have rows of shape "
-                f"{(len(ids), self._numbers.slots)}, got {rows.shape}"
+                f"{(len(ids), self._numbers.slots)}, got {rows.shape}",
+                code="wrong-shape",
             )
         if not len(ids):
             return

@@ -74,11 +74,13 @@ def find_cut(
     raw = head[mark:].split(line_end)
     blank = next((place for place, line in enumerate(raw) if line.strip()), None)
     if blank is None:
-        raise InvalidInput(f"{file}: there are no lines with anything in them; write it again")
+        raise InvalidInput(
+            f"{file}: there are no lines with anything in them; write it again", code="empty-file"
+        )
     try:
         raw[blank].decode()
     except UnicodeDecodeError:
-        raise InvalidInput(not_utf8(f"{file}, header", "header")) from None
+        raise InvalidInput(not_utf8(f"{file}, header", "header"), code="not-utf8") from None
     lines = [line.decode(errors="replace").rstrip("\r") for line in raw[blank:] if line.strip()]
     lines = lines[:LINES]
     separator = layout.separator or _separator(file, suffix, lines)
@@ -87,7 +89,7 @@ def find_cut(
     if header is None:
         header = _has_header(file, rows, {*wanted, *layout.named})
     if header and any("\r" in name for name in rows[0]):
-        raise InvalidInput(mixed_ends(file))
+        raise InvalidInput(mixed_ends(file), code="mixed-line-ends")
     names = [one.strip() for one in rows[0]] if header else numbered(len(rows[0]))
     skipped = raw[: blank + header]
     skip = mark + sum(map(len, skipped)) + len(skipped)
@@ -157,10 +159,13 @@ def _refuse_no_text(file: object, head: bytes) -> None:
     if head.startswith(UTF_16) or 4 * zeros > len(head):
         raise InvalidInput(
             f"{file}: the file is UTF-16, not UTF-8; convert it to UTF-8, as with "
-            "`iconv -f UTF-16 -t UTF-8`"
+            "`iconv -f UTF-16 -t UTF-8`",
+            code="not-utf8",
         )
     if zeros:
-        raise InvalidInput(f"{file}: this is not text: it holds zero bytes; export it as CSV")
+        raise InvalidInput(
+            f"{file}: this is not text: it holds zero bytes; export it as CSV", code="not-text"
+        )
 
 
 def _refuse_short(
@@ -168,7 +173,9 @@ def _refuse_short(
 ) -> None:
     """Refuse a header that is longer than every row: it may hold the first of them."""
     if sample and all(len(row) < width for row in sample):
-        raise InvalidInput(ragged(f"{file}, line {number}", len(sample[0]), model, width))
+        raise InvalidInput(
+            ragged(f"{file}, line {number}", len(sample[0]), model, width), code="ragged-row"
+        )
 
 
 def _separator(file: object, suffix: str, lines: list[str]) -> str:
@@ -182,12 +189,14 @@ def _separator(file: object, suffix: str, lines: list[str]) -> str:
     if cuts:
         raise InvalidInput(
             f"{file}: columns may be separated by {' or by '.join(map(spoken, cuts))}; "
-            f"{_which_separator(cuts)}"
+            f"{_which_separator(cuts)}",
+            code="unclear-separator",
         )
     if own and not any(own in line for line in lines) and _entries(lines, SPACE) > 1:
         raise InvalidInput(
             f"{file}: columns may be separated by a space, or there may be one column; "
-            f"{_which_separator([SPACE, own])}"
+            f"{_which_separator([SPACE, own])}",
+            code="unclear-separator",
         )
     return own or _nearly(file, lines)
 
@@ -206,7 +215,8 @@ def _nearly(file: object, lines: list[str]) -> str:
     write = " write it with a comma between columns, and quotes around entries that hold one"
     raise InvalidInput(
         f"{file}: no separator cuts the first lines into equally many columns, so this may not be "
-        f"a table; if it is one{say if offered('separator') else write}"
+        f"a table; if it is one{say if offered('separator') else write}",
+        code="unclear-separator",
     )
 
 
@@ -256,7 +266,8 @@ def _has_header(file: object, rows: list[tuple[str, ...]], wanted: Collection[st
     write = f"give the file a first line with names that we know{known}"
     raise InvalidInput(
         f"{file}: the first line may name the columns or be a row like the others; "
-        f"{f'say which: {choices}' if offered('header') else write}"
+        f"{f'say which: {choices}' if offered('header') else write}",
+        code="unclear-header",
     )
 
 

@@ -113,7 +113,9 @@ class SiteRows:
         if (place[:-1] < 0).any():
             at = int(np.flatnonzero((self.tokens >= 0) & (place[self.tokens] < 0))[0])
             row = int(np.searchsorted(self.starts, at, side="right")) - 1
-            raise InvalidInput(not_in_taxonomy(self.source.place(row), "a token", labels))
+            raise InvalidInput(
+                not_in_taxonomy(self.source.place(row), "a token", labels), code="not-in-taxonomy"
+            )
         return replace(self, tokens=place[self.tokens], labels=labels)
 
     def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
@@ -165,7 +167,8 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
     if here.form != there.form and {here.form, there.form} & {"epochs", "columns"}:
         raise InvalidInput(
             f"{both}: one has {_FORMS[here.form]} and the other {_FORMS[there.form]}, so slots "
-            "cannot be compared; write both in the same form"
+            "cannot be compared; write both in the same form",
+            code="forms-differ",
         )
     if here.form == "columns":  # named once, for both
         return here, there
@@ -179,7 +182,8 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
         if here.width != there.width:
             raise InvalidInput(
                 f"{here.source} has {here.width} slots and {there.source} has {there.width}; give "
-                "both the same slots, null where nothing was seen"
+                "both the same slots, null where nothing was seen",
+                code="slot-mismatch",
             )
         return here, there
     for rows in (here, there):
@@ -188,7 +192,8 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
             raise InvalidInput(
                 f"{rows.source.place(row)}: an entry is empty, as if entries were slots, but rows "
                 f"of {both} have different numbers of entries, as if they were baskets without an "
-                "order; give each row one entry per slot, or leave no entry empty"
+                "order; give each row one entry per slot, or leave no entry empty",
+                code="forms-differ",
             )
     return replace(here, form="items"), replace(there, form="items")
 
@@ -219,13 +224,15 @@ def _names(
         raise InvalidInput(
             f"{path}: nobody says which column holds the {what}; there are {listed(there)}. "
             f"Name columns with {setting('user', user)} and {setting('item', item)}, or those that "
-            f"describe a person with {setting('columns')}"
+            f"describe a person with {setting('columns')}",
+            code="unclear-column",
         )
     left = [one for one in there if one not in names.values()]
     if "epoch" not in names and (slips := [one for one in left if like(one, "epoch")]):
         raise InvalidInput(
             f"{path}: {slips[0]!r} may be the epoch, and would be ignored; name it with "
-            f"{setting('epoch', slips[0])}, or give it another name if it is something else"
+            f"{setting('epoch', slips[0])}, or give it another name if it is something else",
+            code="unclear-column",
         )
     return names
 
@@ -233,7 +240,9 @@ def _names(
 def _table(path: AnyPath, names: Mapping[str, str], layout: Layout) -> tuple[pa.Table, Source]:
     table, source = read_table(path, dict.fromkeys(names, TEXT), names, layout=layout)
     if not table.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one is needed", code="empty-table"
+        )
     columns = {name: trimmed(table[name]) for name in table.column_names}
     return pa.table(columns), source
 
@@ -285,7 +294,8 @@ def _in_lists(table: pa.Table, source: Source) -> SiteRows:
     sizes = rows.value_lengths().to_numpy()
     if not sizes.any():
         raise InvalidInput(
-            f"{source}: the lists of 'tokens' are all empty; give each row at least one entry"
+            f"{source}: the lists of 'tokens' are all empty; give each row at least one entry",
+            code="empty-lists",
         )
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     owner = np.repeat(np.arange(len(sizes)), sizes)
@@ -326,7 +336,8 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
         raise InvalidInput(
             f"{source.place(int(order[at + 1]))}: the same user and epoch as in "
             f"{source.place(int(order[at]))}; in this form a site sees one token per user and "
-            "epoch: remove one, or leave the epochs out to compare baskets"
+            "epoch: remove one, or leave the epochs out to compare baskets",
+            code="duplicate-row",
         )
     rows = np.full((len(users.labels), slots), MISSING, dtype=np.int32)
     rows[users.codes, epochs.codes] = tokens.codes

@@ -97,7 +97,8 @@ class Stream:
         elif name.lower().endswith((".gz", ".zip")):
             raise InvalidInput(
                 f"{self.file}: this is not a {name.rpartition('.')[2]} file, whatever its name "
-                "says; copy it again, or give it the name of what it is"
+                "says; copy it again, or give it the name of what it is",
+                code="wrong-packing",
             )
 
     def _open_zip(self) -> None:
@@ -110,7 +111,8 @@ class Stream:
                 return
         except RuntimeError:
             raise InvalidInput(
-                f"{self.file}: what is inside needs a password; unpack it first"
+                f"{self.file}: what is inside needs a password; unpack it first",
+                code="encrypted-file",
             ) from None
         except DAMAGED as wrong:
             raise _damaged(self.file) from wrong
@@ -118,7 +120,8 @@ class Stream:
         more = f" and {len(inside) - 8} more" if len(inside) > 8 else ""  # noqa: PLR2004
         raise InvalidInput(
             f"{self.file}: there must be one file inside, and there are {names}{more}; unpack it, "
-            "and give the file you want"
+            "and give the file you want",
+            code="several-files",
         )
 
 
@@ -129,7 +132,8 @@ def refuse_expansion(file: Path, given: int, taken: int) -> None:
         raise TooLarge(
             f"{file}: {_amount(given)} and more come out of {_amount(taken)}, {times:,} times as "
             "much; tables seldom shrink so far. If it is one, unpack it or write it otherwise, or "
-            f"allow more than {_most_times()} times with {ALLOWED}={2 * times} in the environment"
+            f"allow more than {_most_times()} times with {ALLOWED}={2 * times} in the environment",
+            code="suspicious-expansion",
         )
 
 
@@ -151,7 +155,8 @@ def unchanged(file: Path) -> Iterator[None]:
     if _state(file) != before:
         raise InvalidInput(
             f"{file}: the file changed while it was read, so the rows do not come from one state "
-            "of it; read it again when nobody is writing to it"
+            "of it; read it again when nobody is writing to it",
+            code="file-changed",
         ) from failed
 
 
@@ -171,7 +176,10 @@ def _is_content(entry: zipfile.ZipInfo) -> bool:
 def _most_times() -> int:
     said = os.environ.get(ALLOWED, "")
     if said and not said.isdecimal():
-        raise InvalidInput(f"{ALLOWED} in the environment is a whole number, got {said!r}")
+        raise InvalidInput(
+            f"{ALLOWED} in the environment is a whole number, got {said!r}",
+            code="not-a-whole-number",
+        )
     return int(said or MOST_TIMES)
 
 
@@ -182,4 +190,7 @@ def _amount(size: int) -> str:
 
 
 def _damaged(file: Path) -> InvalidInput:
-    return InvalidInput(f"{file}: the file cannot be read to its end; copy it again, it is damaged")
+    return InvalidInput(
+        f"{file}: the file cannot be read to its end; copy it again, it is damaged",
+        code="damaged-file",
+    )

@@ -119,7 +119,9 @@ def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
     name = column or column_names(files_of(path, TYPES)[0], layout)[0]
     table, source = read_table(path, {"token": TEXT}, {"token": name}, layout=layout)
     if not table.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; a taxonomy names at least one token")
+        raise InvalidInput(
+            f"{source}: there are no rows; a taxonomy names at least one token", code="empty-table"
+        )
     return label_array(f"{source}: the taxonomy", table["token"].combine_chunks())
 
 
@@ -145,7 +147,8 @@ def read_table(
     """
     if unknown := set(columns or {}) - set(types):
         raise InvalidInput(
-            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}"
+            f"columns renames {', '.join(sorted(unknown))}; it can rename {', '.join(types)}",
+            code="unknown-column",
         )
     files = files_of(path, TYPES)
     tables = [read_file(file, types, columns or {}, optional, layout, len(files)) for file in files]
@@ -161,7 +164,8 @@ def refuse_unlike(
     if len(columns) > 1:
         raise InvalidInput(
             f"{source}: some of the files have a column {', '.join(optional)} and some have not; "
-            "write all of them with the same columns"
+            "write all of them with the same columns",
+            code="columns-differ",
         )
 
 
@@ -171,7 +175,8 @@ def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
         return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
         raise InvalidInput(
-            f"{source}: the columns of the files have different types; write them alike: {wrong}"
+            f"{source}: the columns of the files have different types; write them alike: {wrong}",
+            code="columns-differ",
         ) from wrong
 
 
@@ -186,12 +191,14 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
         found = found or [file for file in inside if _has_type(file, types)]
         if not found:
             raise InvalidInput(
-                f"{place}: the folder has no file of type {known}; give one that has"
+                f"{place}: the folder has no file of type {known}; give one that has",
+                code="no-files",
             )
         return found
     if not _has_type(place, types):
         raise InvalidInput(
-            f"{place}: unknown file type; it must be one of {known}: convert or rename the file"
+            f"{place}: unknown file type; it must be one of {known}: convert or rename the file",
+            code="unknown-file-type",
         )
     return [existing_file(place)]
 
@@ -239,7 +246,8 @@ def refuse_mixed_cases(opened: TableFile, files: int) -> None:
     if files > 1 and isinstance(opened, CasesTable):
         raise InvalidInput(
             f"{opened.file}: every file of this format numbers its users from the beginning, so "
-            "that they cannot be told apart in a folder; read the files one by one"
+            "that they cannot be told apart in a folder; read the files one by one",
+            code="several-files",
         )
 
 
@@ -247,7 +255,7 @@ def _refuse_weights(file: Path, opened: TableFile, taken: Sequence[str]) -> None
     """Where nobody names weights, refuse a column that seems to hold them."""
     left = [name for name in opened.names if name not in taken]
     if doubtful := doubtful_counts(left, opened):
-        raise InvalidInput(unsure_of_count(file, doubtful, "weight"))
+        raise InvalidInput(unsure_of_count(file, doubtful, "weight"), code="unclear-column")
 
 
 def doubtful_counts(names: Sequence[str], opened: TableFile) -> list[str]:
@@ -299,9 +307,15 @@ def check_columns(
                 f"the nearest is {' or '.join(map(repr, near))}" if near
                 else f"there {'is only' if are_names(names) else 'are'} {listed(names)}"
             )  # fmt: skip
-            raise InvalidInput(f"{place}: there is no column {shown(name)}, {known}; {advice}")
+            raise InvalidInput(
+                f"{place}: there is no column {shown(name)}, {known}; {advice}",
+                code="column-not-found",
+            )
         if names.count(name) > 1:
-            raise InvalidInput(f"{place}: there are two columns {name!r}; rename or remove one")
+            raise InvalidInput(
+                f"{place}: there are two columns {name!r}; rename or remove one",
+                code="duplicate-column",
+            )
 
 
 def column_names(file: Path, layout: Layout = LAYOUT) -> list[str]:

@@ -62,11 +62,14 @@ def read_topic_tree(path: AnyPath, buckets: AnyPath | None = None) -> TopicTree:
         if not new or not name.startswith("/"):
             raise InvalidInput(
                 f"{place}: this is not a new topic; give each row another whole number and another "
-                "path such as /Arts/Music"
+                "path such as /Arts/Music",
+                code="invalid-topic",
             )
         topics[int(number)] = name
     if not topics:
-        raise InvalidInput(f"{path}: there are no topics; give a header and one row per topic")
+        raise InvalidInput(
+            f"{path}: there are no topics; give a header and one row per topic", code="empty-table"
+        )
     ids = tuple(sorted(topics))
     names = tuple(topics[number] for number in ids)
     tokens = {name: token for token, name in enumerate(names)}
@@ -86,12 +89,18 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
     found: dict[str, int] = {}
     for place, root, bucket in _pairs(path):
         if bucket not in UTILITIES:
-            raise InvalidInput(f"{place}: this is not a utility bucket; write High or Standard")
+            raise InvalidInput(
+                f"{place}: this is not a utility bucket; write High or Standard",
+                code="invalid-utility",
+            )
         found[root] = UTILITIES[bucket]
     roots = ["/" + name.split("/")[1] for name in names]
     for root in roots:
         if root not in found:
-            raise InvalidInput(f"{path}: there is no bucket for the root {root}; add a row for it")
+            raise InvalidInput(
+                f"{path}: there is no bucket for the root {root}; add a row for it",
+                code="missing-utility",
+            )
     return tuple(found[root] for root in roots)
 
 
@@ -102,7 +111,8 @@ def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
     if len(names) != 2:  # noqa: PLR2004
         raise InvalidInput(
             f"{path}: there are {len(names)} columns, but two are needed; remove the others, and "
-            "check that columns are separated by a tab in .tsv and by a comma in .csv"
+            "check that columns are separated by a tab in .tsv and by a comma in .csv",
+            code="wrong-number-of-columns",
         )
     columns = dict(zip(("first", "second"), names, strict=True))
     table, source = read_table(path, {"first": TEXT, "second": TEXT}, columns, layout=layout)

@@ -91,7 +91,8 @@ def _refuse(rows: Named, suspicious: Hashes, advice: str) -> None:
     for row, user in chain.from_iterable(rows.over_users(find)):
         if (before := seen.setdefault(user, row)) != row:
             raise InvalidInput(
-                f"{rows.place(row)}: the same user as in {rows.place(before)}; {advice}"
+                f"{rows.place(row)}: the same user as in {rows.place(before)}; {advice}",
+                code="duplicate-user",
             )
 
 
@@ -168,7 +169,8 @@ def _buckets(users: int) -> Iterator[_Memory | _Disk]:
         raise TooLarge(
             f"{place}: {_BYTES * users / GIB:.3g} GiB are needed to find users that are there "
             f"twice, and {free / GIB:.3g} GiB are free; sort the files by user, each behind the "
-            "one before, or name a folder with more room in TMPDIR"
+            "one before, or name a folder with more room in TMPDIR",
+            code="out-of-disk",
         )
     with tempfile.TemporaryDirectory(prefix="reidrisk-users-") as folder:
         yield _Disk(Path(folder), bits)

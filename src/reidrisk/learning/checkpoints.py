@@ -77,7 +77,8 @@ class Checkpoints:
         differ = [name for name in names if other.get(name) != self.training.get(name)]
         raise InvalidInput(
             f"{file}: is a checkpoint of another training (another {', '.join(differ)}); go on as "
-            "it was begun, name another folder, or remove the file to begin anew"
+            "it was begun, name another folder, or remove the file to begin anew",
+            code="another-run",
         )
 
 

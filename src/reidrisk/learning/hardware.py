@@ -33,9 +33,11 @@ def device_named(name: str = "cpu") -> Any:
     if name == "auto":
         name = next(one for one in DEVICES if _is_there(one))
     if name not in DEVICES:
-        raise InvalidInput(f"device is auto, cpu, cuda or mps, got {name!r}")
+        raise InvalidInput(f"device is auto, cpu, cuda or mps, got {name!r}", code="unknown-choice")
     if not _is_there(name):
-        raise InvalidInput(f"there is no device {name!r} here; use cpu, or auto")
+        raise InvalidInput(
+            f"there is no device {name!r} here; use cpu, or auto", code="device-missing"
+        )
     return torch.device(name)
 
 

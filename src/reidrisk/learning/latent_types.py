@@ -106,7 +106,8 @@ def fit_types(
     if types > len(some):
         raise InvalidInput(
             f"{types} types cannot be told from {len(some)} users with something shown; "
-            "ask for fewer types or give more users"
+            "ask for fewer types or give more users",
+            code="too-few-users",
         )
     model = _model(some, tokens, top, noise, smoothing)
     tolerance = real_number("tolerance", tolerance, least=0)
@@ -165,7 +166,10 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
     handle = TokenRows(rows, tokens=tokens, name="rows") if isinstance(rows, np.ndarray) else rows
     _, chosen, content = over_rows(handle, partial(_some_of, seed=seed), _some_of_both)
     if not chosen.size:
-        raise InvalidInput("nothing was shown of anyone, so there is nothing to learn types from")
+        raise InvalidInput(
+            "nothing was shown of anyone, so there is nothing to learn types from",
+            code="nothing-shown",
+        )
     names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
     return handle.take(chosen[np.lexsort((content, draws))[:users]]).astype(np.int32)
@@ -189,12 +193,18 @@ def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) 
     tokens, top = whole_number("tokens", tokens, least=1), whole_number("top", top, least=1)
     if top >= tokens:
         raise InvalidInput(
-            f"a top set of {top} of {tokens} tokens holds all of them, so it tells no types apart"
+            f"a top set of {top} of {tokens} tokens holds all of them, so it tells no types apart",
+            code="nothing-to-learn",
         )
     if probability("noise", noise) == 1:
-        raise InvalidInput("with noise 1 what is shown says nothing about types; lower the noise")
+        raise InvalidInput(
+            "with noise 1 what is shown says nothing about types; lower the noise",
+            code="nothing-to-learn",
+        )
     if not 0 < real_number("smoothing", smoothing) < np.inf:
-        raise InvalidInput(f"smoothing is a number of slots above 0, got {smoothing}")
+        raise InvalidInput(
+            f"smoothing is a number of slots above 0, got {smoothing}", code="out-of-range"
+        )
     counts = _count(rows, tokens)
     real = np.maximum(counts - noise / tokens * counts.sum(), LEAST_SIGHTINGS)
     everyone = TypeModel(top, noise, real).best(real[:, None])[:, 0]

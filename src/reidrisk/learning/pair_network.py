@@ -121,12 +121,14 @@ class PairScore:
         if self.tokens != observations.tokens:
             raise InvalidInput(
                 f"the network has {self.tokens} tokens, the observations have "
-                f"{observations.tokens}; train it on rows like these"
+                f"{observations.tokens}; train it on rows like these",
+                code="alphabet-mismatch",
             )
         if observations.slots > self.network.slots:
             raise InvalidInput(
                 f"the network was trained on rows of {self.network.slots} slots and these have "
-                f"{observations.slots}; train it on rows as long, or cut these with prefix"
+                f"{observations.slots}; train it on rows as long, or cut these with prefix",
+                code="slot-mismatch",
             )
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:

@@ -73,20 +73,26 @@ def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
         if rows.kind is not Kind.TOKENS:
             raise InvalidInput(
                 f"{name} reads rows slot by slot, and {what} {rows.kind.value}; give one token for "
-                "each slot, or use an attack that counts tokens in common"
+                "each slot, or use an attack that counts tokens in common",
+                code="wrong-kind-of-rows",
             )
     if panel.tokens != like.tokens:
         raise InvalidInput(
             f"the panel has {panel.tokens} tokens and the rows have {like.tokens}; number the "
-            "tokens of both alike"
+            "tokens of both alike",
+            code="alphabet-mismatch",
         )
     if not panel.true_is_here.all():
-        raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
+        raise InvalidInput(
+            "the panel is a shard without some of its true rows; give all of it",
+            code="incomplete-panel",
+        )
     if len(panel.truth) < FEWEST_USERS:
         raise InvalidInput(
             f"the panel has {len(panel.truth)} users of whom both sides are known, and {name} "
             f"learns from {FEWEST_USERS} or more; give a larger panel, or let training be a larger "
-            "share of the users"
+            "share of the users",
+            code="too-few-users",
         )
     return Pairs(panel.true_rows, panel.anonymous)
 

@@ -46,10 +46,14 @@ class Training:
         for name in ("warm_up", "seed"):
             whole_number(name, getattr(self, name), least=0)
         if not 0 < real_number("rate", self.rate) < math.inf:
-            raise InvalidInput(f"rate is a number above 0, got {shown(self.rate)}")
+            raise InvalidInput(
+                f"rate is a number above 0, got {shown(self.rate)}", code="out-of-range"
+            )
         for name in ("clip", "seconds"):
             if (value := getattr(self, name)) is not None and not real_number(name, value) > 0:
-                raise InvalidInput(f"{name} is a number above 0, got {shown(value)}")
+                raise InvalidInput(
+                    f"{name} is a number above 0, got {shown(value)}", code="out-of-range"
+                )
 
     def rate_at(self, step: int) -> float:
         """The learning rate of a step, from 1 on."""

@@ -122,5 +122,7 @@ def recipe_of(model: str | Recipe) -> Recipe:
     if isinstance(model, Recipe):
         return model
     if model not in MODELS:
-        raise InvalidInput(f"there is no model {model!r}; there are {', '.join(MODELS)}")
+        raise InvalidInput(
+            f"there is no model {model!r}; there are {', '.join(MODELS)}", code="unknown-model"
+        )
     return MODELS[model]

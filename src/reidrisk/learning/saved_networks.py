@@ -55,9 +55,13 @@ class About:
             whole_number(name, getattr(self, name), least=0)
         texts = (self.kind, self.rows, self.labels or "")
         if not all(isinstance(one, str) for one in texts):
-            raise InvalidInput(f"kind, rows and labels are texts, got {shown(texts)}")
+            raise InvalidInput(
+                f"kind, rows and labels are texts, got {shown(texts)}", code="wrong-type"
+            )
         if not isinstance(self.configuration, Mapping):
-            raise InvalidInput(f"configuration is by name, got {shown(self.configuration)}")
+            raise InvalidInput(
+                f"configuration is by name, got {shown(self.configuration)}", code="wrong-type"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +90,8 @@ class Model:
         wrong = [name for name, one in self.tensors.items() if not bool(one.isfinite().all())]
         if wrong:
             raise InvalidInput(
-                f"{self.path}: has weights that are not numbers (in {shown(wrong[0])}); train anew"
+                f"{self.path}: has weights that are not numbers (in {shown(wrong[0])}); train anew",
+                code="not-finite",
             )
         network.load_state_dict(dict(self.tensors))
 
@@ -101,7 +106,8 @@ class Model:
         """The refusal of weights that are another network's."""
         return InvalidInput(
             f"{self.path}: has the weights of another network ({why}); use the version of reidrisk "
-            f"that wrote it, {shown(self.version)}, or train anew"
+            f"that wrote it, {shown(self.version)}, or train anew",
+            code="wrong-model",
         )
 
 
@@ -140,19 +146,22 @@ def read_model(
     if about.kind != kind:
         raise InvalidInput(
             f"{path}: is a model of kind {shown(about.kind)}, and {kind!r} is wanted; name a file "
-            "of that kind, or train one"
+            "of that kind, or train one",
+            code="wrong-model",
         )
     for what, needed, there in (("tokens", tokens, about.tokens), ("slots", slots, about.slots)):
         # Shorter rows can be read by a model of longer ones; other tokens cannot.
         if needed is not None and (needed > there or (what == "tokens" and needed != there)):
             raise InvalidInput(
                 f"{path}: the model was trained with {there:,} {what} and the rows have "
-                f"{needed:,}; use rows like those, or train anew"
+                f"{needed:,}; use rows like those, or train anew",
+                code="wrong-model",
             )
     if labels is not None and about.labels is not None and labels != about.labels:
         raise InvalidInput(
             f"{path}: the model was trained with other labels of tokens than the rows have; use "
-            "rows with the same tokens in the same order, or train anew"
+            "rows with the same tokens in the same order, or train anew",
+            code="wrong-model",
         )
     return Model(path, about, tensors, said["version"])
 
@@ -167,7 +176,8 @@ def _about(path: Path, said: dict[str, Any]) -> About:
             pass
     raise InvalidInput(
         f"{path}: is not a model that reidrisk {version('reidrisk')} knows ({shown(schema)} by "
-        f"version {shown(by)}); name a model, or use that version"
+        f"version {shown(by)}); name a model, or use that version",
+        code="unknown-schema",
     )
 
 

@@ -227,7 +227,8 @@ def _looks(file: Path, about: About) -> tuple[Look, ...]:
 def _says_not(file: Path, what: str) -> InvalidInput:
     return InvalidInput(
         f"{file}: is not a network as reidrisk writes it (its configuration has no {what}, or not "
-        "as they are written); name another file, or remove this one and train anew"
+        "as they are written); name another file, or remove this one and train anew",
+        code="damaged-file",
     )
 
 

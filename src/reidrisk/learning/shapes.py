@@ -38,11 +38,14 @@ class Shape:
             object.__setattr__(self, name, whole_number(name, getattr(self, name), least=1))
         object.__setattr__(self, "dropout", probability("dropout", self.dropout))
         if self.decoder not in ("transformer", "lstm"):
-            raise InvalidInput(f"decoder is transformer or lstm, got {self.decoder!r}")
+            raise InvalidInput(
+                f"decoder is transformer or lstm, got {self.decoder!r}", code="unknown-choice"
+            )
         if self.width % self.heads:
             raise InvalidInput(
                 f"heads share the width, and {self.heads} heads do not divide {self.width}; give "
-                "a width that is a multiple"
+                "a width that is a multiple",
+                code="invalid-width",
             )
 
     def given(self, source: bool) -> "Shape":

@@ -62,7 +62,8 @@ def split_users(
     if sum(shares.values()) >= 1:
         raise InvalidInput(
             f"held_out and tested are shares of all users, and {held_out:g} and {tested:g} leave "
-            "nobody to learn from; lower one"
+            "nobody to learn from; lower one",
+            code="nobody-left",
         )
     draws = uniforms(seed=seed, purpose="learning/parts", users=names, count=1)[:, 0]
     order = np.argsort(draws, kind="stable")
@@ -74,7 +75,8 @@ def split_users(
         sizes = ", ".join(f"{one.size:,} are {part}" for part, one in found.items())
         raise InvalidInput(
             f"{len(names):,} users are too few to split: {sizes}, and each part needs at least "
-            f"{whole_number('least', least, least=1):,}; use more users"
+            f"{whole_number('least', least, least=1):,}; use more users",
+            code="too-few-users",
         )
     return Parts(rest, held, tests)
 

@@ -44,7 +44,10 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     seal = hashlib.sha256(content).hexdigest()
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     if head > _LENGTH + _MOST_HEADER:
-        raise TooLarge(f"{path}: more would be said of the tensors than can be read; say less")
+        raise TooLarge(
+            f"{path}: more would be said of the tensors than can be read; say less",
+            code="too-much-metadata",
+        )
     with written_whole(path, mode=ONLY_ME) as (part,), part.open("wb") as file:
         file.write(content[:head].replace(_written(_NO_SEAL), _written(seal), 1))
         file.write(memoryview(content)[head:])
@@ -91,7 +94,8 @@ def _header(header: bytes, file: Path, what: str) -> tuple[dict[str, Any], str]:
     except KeyError:
         raise InvalidInput(
             f"{file}: is a safetensors file, but not {what} of reidrisk; name the file that "
-            "reidrisk wrote"
+            "reidrisk wrote",
+            code="wrong-model",
         ) from None
     except (AttributeError, ValueError, TypeError, RecursionError):
         raise _damaged(file, what, "its header is not what safetensors files begin with") from None
@@ -103,5 +107,6 @@ def _header(header: bytes, file: Path, what: str) -> tuple[dict[str, Any], str]:
 def _damaged(file: Path, what: str, why: str) -> InvalidInput:
     return InvalidInput(
         f"{file}: is not {what} as reidrisk wrote it ({why}); copy it again from where it came "
-        "from, or delete it and train anew"
+        "from, or delete it and train anew",
+        code="damaged-file",
     )

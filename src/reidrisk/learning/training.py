@@ -75,7 +75,9 @@ def train(
         if not lacks_memory(wrong):
             raise
     # Outside of the handler, because the command line has other advice for bare lacks of memory.
-    raise TooLarge(f"there is not enough memory to train this network; {_smaller(how)}")
+    raise TooLarge(
+        f"there is not enough memory to train this network; {_smaller(how)}", code="out-of-memory"
+    )
 
 
 @dataclass
@@ -205,7 +207,8 @@ class _Run:
                 raise
             raise InvalidInput(
                 f"{file}: is not a checkpoint as training writes them; remove the file to go on "
-                "from the one before, or to begin anew"
+                "from the one before, or to begin anew",
+                code="damaged-file",
             ) from None
 
     def _take_up(self, tensors: dict[str, Any]) -> None:
@@ -236,7 +239,8 @@ class _Run:
         where = "" if kept is None else f", in another folder: the last good checkpoint is {kept}"
         raise InvalidInput(
             f"training: the {what} is {value} at step {step:,} of {self.how.steps:,}; train with a "
-            f"lower rate than {self.how.rate:g}, such as {self.how.rate / 4:g}{where}"
+            f"lower rate than {self.how.rate:g}, such as {self.how.rate / 4:g}{where}",
+            code="training-diverged",
         )
 
 

@@ -101,7 +101,8 @@ class Translator(_nn.Module):
         if source is not None and source.shape != target.shape:
             raise InvalidInput(
                 f"source has shape {tuple(source.shape)}, target {tuple(target.shape)}: they are "
-                "rows of the same users and slots"
+                "rows of the same users and slots",
+                code="wrong-shape",
             )
         special = torch.full_like(target[:, :1], self.tokens + 1)
         states = self.encoder(special) if source is None else self.encoded(source)
@@ -122,13 +123,15 @@ class Translator(_nn.Module):
         if rows.ndim != 2 or not 1 <= rows.shape[1] <= self.slots:  # noqa: PLR2004  rows x slots
             raise InvalidInput(
                 f"{name} has shape {tuple(rows.shape)}: this model has rows of at most "
-                f"{self.slots} slots; cut the rows, or train a model on rows as long as these"
+                f"{self.slots} slots; cut the rows, or train a model on rows as long as these",
+                code="slot-mismatch",
             )
         if rows.numel() and not 0 <= int(rows.min()) <= int(rows.max()) <= self.tokens:
             raise InvalidInput(
                 f"{name} holds symbols from {int(rows.min())} to {int(rows.max())}: this model "
                 f"knows tokens 0 to {self.tokens - 1}, and {self.tokens} for a gap; number tokens "
-                "as those it was trained on"
+                "as those it was trained on",
+                code="token-out-of-range",
             )
 
 

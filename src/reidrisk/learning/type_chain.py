@@ -210,7 +210,9 @@ def begun(
         _set_scalars(chain, KEEP, *TRIALS[0])
         return chain
     if begin != "types":
-        raise InvalidInput(f"a chain begins from types or from scratch, got {begin!r}")
+        raise InvalidInput(
+            f"a chain begins from types or from scratch, got {begin!r}", code="unknown-choice"
+        )
     # A copy says nothing new about a type, and would make types of single symbols.
     rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
     chain = _begun_at(_types(rows, size, classes, seed), known, shown, conditional=conditional)

@@ -82,19 +82,21 @@ class Interests:
         for name in ("s", "sigma", "mood_sigma"):
             number = real_number(name, getattr(self, name), least=0)
             if not np.isfinite(number):
-                raise InvalidInput(f"{name} is a finite number, got {number}")
+                raise InvalidInput(f"{name} is a finite number, got {number}", code="not-finite")
             object.__setattr__(self, name, number)
         object.__setattr__(self, "persistence", probability("persistence", self.persistence))
         if self.size > self.topics:
             raise InvalidInput(
                 f"size is the number of distinct topics of a user, got {self.size} of "
-                f"{self.topics} topics; lower size or raise topics"
+                f"{self.topics} topics; lower size or raise topics",
+                code="out-of-range",
             )
         if not (np.isfinite(self._norms) & (self._norms > 0)).all():
             raise InvalidInput(
                 f"sets of {self.size} topics with s={self.s:g}, sigma={self.sigma:g} and "
                 f"mood_sigma={self.mood_sigma:g} have chances beyond the range of floating point; "
-                "lower one of them"
+                "lower one of them",
+                code="overflow",
             )
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
@@ -136,7 +138,8 @@ class Interests:
         if self.types * self.topics**2 > MOST_TYPE_PAIRS:
             raise TooLarge(
                 f"pairs of {self.topics} topics for each of {self.types} types would take "
-                f"{self.types * self.topics**2 * 8 / 1e9:.0f} GB; use fewer topics or types"
+                f"{self.types * self.topics**2 * 8 / 1e9:.0f} GB; use fewer topics or types",
+                code="too-many-types",
             )
         pairs = np.empty((self.types, self.topics, self.topics))
         tails = tail_polynomials(self.weights, self.size)
@@ -165,7 +168,8 @@ class Interests:
         """Chance that two topics are in the set of a random user; the diagonal is popularity."""
         if self.topics > MOST_PAIRS:
             raise TooLarge(
-                f"a table of pairs of {self.topics} topics is too large; use up to {MOST_PAIRS}"
+                f"a table of pairs of {self.topics} topics is too large; use up to {MOST_PAIRS}",
+                code="too-many-tokens",
             )
         tails = tail_polynomials(self.weights, self.size)
         parts = over_blocks(

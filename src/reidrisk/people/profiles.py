@@ -146,11 +146,14 @@ class Profiles:
         if whole_number("top", top, least=1) > self.tokens:
             raise InvalidInput(
                 f"top is {top}, but there are only {self.tokens} tokens; lower top or give the "
-                "taxonomy, which may name more tokens than the data"
+                "taxonomy, which may name more tokens than the data",
+                code="top-too-large",
             )
         if priority is not None and len(priority) != self.tokens:
             raise InvalidInput(
-                f"priority has {len(priority)} numbers for {self.tokens} tokens; give one per token"
+                f"priority has {len(priority)} numbers for {self.tokens} tokens; give one per "
+                "token",
+                code="length-mismatch",
             )
         sets = np.empty((stop - start, self.epochs, top), dtype=np.int32)
         for first in range(start, stop, CHUNK):
@@ -203,7 +206,9 @@ class Profiles:
 
     def _check_range(self, start: int, stop: int) -> None:
         if not 0 <= start <= stop <= self.users:
-            raise InvalidInput(f"users {start} to {stop} are not among {self.users} users")
+            raise InvalidInput(
+                f"users {start} to {stop} are not among {self.users} users", code="row-out-of-range"
+            )
 
 
 def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int64]:

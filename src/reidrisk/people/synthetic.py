@@ -106,7 +106,9 @@ class SyntheticTopics:
     def sets(self, start: int, stop: int) -> Tokens:
         """All topics of users `start` to `stop`: (stop - start) x epochs x size."""
         if not 0 <= start <= stop <= self.users:
-            raise InvalidInput(f"users {start} to {stop} are not among {self.users} users")
+            raise InvalidInput(
+                f"users {start} to {stop} are not among {self.users} users", code="row-out-of-range"
+            )
         size = self.interests.size
         sets = np.empty((stop - start, self.epochs, size), np.int32)
 

@@ -32,7 +32,9 @@ def cut_or_pad(
     """
     users, epochs, size = sets.shape
     if whole_number("top", top, least=1) > tokens:
-        raise InvalidInput(f"top is at most the number of topics, {tokens}; got {top}")
+        raise InvalidInput(
+            f"top is at most the number of topics, {tokens}; got {top}", code="top-too-large"
+        )
     ranks = np.zeros(tokens, np.int8) if priority is None else np.asarray(priority, np.int8)
     count = epochs * max(size, top - size)
     draws = uniforms(seed=seed, purpose="people/top", users=ids, count=count)

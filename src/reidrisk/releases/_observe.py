@@ -126,7 +126,8 @@ def repeat(
     rows = np.asarray(rows, np.int64)
     if rows.ndim != 1 or rows.size == 0 or rows.min() < 0 or rows.max() >= people.users:
         raise InvalidInput(
-            f"rows are a list of users between 0 and {people.users - 1}, at least one"
+            f"rows are a list of users between 0 and {people.users - 1}, at least one",
+            code="row-out-of-range",
         )
     some, place = np.unique(rows, return_inverse=True)
     held, shows = Some.of(people, some), prepared(release, people)
@@ -149,7 +150,10 @@ def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool
 def strangers_of(share: float, seed: int) -> Share:
     """Who are strangers."""
     if not 0 <= probability("strangers", share) < 1:
-        raise InvalidInput("strangers is a share of users below 1: somebody must be known")
+        raise InvalidInput(
+            "strangers is a share of users below 1: somebody must be known",
+            code="share-out-of-range",
+        )
     return Share("observe/strangers", share, seed)
 
 
@@ -175,7 +179,10 @@ def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -
     check_sides(crowd, people, strangers)
     if first is not None and first > (users := crowd.known.users):
         what = "users who are known" if strangers else "users"
-        raise InvalidInput(f"targets is at most the number of {what}, {users}; got {first}")
+        raise InvalidInput(
+            f"targets is at most the number of {what}, {users}; got {first}",
+            code="too-many-targets",
+        )
     return crowd
 
 
@@ -184,7 +191,8 @@ def check_sides(crowd: Crowd, people: People, strangers: float) -> None:
     if not crowd.known.users or (strangers and crowd.known.users == people.users):
         raise InvalidInput(
             f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
-            "another share of strangers, or more users"
+            "another share of strangers, or more users",
+            code="empty-side",
         )
 
 
@@ -277,5 +285,6 @@ def _check_slots(release: Release, people: People) -> None:
     if release.slots(people) < 1:
         raise InvalidInput(
             f"people with {people.epochs} epochs show nothing; make more epochs, or let the "
-            "release show them sooner"
+            "release show them sooner",
+            code="nothing-shown",
         )

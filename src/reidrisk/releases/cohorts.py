@@ -65,7 +65,8 @@ class Cohorts:
         if people.users < self.users:
             raise InvalidInput(
                 f"cohorts have at least {self.users} users, and there are {people.users} in all; "
-                "lower users, or show more people"
+                "lower users, or show more people",
+                code="too-few-users",
             )
         hashes, ids = simhashes(people), people.ids
         ties = uniforms(seed=0, purpose="cohorts/ties", users=ids, count=1)[:, 0]
@@ -128,7 +129,9 @@ class CohortsOf:
         place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
         if (self.ids[place] != wanted).any():
             raise InvalidInput(
-                "some of these people were not there when cohorts were made; make them of everybody"
+                "some of these people were not there when cohorts were made; make them of "
+                "everybody",
+                code="unknown-people",
             )
         return self.cohorts[place][:, None]
 

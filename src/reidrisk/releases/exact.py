@@ -45,7 +45,9 @@ class ExactRows:
         columns: NDArray[np.int64] = order[np.minimum(found, order.size - 1)]
         if wrong := np.flatnonzero((self.outcomes[columns] != rows).any(axis=1)).tolist():
             raise InvalidInput(
-                f"row {wrong[0]}, {rows[wrong[0]].tolist()}, is never shown to anyone in this world"
+                f"row {wrong[0]}, {rows[wrong[0]].tolist()}, is never shown to anyone in this "
+                "world",
+                code="unknown-row",
             )
         return columns
 
@@ -119,5 +121,6 @@ def check_size(symbols: int, slots: int, users: int) -> None:
         raise TooLarge(
             f"{symbols - 1} tokens in {slots} slots make {sequences:.2g} sequences for each of "
             f"{users:,} users; exact rows go up to {MOST_SEQUENCES:,} sequences and "
-            f"{MOST_CHANCES:,} chances: use fewer tokens, slots or users"
+            f"{MOST_CHANCES:,} chances: use fewer tokens, slots or users",
+            code="too-many-sequences",
         )

@@ -88,7 +88,8 @@ class Generalised:
         if len(given) != 1:
             raise InvalidInput(
                 f"generalised makes tokens coarser in one way, got {' and '.join(given) or 'none'};"
-                f" give exactly one of {', '.join(WAYS)}"
+                f" give exactly one of {', '.join(WAYS)}",
+                code="conflicting-arguments",
             )
         for way in ("users", "depth"):
             if (value := getattr(self, way)) is not None:
@@ -96,14 +97,22 @@ class Generalised:
         if self.rounding is not None:
             rounding = real_number("rounding", self.rounding, least=0)
             if not 0 < rounding < math.inf:
-                raise InvalidInput(f"rounding is a number above 0, got {rounding:g}")
+                raise InvalidInput(
+                    f"rounding is a number above 0, got {rounding:g}", code="out-of-range"
+                )
             object.__setattr__(self, "rounding", rounding)
         if self.dates is not None and self.dates not in _OF_DATES:
-            raise InvalidInput(f"dates is one of {', '.join(_OF_DATES)}; got {self.dates!r}")
+            raise InvalidInput(
+                f"dates is one of {', '.join(_OF_DATES)}; got {self.dates!r}", code="unknown-choice"
+            )
         if self.taxonomy is not None and self.depth is None:
-            raise InvalidInput("taxonomy goes with depth; give the depth to cut it at")
+            raise InvalidInput(
+                "taxonomy goes with depth; give the depth to cut it at", code="missing-argument"
+            )
         if not self.between:
-            raise InvalidInput("between is the text between the parts of a path; got none")
+            raise InvalidInput(
+                "between is the text between the parts of a path; got none", code="missing-argument"
+            )
 
     def slots(self, people: People) -> int:
         """Those of the other release."""
@@ -129,14 +138,16 @@ class Generalised:
             if len(self.taxonomy) != alphabet(of, people):
                 raise InvalidInput(
                     f"taxonomy has {len(self.taxonomy)} paths for {alphabet(of, people)} tokens; "
-                    "give one path for each token, in their order"
+                    "give one path for each token, in their order",
+                    code="length-mismatch",
                 )
             labels = np.array(self.taxonomy)
         if labels is None:
             raise InvalidInput(
                 f"generalised goes by the labels of tokens, and the tokens that {name_of(of)} "
                 "shows of these people have none: synthetic people and cohorts do not; merge rare "
-                "tokens (users), or read people from a file"
+                "tokens (users), or read people from a file",
+                code="no-labels",
             )
         return [self._coarser(label) for label in labels.tolist()]
 
@@ -176,7 +187,8 @@ def _rounded(label: Any, unit: float) -> str:
     if not math.isfinite(float(number)):
         raise InvalidInput(
             "rounding is for tokens that are numbers, and not all of them are; leave others out, "
-            "or merge rare ones (users)"
+            "or merge rare ones (users)",
+            code="wrong-label-type",
         )
     with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
         step = Decimal(str(unit))
@@ -190,7 +202,8 @@ def _date(label: Any) -> date:
     except ValueError:
         raise InvalidInput(
             "dates is for tokens that are dates such as 2024-05-31, and not all of them are; write "
-            "dates as year, month and day"
+            "dates as year, month and day",
+            code="wrong-label-type",
         ) from None
 
 

@@ -62,7 +62,8 @@ class MinimumUsers:
         if not kept.any():
             raise InvalidInput(
                 f"no token is held by {self.users} users, so nothing would be shown of anybody; "
-                "lower users, or show more people"
+                "lower users, or show more people",
+                code="too-few-users",
             )
         table = np.where(kept, np.cumsum(kept) - 1, MISSING).astype(np.int32)
         labels = labels_of(of, people)

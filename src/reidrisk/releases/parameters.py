@@ -84,7 +84,7 @@ class Parameter:
         if isinstance(value, bool) or not isinstance(value, int | float):
             return
         if not self.least <= value <= self.most or (self.whole and value != int(value)):
-            raise InvalidInput(f"{self.name} is {self.range}, got {value!r}")
+            raise InvalidInput(f"{self.name} is {self.range}, got {value!r}", code="out-of-range")
 
 
 def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
@@ -116,7 +116,8 @@ def parameters_of(release: Any) -> dict[str, Parameter]:
     if not dataclasses.is_dataclass(kind):
         raise InvalidInput(
             f"{kind.__name__} is not a dataclass, so its parameters are not known; make it a "
-            "frozen dataclass whose fields are its parameters"
+            "frozen dataclass whose fields are its parameters",
+            code="not-a-dataclass",
         )
     hints = typing.get_type_hints(kind)
     return {
@@ -133,7 +134,8 @@ def known_parameter(release: Any, name: str, *, others: tuple[str, ...] = ()) ->
     close = difflib.get_close_matches(name, names, 1)
     hint = f": did you mean {close[0]}?" if close else "."
     raise InvalidInput(
-        f"{name!r} is not a parameter of the release{hint} There are {', '.join(names)}"
+        f"{name!r} is not a parameter of the release{hint} There are {', '.join(names)}",
+        code="unknown-parameter",
     )
 
 

@@ -153,7 +153,8 @@ class MappedExactly(Mapped):
             raise TooLarge(
                 f"{name_of(self.of)} shows {sequences:.2g} rows of each of {people.users} users; "
                 f"they are gone through up to {MOST_CHANCES:,} chances: use fewer tokens, slots or "
-                "users"
+                "users",
+                code="too-many-sequences",
             )
         rows = self.of.rows(people, site=site, seed=seed)
         return merged_rows(rows, self._mapped(rows.outcomes))

@@ -356,7 +356,8 @@ def asked(release: object, capability: type[Capability], what: str) -> Capabilit
     if not isinstance(release, capability):
         raise InvalidInput(
             f"{what} needs a release that can {WANTED[capability]}; {name_of(release)} cannot: "
-            f"leave {what} out, or use a release that can"
+            f"leave {what} out, or use a release that can",
+            code="unsupported-release",
         )
     return release
 

@@ -63,7 +63,8 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
     if not complete and not alone.size:
         raise InvalidInput(
             f"fewer than {least} users hold any token at all, so no token can be held by {least} "
-            "of them; lower users, or show more people"
+            "of them; lower users, or show more people",
+            code="too-few-users",
         )
     left = groups == complete
     groups[left] = complete - 1
@@ -112,7 +113,8 @@ def tokens_of(of: Release, people: People, what: str) -> Tokens:
     if own is None:
         raise InvalidInput(
             f"{what} counts who holds each token, and {name_of(of)} shows no tokens that people "
-            "hold; let it be of a release that does, such as item-samples"
+            "hold; let it be of a release that does, such as item-samples",
+            code="unsupported-release",
         )
     return own
 

@@ -32,7 +32,8 @@ def release_kind(name: str) -> type[AnyRelease]:
         if not _is_release(found):
             raise InvalidInput(
                 f"{name!r} should be a release, but is not: a frozen dataclass with a name, "
-                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one"
+                "slots, show and promises, or surveyed; reidrisk.testing.check_release tests one",
+                code="not-a-release",
             )
         parameters_of(found)
         return found  # type: ignore[no-any-return]
@@ -40,7 +41,8 @@ def release_kind(name: str) -> type[AnyRelease]:
         kinds = release_kinds()
         raise InvalidInput(
             f"there is no {name!r}{meant(name, kinds)} There are {', '.join(sorted(kinds))}, and "
-            "those of others as module:Class"
+            "those of others as module:Class",
+            code="unknown-release",
         )
     return own
 

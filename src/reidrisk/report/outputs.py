@@ -50,13 +50,21 @@ def html(
         'report.html'
     """
     if edition not in EDITIONS:
-        raise InvalidInput(f"there is no edition {edition!r}; there are {listed(EDITIONS)}")
+        raise InvalidInput(
+            f"there is no edition {edition!r}; there are {listed(EDITIONS)}", code="unknown-edition"
+        )
     if edition == "signoff":
         if sections:
-            raise InvalidInput("sections go with the long edition only; leave one of the two out")
+            raise InvalidInput(
+                "sections go with the long edition only; leave one of the two out",
+                code="conflicting-arguments",
+            )
         return saved(signoff.render(result, digest), path)
     if digest is not None:
-        raise InvalidInput("a digest goes with the sign-off edition only; leave it out")
+        raise InvalidInput(
+            "a digest goes with the sign-off edition only; leave it out",
+            code="conflicting-arguments",
+        )
     return saved(page.render(cleaned(result), sections), path)
 
 

@@ -43,7 +43,9 @@ def scaled(
         InvalidInput: There is no such scale or file.
     """
     if name not in SIZES:
-        raise InvalidInput(f"scale is one of {', '.join(SIZES)}; got {name!r}")
+        raise InvalidInput(
+            f"scale is one of {', '.join(SIZES)}; got {name!r}", code="unknown-choice"
+        )
     size: dict[str, Any] = dict(SIZES[name])
     if seconds is not None:
         size["seconds"] = real_number("seconds", seconds, least=0)

@@ -66,6 +66,7 @@ class GivenSets:
         if top != self.sets.shape[2] or priority is not None:
             raise InvalidInput(
                 f"these people have sets of {self.sets.shape[2]} topics that are neither cut, "
-                f"padded nor ranked; got top={top}"
+                f"padded nor ranked; got top={top}",
+                code="unsupported-people",
             )
         return self.sets[start:stop]

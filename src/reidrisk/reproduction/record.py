@@ -92,21 +92,27 @@ class Reproduction:
         try:
             body = read_json(file.read_text(encoding="utf-8"))
         except ValueError as wrong:
-            raise InvalidInput(f"{file} is not JSON ({wrong}); reproduce it again") from wrong
+            raise InvalidInput(
+                f"{file} is not JSON ({wrong}); reproduce it again", code="damaged-file"
+            ) from wrong
         schema = body.get("schema") if isinstance(body, dict) else None
         if schema != SCHEMA:
             raise InvalidInput(
                 f"{file} has schema {schema!r} and this version reads {SCHEMA!r}; reproduce it "
-                "again, or use the version that wrote it"
+                "again, or use the version that wrote it",
+                code="unknown-schema",
             )
         if body.get("checksum") != checksum_of(body):
             raise InvalidInput(
                 f"{file} was changed after it was written, since its checksum does not fit; "
-                "reproduce it again"
+                "reproduce it again",
+                code="checksum-mismatch",
             )
         fields = {key: value for key, value in body.items() if key not in {"schema", "checksum"}}
         try:
             found: Self = typed(tuple[cls], [fields])[0]  # type: ignore[valid-type]
         except ValueError as wrong:
-            raise InvalidInput(f"{file} is damaged ({wrong}); reproduce it again") from wrong
+            raise InvalidInput(
+                f"{file} is damaged ({wrong}); reproduce it again", code="damaged-file"
+            ) from wrong
         return found

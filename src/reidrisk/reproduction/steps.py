@@ -46,22 +46,27 @@ class Kept:
         if record.exists() and not _is_ours(body):
             raise InvalidInput(
                 f"{record} is there, and nothing shows that a reproduction wrote it; it is left "
-                "alone: use another folder"
+                "alone: use another folder",
+                code="file-not-ours",
             )
         if is_other(page := writable(self.folder / PAGE)):
             raise InvalidInput(
                 f"{page} is there, and reidrisk did not write it; it is left alone: use another "
-                "folder"
+                "folder",
+                code="file-not-ours",
             )
         for file, step in self._steps():
             if step["what"] != self.what:
                 changed = first_difference(step["what"], self.what)
                 raise InvalidInput(
                     f"{self.folder} holds another reproduction: {changed} differs ({file.name}). "
-                    f"Use another folder, or begin anew with {setting('fresh', value=True)}"
+                    f"Use another folder, or begin anew with {setting('fresh', value=True)}",
+                    code="another-run",
                 )
         if (self.folder / "run.json").exists():
-            raise InvalidInput(f"{self.folder} holds the run of a study; use another folder")
+            raise InvalidInput(
+                f"{self.folder} holds the run of a study; use another folder", code="another-run"
+            )
 
     def clear(self) -> None:
         """Remove what a reproduction left, and nothing else."""
@@ -91,7 +96,8 @@ class Kept:
         if not lock.holds:
             raise InvalidInput(
                 f"{self.folder} was removed or renamed meanwhile, so what is found cannot be kept "
-                "there; leave the folder alone, and run the command again"
+                "there; leave the folder alone, and run the command again",
+                code="folder-removed",
             )
 
     def _steps(self) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -151,7 +151,7 @@ def measured(
     the first is asked for, it is counted to the end also where that is free.
     """
     if not attacks:
-        raise InvalidInput("there is no attack to measure; give at least one")
+        raise InvalidInput("there is no attack to measure; give at least one", code="no-attack")
     lengths, level = checked_slots(seen, slots), confidence(level)
     engine = LocalEngine() if engine is None else engine
     subjects = [fitted(one, seen, view) for one in attacks]

@@ -51,7 +51,8 @@ def per_user(
     if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004
         raise InvalidInput(
             f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
-            f"an array of shape {again.shape}"
+            f"an array of shape {again.shape}",
+            code="wrong-shape",
         )
     refuse_repeats("rows", rows)
     users, repeats, _ = again.shape

@@ -134,7 +134,8 @@ def check_likelihood(attack: Attack) -> None:
     if not attack.likelihood:
         raise InvalidInput(
             f"{attack.name} rates users without saying how likely they are, so it cannot say how "
-            "sure it is; use an attack that is a likelihood, such as WeightedHamming"
+            "sure it is; use an attack that is a likelihood, such as WeightedHamming",
+            code="not-a-likelihood",
         )
 
 

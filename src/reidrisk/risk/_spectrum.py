@@ -52,7 +52,8 @@ class Spectrum:
             if one.name == name:
                 return one
         raise InvalidInput(
-            f"there is no figure {name!r}; there are {', '.join(one.name for one in self.bounds)}"
+            f"there is no figure {name!r}; there are {', '.join(one.name for one in self.bounds)}",
+            code="not-measured",
         )
 
     @property
@@ -133,7 +134,8 @@ def spectrum(
         raise InvalidInput(
             f"{release.name} looks at everybody before it shows anybody, and strangers are not "
             "among the people behind the known rows; give what it is once it has seen everybody, "
-            "reidrisk.releases.prepared(release, everybody)"
+            "reidrisk.releases.prepared(release, everybody)",
+            code="unprepared-release",
         )
     shows = known_release(release, people)
     setting = Setting(

@@ -61,7 +61,8 @@ def measure_sizes(
     sizes = sorted({whole_number("users", size, least=1) for size in users})
     if not sizes or sizes[-1] > seen.known.users:
         raise InvalidInput(
-            f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}"
+            f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}",
+            code="out-of-range",
         )
     ranks = ranks_for(seen.known.users, sizes)
     how = {"view": view, "slots": length, "engine": engine, "level": level}

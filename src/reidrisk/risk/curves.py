@@ -26,7 +26,7 @@ class _Curve(Mapping[int, Estimate]):
     def __getitem__(self, key: int) -> Estimate:
         if key not in self.points:
             measured = ", ".join(str(point) for point in self.points)
-            raise InvalidInput(f"{key} was not measured; there is {measured}")
+            raise InvalidInput(f"{key} was not measured; there is {measured}", code="not-measured")
         return self.points[key]
 
     def __contains__(self, key: object) -> bool:

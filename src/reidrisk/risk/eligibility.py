@@ -32,7 +32,8 @@ def assessable(seen: Observations) -> Mask:
     if not mask.any():
         raise InvalidInput(
             f"in the first {seen.slots} slots one of the two sides saw nothing of any of the "
-            f"{len(mask)} targets, so none can be assessed; use more slots or other targets"
+            f"{len(mask)} targets, so none can be assessed; use more slots or other targets",
+            code="nothing-shown",
         )
     return mask
 

@@ -65,7 +65,8 @@ def checked_slots(seen: Observations, slots: Slots) -> list[int]:
     if not lengths or lengths[-1] > seen.slots:
         raise InvalidInput(
             f"the observations have {seen.slots} slots, so slots are numbers from 1 to "
-            f"{seen.slots}; got {wanted}"
+            f"{seen.slots}; got {wanted}",
+            code="slot-out-of-range",
         )
     return lengths
 

@@ -68,10 +68,13 @@ def checked_guesses(guesses: Iterable[int], users: int) -> list[int]:
     """Numbers of guesses among so many users, ascending, each once."""
     numbers = sorted({whole_number("guesses", number, least=1) for number in guesses})
     if not numbers:
-        raise InvalidInput("guesses is empty; name at least one number of guesses, such as 10")
+        raise InvalidInput(
+            "guesses is empty; name at least one number of guesses, such as 10", code="empty-list"
+        )
     if numbers[-1] > users:
         raise InvalidInput(
             f"guesses go up to {numbers[-1]:,}, and there are {users:,} users to name; ask for "
-            "fewer, since whoever names all of them is always right"
+            "fewer, since whoever names all of them is always right",
+            code="too-many-guesses",
         )
     return numbers

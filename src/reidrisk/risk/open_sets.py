@@ -110,7 +110,8 @@ class Meeting:
             raise InvalidInput(
                 f"in the first {seen.slots} slots something was seen of {int(something.sum())} of "
                 f"{len(something)} strangers; one must choose when to speak and another judge it, "
-                "so there are two at least: use more strangers or more slots"
+                "so there are two at least: use more strangers or more slots",
+                code="too-few-strangers",
             )
         return cls(seen, met, assessable(seen), something, present)
 

@@ -91,7 +91,8 @@ def _named(name: str) -> tuple[Card, ...]:
         names = sorted({*all_attacks(), *BOUNDS})
         raise InvalidInput(
             f"there is no attack and no bound {name!r}; there are {', '.join(names)}, and your own "
-            "as module:Class or module:function"
+            "as module:Class or module:function",
+            code="unknown-attack",
         )
     return found
 

@@ -36,7 +36,9 @@ class CosineWeights:
     def __init__(self, weights: ArrayLike) -> None:
         values = np.asarray(weights, dtype=np.float64)
         if not (values >= 0).all() or not values.size:
-            raise InvalidInput("weights has a number for each token, 0 or more")
+            raise InvalidInput(
+                "weights has a number for each token, 0 or more", code="invalid-weights"
+            )
         largest = values.max()  # a cosine does not depend on the scale
         square = (values / largest if largest > 0 else values) ** 2
         object.__setattr__(self, "square", to_grid(square, "weights", dimensions=(1,)))

@@ -110,17 +110,21 @@ def to_grid(weights: ArrayLike, name: str, dimensions: tuple[int, ...]) -> Gains
     """Round weights to whole multiples of 2**-40, once."""
     values = np.asarray(weights, dtype=np.float64)
     if values.ndim not in dimensions or values.size == 0:
-        raise InvalidInput(f"{name} has shape {values.shape}, but needs one gain per token")
+        raise InvalidInput(
+            f"{name} has shape {values.shape}, but needs one gain per token", code="wrong-shape"
+        )
     if not np.isfinite(values).all():
         place = tuple(int(index) for index in np.argwhere(~np.isfinite(values))[0])
         raise InvalidInput(
             f"{name}{list(place)} is {values[place]}: a gain is a finite number; "
-            "a token that can never be shown needs no gain, write 0"
+            "a token that can never be shown needs no gain, write 0",
+            code="not-finite",
         )
     if np.abs(values).max() >= _LARGEST_SUM / GRID:
         raise InvalidInput(
             f"{name} reaches {np.abs(values).max():g}; gains stay below {_LARGEST_SUM // GRID:,}. "
-            "Divide all gains by the same number: it changes no ranking"
+            "Divide all gains by the same number: it changes no ranking",
+            code="gain-too-large",
         )
     return frozen(np.asarray(np.rint(values * GRID), dtype=np.int64))
 
@@ -158,7 +162,8 @@ def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
         takes = " or ".join(kind.value for kind in kinds)
         raise InvalidInput(
             f"known holds {observations.known.kind.value}; {name} rates {takes}: use an attack for "
-            "rows of that kind, or give it rows of this one"
+            "rows of that kind, or give it rows of this one",
+            code="wrong-kind-of-rows",
         )
 
 
@@ -167,7 +172,8 @@ def check_shape(slots: int, tokens: int, observations: Observations) -> None:
     if tokens != observations.tokens or 1 < slots < observations.slots:
         raise InvalidInput(
             f"the score has gains for {slots} slots and {tokens} tokens, the observations have "
-            f"{observations.slots} slots and {observations.tokens} tokens"
+            f"{observations.slots} slots and {observations.tokens} tokens",
+            code="score-mismatch",
         )
 
 
@@ -178,7 +184,8 @@ def check_sum(gains: Gains, slots: int) -> None:
         raise InvalidInput(
             f"gains of up to {largest / GRID:g} in {slots} slots sum to more than "
             f"{_LARGEST_SUM // GRID:,}, the largest exact score. Divide all gains by the same "
-            "number: it changes no ranking"
+            "number: it changes no ranking",
+            code="gain-too-large",
         )
 
 

@@ -52,10 +52,13 @@ class RepeatedTokens:
     def __init__(self, own: ArrayLike, often: float, seldom: float) -> None:
         chances = np.asarray(own, dtype=np.float64)
         if chances.ndim != 1 or not ((chances > 0) & (chances < 1)).all():
-            raise InvalidInput("own has a chance for each token, above 0 and below 1")
+            raise InvalidInput(
+                "own has a chance for each token, above 0 and below 1", code="invalid-weights"
+            )
         if not 0 < probability("seldom", seldom) < probability("often", often) < 1:
             raise InvalidInput(
-                f"seldom is above 0 and below often, and often below 1; got {seldom} and {often}"
+                f"seldom is above 0 and below often, and often below 1; got {seldom} and {often}",
+                code="invalid-weights",
             )
         own, kind = np.unique(chances, return_inverse=True)
         object.__setattr__(self, "own", frozen(own))

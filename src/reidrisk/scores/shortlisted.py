@@ -69,7 +69,8 @@ class Shortlisted:
             raise InvalidInput(
                 f"these are {observations.known.users:,} of {observations.users:,} known rows, and "
                 "a shortlist is drawn among all of them; search all at once (engines cut them "
-                "themselves)"
+                "themselves)",
+                code="incomplete-shard",
             )
         self.first.check(observations)
         self.score.check(observations)
@@ -153,7 +154,9 @@ class Listed:
 def listed(scores: Gains) -> Gains:
     """Scores of rows in a list: as they are."""
     if scores.size and scores.min() < _LOWEST:
-        raise InvalidInput("listed rows have scores below -2**20, where those outside begin")
+        raise InvalidInput(
+            "listed rows have scores below -2**20, where those outside begin", code="gain-too-large"
+        )
     return scores
 
 
@@ -162,7 +165,8 @@ def not_listed(first: Gains) -> Gains:
     if first.size and first.max() >= -_LOWEST:
         raise InvalidInput(
             "what lists rows has scores of 2**20 and more; divide all gains by the same number: it "
-            "changes no ranking"
+            "changes no ranking",
+            code="gain-too-large",
         )
     return first - _MOVED
 

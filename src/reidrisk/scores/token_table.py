@@ -54,7 +54,8 @@ class TokenTable:
         if size != table.shape[-2] or size == gaps:
             raise InvalidInput(
                 f"gain has shape {table.shape}; it needs a row and a column for every token"
-                + (", and one for gaps behind them" if gaps else "")
+                + (", and one for gaps behind them" if gaps else ""),
+                code="wrong-shape",
             )
         table = table.reshape(-1, size, size)
         self._fill(table if gaps else frozen(np.pad(table, ((0, 0), (0, 1), (0, 1)))), gaps=gaps)

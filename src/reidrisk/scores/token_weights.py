@@ -79,7 +79,8 @@ class TokenWeights:
         if any(given) != all(given):
             raise InvalidInput(
                 "known_gap, shown_gap and both_gaps belong together: give all three, or none if "
-                "gaps add nothing"
+                "gaps add nothing",
+                code="missing-argument",
             )
         gains = np.atleast_2d(to_grid(match, "match", dimensions=(1, 2)))
         slots, tokens = gains.shape
@@ -95,7 +96,8 @@ class TokenWeights:
             if number not in (1, rows):
                 raise InvalidInput(
                     f"{name} has gains for {number} slots and others for {rows}; give the same "
-                    "number of slots to all, or one gain for all slots"
+                    "number of slots to all, or one gain for all slots",
+                    code="slot-mismatch",
                 )
         table = np.empty((3, rows, tokens + 1), np.int64)
         table[0, :, :-1], table[1, :, :-1] = gains, others["mismatch"]
@@ -288,7 +290,8 @@ def _per_token(name: str, values: ArrayLike | None, shape: tuple[int, int]) -> G
     if gain.ndim and gain.shape[-1] != shape[1]:
         raise InvalidInput(
             f"match has shape {shape} and {name} {gain.shape}; give one gain per token to both, or "
-            "one number for all"
+            "one number for all",
+            code="wrong-shape",
         )
     return np.atleast_2d(gain)
 

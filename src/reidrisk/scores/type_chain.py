@@ -129,7 +129,8 @@ class TypeChain:
         check_kind("TypeChain", observations, Kind.TOKENS)
         if self.tokens != observations.tokens:
             raise InvalidInput(
-                f"the chain has {self.tokens} tokens, the observations have {observations.tokens}"
+                f"the chain has {self.tokens} tokens, the observations have {observations.tokens}",
+                code="alphabet-mismatch",
             )
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
@@ -340,15 +341,19 @@ def _check(tables: dict[str, Floats]) -> None:
     if classes < 1 or symbols < 2 or shapes != expected:  # noqa: PLR2004  a token and the gap
         raise InvalidInput(
             f"the tables have shapes {', '.join(f'{name} {shapes[name]}' for name in shapes)}; "
-            "weights and keep need one number per class, the others classes x (tokens + 1)"
+            "weights and keep need one number per class, the others classes x (tokens + 1)",
+            code="wrong-shape",
         )
     for name, table in tables.items():
         if table.max() > 1 + _TOLERANCE:
-            raise InvalidInput(f"{name} reaches {table.max():g}: a chance is at most 1")
+            raise InvalidInput(
+                f"{name} reaches {table.max():g}: a chance is at most 1", code="not-a-probability"
+            )
     for name in ("weights", "known", "other"):
         off = np.abs(tables[name].sum(axis=-1) - 1).max()
         if off > _TOLERANCE:
             raise InvalidInput(
                 f"{name} sums to something that is {off:.3g} off; weights sum to 1 over classes, "
-                "known and other over symbols. Divide by the sums"
+                "known and other over symbols. Divide by the sums",
+                code="not-normalised",
             )

@@ -89,7 +89,8 @@ class TypeMixture:
             raise TooLarge(
                 f"joint of {types} types and {tokens} tokens takes "
                 f"{types * tokens**2 * 8 / 1e9:.3g} GB, more than {_MOST_BYTES / 1e9:g}; use fewer "
-                "types, or put rare tokens together"
+                "types, or put rare tokens together",
+                code="too-many-types",
             )
         # Copies with the types last, so that a kernel finds all types of a pair side by side.
         size = tokens if gaps else tokens + 1
@@ -123,7 +124,9 @@ class TypeMixture:
         check_kind("TypeMixture", observations, Kind.TOKENS)
         if self.tokens != observations.tokens:
             raise InvalidInput(
-                f"the mixture has {self.tokens} tokens, the observations have {observations.tokens}"
+                f"the mixture has {self.tokens} tokens, the observations have "
+                f"{observations.tokens}",
+                code="alphabet-mismatch",
             )
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
@@ -334,7 +337,8 @@ def _shape(
     if types * tokens == 0 or weights != (types,) or joint != (types, tokens, tokens):
         raise InvalidInput(
             f"weights has shape {weights}, single {single}, joint {joint}; they need types, "
-            "types x tokens and types x tokens x tokens"
+            "types x tokens and types x tokens x tokens",
+            code="wrong-shape",
         )
     return types, tokens
 
@@ -345,7 +349,10 @@ def checked_chances(name: str, values: ArrayLike) -> Floats:
     wrong = ~(table >= 0)
     if wrong.any() or np.isinf(table).any():
         place = tuple(int(index) for index in np.argwhere(wrong | np.isinf(table))[0])
-        raise InvalidInput(f"{name}{list(place)} is {table[place]}: a chance is between 0 and 1")
+        raise InvalidInput(
+            f"{name}{list(place)} is {table[place]}: a chance is between 0 and 1",
+            code="not-a-probability",
+        )
     return table
 
 
@@ -354,5 +361,6 @@ def _check_sum(name: str, sums: Floats, expected: Floats | float) -> None:
     if off.max() > _TOLERANCE:
         raise InvalidInput(
             f"{name} sums to something that is {off.max():.3g} off; weights and single sum to 1, "
-            "and joint over its shown tokens to single of the known one. Divide by the sums"
+            "and joint over its shown tokens to single of the known one. Divide by the sums",
+            code="not-normalised",
         )

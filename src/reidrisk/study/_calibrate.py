@@ -95,7 +95,8 @@ def first_enough(
         if risk.level < each:
             raise InvalidInput(
                 f"the interval at {value:g} has level {risk.level:g} and {each:g} was asked for; "
-                "give the measurement the level that it is called with"
+                "give the measurement the level that it is called with",
+                code="level-mismatch",
             )
         return risk
 
@@ -113,7 +114,9 @@ def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> 
     """
     most = probability("max_risk", max_risk)
     if not values or len(set(values)) < len(values):
-        raise InvalidInput("values to search are given safest last, each once, at least one")
+        raise InvalidInput(
+            "values to search are given safest last, each once, at least one", code="empty-list"
+        )
     tried: dict[int, Trial] = {}
 
     def suffices(place: int) -> bool:
@@ -173,7 +176,8 @@ def check_targets(
     raise InvalidInput(
         f"calibrate: {count(targets)} targets can never show {percent(max_risk)}: even if nobody "
         f"is ever named, the risk may be {at_most(least)}, since all of {times} intervals "
-        f"hold together with {percent(study.level)}; {cure}"
+        f"hold together with {percent(study.level)}; {cure}",
+        code="too-few-targets",
     )
 
 
@@ -226,7 +230,8 @@ def searched(study: Study, name: str) -> Parameter:
     if parameter.safer_as_it_grows is None:
         raise InvalidInput(
             f"calibrate: it depends on the people whether they become safer as {name} grows, so it "
-            "cannot be searched; sweep it to see"
+            "cannot be searched; sweep it to see",
+            code="cannot-be-searched",
         )
     return parameter
 
@@ -251,7 +256,8 @@ def usual_parameter(study: Study) -> str:
         return NOISE
     several = f"several can be searched, {', '.join(able)}" if able else "none can be searched"
     raise InvalidInput(
-        f"calibrate: of the parameters of the release {several}; say which, or users"
+        f"calibrate: of the parameters of the release {several}; say which, or users",
+        code="unclear-parameter",
     )
 
 
@@ -268,7 +274,8 @@ def values_of(
     usual = parameter.search or (low, high)
     if None in usual:
         raise InvalidInput(
-            f"calibrate: {parameter.name} has no usual range to search; give low and high"
+            f"calibrate: {parameter.name} has no usual range to search; give low and high",
+            code="no-usual-range",
         )
     first, last = (
         read_value(replace(parameter, name=name), where if given is None else given)
@@ -281,7 +288,10 @@ def values_of(
 def candidates(low: float, high: float) -> tuple[float, ...]:
     """Numbers of at most two digits between two positive ones, and these, ascending."""
     if not 0 < low <= high:
-        raise InvalidInput(f"the range goes from a positive number up; got {low:g} to {high:g}")
+        raise InvalidInput(
+            f"the range goes from a positive number up; got {low:g} to {high:g}",
+            code="invalid-range",
+        )
     found = {low, high}
     whole = isinstance(low, int) and isinstance(high, int)
     for power in range(-6 if not whole else 0, 12):
@@ -307,7 +317,8 @@ def risk_at(
         found = sweeps.at(changed.scene(source, engine), name, value)["risks"]
     except InvalidInput as wrong:
         raise InvalidInput(
-            f"calibrate: {name} {value:g} cannot be tried: {wrong}; give another range"
+            f"calibrate: {name} {value:g} cannot be tried: {wrong}; give another range",
+            code=wrong.code,
         ) from wrong
     highest: Estimate = max(found, key=lambda risk: risk.high).estimate
     return highest

@@ -153,7 +153,8 @@ def compare(before: Result, after: Result, *, slots: int | None = None) -> Compa
     if not shared:
         raise InvalidInput(
             f"the two results have no attack in common after {length} slots; the first has "
-            f"{_listed(first)}, the second {_listed(second)}: run one attack in both"
+            f"{_listed(first)}, the second {_listed(second)}: run one attack in both",
+            code="no-common-attack",
         )
     return Comparison(
         before=before.title,
@@ -180,7 +181,8 @@ def _length(before: Result, after: Result, slots: int | None) -> int:
         wanted = "in common" if slots is None else f"{slots} in common"
         raise InvalidInput(
             f"the two results have no number of slots {wanted}; the first has "
-            f"{', '.join(map(str, before.slots))}, the second {', '.join(map(str, after.slots))}"
+            f"{', '.join(map(str, before.slots))}, the second {', '.join(map(str, after.slots))}",
+            code="no-common-slots",
         )
     return max(both) if slots is None else slots
 

@@ -116,7 +116,10 @@ def explain(
         To keep the limit of 1 % among 1,000 people, epsilon = 1.155 in each of 2 slots is enough
     """
     if (epsilon is None) == (max_risk is None):
-        raise InvalidInput("give either epsilon, to hear what it allows, or max_risk, to find one")
+        raise InvalidInput(
+            "give either epsilon, to hear what it allows, or max_risk, to find one",
+            code="conflicting-arguments",
+        )
     users = whole_number("users", users, least=1)
     delta = probability("delta", delta)
     tokens = None if tokens is None else whole_number("tokens", tokens, least=1)
@@ -147,11 +150,13 @@ def _sufficient(limit: float, delta: float, users: int, slots: int, tokens: int 
     if 1 / users > limit:
         raise NothingSuffices(
             f"no epsilon keeps {percent(limit)}: guessing among {users:,} people is right in "
-            f"{exactly(1 / users)} of cases; allow at least that, or have more people"
+            f"{exactly(1 / users)} of cases; allow at least that, or have more people",
+            code="nothing-suffices",
         )
     raise NothingSuffices(
         f"no epsilon keeps {percent(limit)}: delta = {delta:g} alone, in each of the slots, allows "
-        "more; a smaller delta is needed"
+        "more; a smaller delta is needed",
+        code="nothing-suffices",
     )
 
 

@@ -96,7 +96,9 @@ class Scene:
     def people(self) -> People:
         """The source, if it is people."""
         if isinstance(self.source, Linked):
-            raise InvalidInput("two tables hold what was shown, not the people behind it")
+            raise InvalidInput(
+                "two tables hold what was shown, not the people behind it", code="needs-people"
+            )
         return self.source
 
     @cached_property
@@ -328,7 +330,8 @@ def shown_by(release: Named | None) -> Named:
     if release is None:
         raise InvalidInput(
             "people are shown by a release, and this study names none; give it one, such as "
-            "TopicsApi(), or run it on two tables of what was shown"
+            "TopicsApi(), or run it on two tables of what was shown",
+            code="missing-release",
         )
     return release
 

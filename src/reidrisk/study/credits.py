@@ -55,7 +55,8 @@ def credits_in(record: Credits, targets: int) -> NDArray[np.float64]:
     if not all(runs) or sum(times) != targets:
         raise InvalidInput(
             f"the credits of {record.attack!r} are damaged: they should tell of {targets:,} "
-            "targets; run the study again"
+            "targets; run the study again",
+            code="damaged-file",
         )
     return np.repeat([_credit(run[1]) for run in runs if run], times)
 

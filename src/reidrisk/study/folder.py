@@ -125,7 +125,8 @@ def run_in(
         if fault := unsound(result):
             raise InvalidInput(
                 f"the study gave an impossible result ({fault}), so it is not kept; if an attack, "
-                "a release or a bound of your own takes part, correct it"
+                "a release or a bound of your own takes part, correct it",
+                code="impossible-result",
             )
         run.still_there(lock)
         forget_begun(run.folder / STEPS)
@@ -178,13 +179,15 @@ class _Run:
             if before is not None and before.get(part) != mine[part]:
                 raise InvalidInput(
                     f"{self.folder} holds a run of another {what}, {before.get(part)!r}; this is "
-                    f"{mine[part]!r}. {self._instead}"
+                    f"{mine[part]!r}. {self._instead}",
+                    code="another-run",
                 )
         if before is not None and before.get("fingerprint") != mine["fingerprint"]:
             changed = first_difference(before, mine)
             raise InvalidInput(
                 f"{self.folder} holds a run of another study or other inputs: {changed} differs. "
-                f"{self._instead}"
+                f"{self._instead}",
+                code="another-run",
             )
 
     def claim(self) -> None:
@@ -214,7 +217,8 @@ class _Run:
         if not (lock.holds and (self.folder / NOTE).is_file()):
             raise InvalidInput(
                 f"{self.folder} was removed, renamed or emptied while the study ran, so what it "
-                "finds cannot be kept there; leave the folder alone, and run the study again"
+                "finds cannot be kept there; leave the folder alone, and run the study again",
+                code="folder-removed",
             )
 
     @property
@@ -230,12 +234,14 @@ class _Run:
         if note.exists() and not kept.fit and not (_bare(self.folder) and not _content(note)):
             raise InvalidInput(
                 f"{note} is damaged, and what lies beside it does not show that it is of this "
-                f"study. {self._instead}"
+                f"study. {self._instead}",
+                code="damaged-file",
             )
         if result.exists() and not kept.fit:
             raise InvalidInput(
                 f"{result} already exists, and nothing shows that a run of this study wrote it. "
-                "Use another folder"
+                "Use another folder",
+                code="file-not-ours",
             )
 
     def _check_file(self, before: dict[str, Any] | None) -> None:
@@ -246,7 +252,8 @@ class _Run:
         if before is None or before.get("file") != _hash(there):
             raise InvalidInput(
                 f"{self.folder / FILE} is not what a run here wrote, and it is left alone. Use "
-                "another folder for the run, or move the file away"
+                "another folder for the run, or move the file away",
+                code="file-not-ours",
             )
 
 
@@ -274,7 +281,8 @@ def _found(folder: Path) -> dict[str, Any] | None:
     if not _has_our_schema(body):
         raise InvalidInput(
             f"{folder / NOTE} was not written by a run of reidrisk, so it is left alone; use "
-            "another folder"
+            "another folder",
+            code="file-not-ours",
         )
     return body
 
@@ -300,7 +308,8 @@ def _clear(folder: Path) -> None:
             if (folder / name).exists():
                 raise InvalidInput(
                     f"{folder / name} exists, and nothing shows that a run of reidrisk wrote it; "
-                    "it is left alone: use another folder"
+                    "it is left alone: use another folder",
+                    code="file-not-ours",
                 )
         return
     (folder / RESULT).unlink(missing_ok=True)  # first, so that it never outlives its steps

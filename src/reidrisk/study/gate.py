@@ -49,7 +49,8 @@ class Limits:
         if self.side not in get_args(Judged):
             raise InvalidInput(
                 f"side is {' or '.join(get_args(Judged))}, what attacks did or what is proved; got "
-                f"{shown(self.side)}"
+                f"{shown(self.side)}",
+                code="unknown-choice",
             )
 
 
@@ -101,10 +102,16 @@ def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple
         checks += _false_claims(result, limits, limits.false_claims)
     if limits.worse_by is not None:
         if before is None:
-            raise InvalidInput("worse_by needs the result that this one may not be worse than")
+            raise InvalidInput(
+                "worse_by needs the result that this one may not be worse than",
+                code="missing-result",
+            )
         checks += _not_worse(result, limits, limits.worse_by, before)
     if not checks:
-        raise InvalidInput("no limit is given, so there is nothing to check and nothing passes")
+        raise InvalidInput(
+            "no limit is given, so there is nothing to check and nothing passes",
+            code="nothing-to-check",
+        )
     return tuple(checks)
 
 
@@ -128,7 +135,8 @@ def judged(
         names = ", ".join(sorted({risk.attack for risk in base}))
         raise InvalidInput(
             "the gate has nothing to check, so it does not pass; the result has slots "
-            f"{lengths or 'none'} and attacks {names or 'none'}"
+            f"{lengths or 'none'} and attacks {names or 'none'}",
+            code="nothing-to-check",
         )
     return chosen
 
@@ -154,7 +162,8 @@ def _proved(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
     if limits.attack is not None:
         raise InvalidInput(
             "what is proved holds for every attacker, so it cannot be judged for the attack "
-            f"{limits.attack!r} alone; judge attacks, or leave the attack out"
+            f"{limits.attack!r} alone; judge attacks, or leave the attack out",
+            code="conflicting-arguments",
         )
     slots = result.slots[-1] if limits.slots is None else limits.slots
     if slots not in result.slots:
@@ -196,7 +205,8 @@ def _single_users(result: Result, limits: Limits, limit: float) -> Iterator[Chec
         raise InvalidInput(
             "the result says nothing about the worst tenth of users"
             f"{_chosen(limits)}, so it does not pass; add [per_user] to the study file, which "
-            "repeats the release of single users after the most slots, and run it again"
+            "repeats the release of single users after the most slots, and run it again",
+            code="not-measured",
         )
     for one in found:
         what = f"the worst tenth of users, {one.attack} after {units(result, one.slots)}"
@@ -220,7 +230,8 @@ def _false_claims(result: Result, limits: Limits, limit: float) -> Iterator[Chec
         raise InvalidInput(
             f"the result has no attacker who tries to accuse at most {percent(limit)} of "
             f"strangers{_chosen(limits)}, so it does not pass; let strangers be a share of users "
-            "in the study file, and run it again, or allow more false claims"
+            "in the study file, and run it again, or allow more false claims",
+            code="not-measured",
         )
     for one, decision in found:
         what = (
@@ -255,7 +266,8 @@ def _not_worse(result: Result, limits: Limits, limit: float, before: Result) -> 
         *compared.only_before,
     }:
         raise InvalidInput(
-            f"the attack {limits.attack!r} was not tried before, so nothing can be said about it"
+            f"the attack {limits.attack!r} was not tried before, so nothing can be said about it",
+            code="not-measured",
         )
 
 

@@ -35,7 +35,8 @@ def check_method(name: str) -> None:
     if name not in METHODS:
         raise InvalidInput(
             f"information names {shown(name)}, and there is no such way to measure it"
-            f"{meant(str(name), METHODS)} There are {', '.join(METHODS)}"
+            f"{meant(str(name), METHODS)} There are {', '.join(METHODS)}",
+            code="unknown-method",
         )
     if name != COUNTS:
         for module in _GUESTS:
@@ -53,7 +54,8 @@ def check_rows(name: str, kind: Kind, users: int) -> None:
     if kind is not Kind.TOKENS:
         raise InvalidInput(
             f"information is of rows with one token for each slot, and here each is {kind.value}; "
-            "leave it out"
+            "leave it out",
+            code="wrong-kind-of-rows",
         )
     fewest = 2 if name == COUNTS else _FEWEST_TO_LEARN
     if users < fewest:
@@ -64,7 +66,8 @@ def check_rows(name: str, kind: Kind, users: int) -> None:
         )
         raise InvalidInput(
             f"information by {name} needs {fewest} users of whom two sites are shown something, "
-            f"since {why}; there are {users:,}: use more users, or leave it out"
+            f"since {why}; there are {users:,}: use more users, or leave it out",
+            code="too-few-users",
         )
 
 

@@ -36,7 +36,8 @@ def hashed(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
     if changed:
         raise InvalidInput(
             f"{min(changed)}: the file changed while it was read, so the rows belong to no one "
-            "state of it; read it again when nobody is writing to it"
+            "state of it; read it again when nobody is writing to it",
+            code="file-changed",
         )
 
 

@@ -36,7 +36,7 @@ def _named(find: Callable[[str], Any]) -> Callable[[Any], Any]:
 
     def found(name: Any) -> Any:
         if not isinstance(name, str):
-            raise InvalidInput(f"a name is text in quotes; got {shown(name)}")
+            raise InvalidInput(f"a name is text in quotes; got {shown(name)}", code="wrong-type")
         return find(name)
 
     return found

@@ -49,16 +49,18 @@ def parameter_of(release: AnyRelease | None, name: str, what: str = "") -> Param
         return USERS
     if release is None:
         raise InvalidInput(
-            f"{what}{name} is a parameter of a release, and this study names none; name one"
+            f"{what}{name} is a parameter of a release, and this study names none; name one",
+            code="missing-release",
         )
     try:
         found = known_parameter(release, name, others=(USERS.name,))
     except InvalidInput as wrong:
-        raise InvalidInput(f"{what}{wrong}") from None
+        raise InvalidInput(f"{what}{wrong}", code=wrong.code) from None
     assert found is not None
     if not found.number:
         raise InvalidInput(
-            f"{what}{name} is not a number, so it cannot be varied; make a study for each value"
+            f"{what}{name} is not a number, so it cannot be varied; make a study for each value",
+            code="cannot-be-varied",
         )
     return found
 
@@ -68,9 +70,13 @@ def read_value(parameter: Parameter, value: Any) -> Any:
     if isinstance(value, list):
         return tuple(read_value(parameter, one) for one in value)
     if parameter.flag and not isinstance(value, bool):
-        raise InvalidInput(f"{parameter.name} is {parameter.range}, got {shown(value)}")
+        raise InvalidInput(
+            f"{parameter.name} is {parameter.range}, got {shown(value)}", code="out-of-range"
+        )
     if parameter.choices and value not in parameter.choices:
-        raise InvalidInput(f"{parameter.name} is {parameter.range}; got {shown(value)}")
+        raise InvalidInput(
+            f"{parameter.name} is {parameter.range}; got {shown(value)}", code="unknown-choice"
+        )
     return _number(parameter, value) if parameter.number else value
 
 
@@ -82,7 +88,8 @@ def _number(parameter: Parameter, value: Any) -> Any:
     name, number = parameter.name, value
     if isinstance(value, bool):
         raise InvalidInput(
-            f"{name} is {parameter.range}, not true or false; write {_example(parameter)}"
+            f"{name} is {parameter.range}, not true or false; write {_example(parameter)}",
+            code="out-of-range",
         )
     if parameter.share and not (isinstance(value, float) and value == _ALL):
         number = share(value, name)
@@ -94,7 +101,7 @@ def _number(parameter: Parameter, value: Any) -> Any:
         except ValueError:
             number = math.nan
     if isinstance(number, float) and math.isnan(number):
-        raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}")
+        raise InvalidInput(f"{name} is {parameter.range}, got {shown(value)}", code="out-of-range")
     parameter.check(number)
     return number
 
@@ -169,14 +176,18 @@ def make_release(
     except InvalidInput:
         raise
     except (TypeError, ValueError) as wrong:  # of a release of someone else
-        raise InvalidInput(f"{kind.name} cannot be made with these parameters: {wrong}") from wrong
+        raise InvalidInput(
+            f"{kind.name} cannot be made with these parameters: {wrong}", code="invalid-parameters"
+        ) from wrong
 
 
 def release_in_words(text: str, source: Source, own: AnyRelease | None = None) -> AnyRelease:
     """The release that one line of words describes: `cohorts users=50`; `own` as above."""
     kind, given = _inner("it", text)
     if wrong := faults(kind, given):
-        raise InvalidInput("; ".join(f"{name}: {why}" for name, why in wrong.items()))
+        raise InvalidInput(
+            "; ".join(f"{name}: {why}" for name, why in wrong.items()), code="invalid-parameters"
+        )
     return make_release(kind, given, source, own)
 
 
@@ -186,7 +197,8 @@ def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
     if not isinstance(table, Mapping) or not isinstance(table.get("kind"), str):
         raise InvalidInput(
             f"{name} is a release: a table with its kind, such as item-samples, and its parameters;"
-            f" got {shown(value)}"
+            f" got {shown(value)}",
+            code="not-a-release",
         )
     return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
 

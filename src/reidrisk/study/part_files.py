@@ -77,11 +77,14 @@ class Whole:
             where = first_difference(self.description, other.description)
             raise InvalidInput(
                 f"{others} belongs to another study or to other inputs than {mine}: {where} "
-                "differs; only parts of one study and the same files go together"
+                "differs; only parts of one study and the same files go together",
+                code="parts-differ",
             )
         if other.of != self.of:
             raise InvalidInput(
-                f"{others} is one of {other.of} parts, and {mine} of {self.of}; cut all parts alike"
+                f"{others} is one of {other.of} parts, and {mine} of {self.of}; cut all parts "
+                "alike",
+                code="parts-differ",
             )
 
 
@@ -153,11 +156,12 @@ def read_parts(path: Path) -> Parts:
             raise
         sound = False
     if not sound:
-        raise InvalidInput(f"{path}: is damaged; search its part again")
+        raise InvalidInput(f"{path}: is damaged; search its part again", code="damaged-file")
     if whole.version != version("reidrisk"):
         raise InvalidInput(
             f"{path}: was written by another version of reidrisk, {whole.version!r}; this is "
-            f"{version('reidrisk')!r}. Search its part again with this version"
+            f"{version('reidrisk')!r}. Search its part again with this version",
+            code="unknown-schema",
         )
     return parts
 
@@ -232,14 +236,16 @@ def read_all(paths: Sequence[Path]) -> Parts:
                 raise InvalidInput(
                     f"{path} answers other questions than {paths[0]}, though it is of the same "
                     "study: what an attack learned was not the same, as networks may differ from "
-                    "machine to machine; search all parts on machines that are alike"
+                    "machine to machine; search all parts on machines that are alike",
+                    code="parts-differ",
                 )
             try:
                 merged = merged.merge(parts)
             except (TypeError, ValueError, AttributeError, InvalidInput) as wrong:
                 raise InvalidInput(
                     f"{path}: does not match {paths[0]}, though it is of the same study; search "
-                    "its part again"
+                    "its part again",
+                    code="parts-differ",
                 ) from wrong
         whose |= dict.fromkeys(parts.held, path)
     assert merged is not None
@@ -253,9 +259,12 @@ def _check_copy(before: Path, path: Path, part: int, parts: Parts) -> None:
     if read_parts(before).held == parts.held:
         raise InvalidInput(
             f"{before} and {path} both hold part {part}, and they differ, which must not be; "
-            "search this part again, and leave both out"
+            "search this part again, and leave both out",
+            code="parts-differ",
         )
-    raise InvalidInput(f"{before} and {path} both hold part {part}; leave one of them out")
+    raise InvalidInput(
+        f"{before} and {path} both hold part {part}; leave one of them out", code="parts-differ"
+    )
 
 
 def stored(found: Any) -> Any:
@@ -324,11 +333,17 @@ def read_sealed(path: Path, kind: str) -> bytearray:
             said, seal = file.readline(64), file.readline(80)
             content = bytearray(file.read())
     except OSError as wrong:
-        raise InvalidInput(f"{path}: cannot be read ({wrong.strerror}); check the path") from wrong
+        raise InvalidInput(
+            f"{path}: cannot be read ({wrong.strerror}); check the path", code="cannot-read"
+        ) from wrong
     if said != f"{kind}\n".encode():
-        raise InvalidInput(f"{path}: is not a file of parts that this version of reidrisk wrote")
+        raise InvalidInput(
+            f"{path}: is not a file of parts that this version of reidrisk wrote",
+            code="damaged-file",
+        )
     if seal.rstrip(b"\n") != hashlib.sha256(content).hexdigest().encode():
         raise InvalidInput(
-            f"{path}: is damaged, its checksum does not match; search its part again"
+            f"{path}: is damaged, its checksum does not match; search its part again",
+            code="damaged-file",
         )
     return content

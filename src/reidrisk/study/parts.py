@@ -94,12 +94,18 @@ class Part:
         """A part as people write it."""
         found = re.fullmatch(r"\s*(\d{1,9})\s*/\s*(\d{1,9})\s*", text, re.ASCII)
         if found is None:
-            raise InvalidInput(f"{text!r} is not a part; say which of how many, such as 3/64")
+            raise InvalidInput(
+                f"{text!r} is not a part; say which of how many, such as 3/64", code="invalid-part"
+            )
         number, of = int(found[1]), int(found[2])
         if not 1 <= of <= MOST_PARTS:
-            raise InvalidInput(f"a run has 1 to {MOST_PARTS:,} parts, got {of}")
+            raise InvalidInput(
+                f"a run has 1 to {MOST_PARTS:,} parts, got {of}", code="invalid-part"
+            )
         if not 1 <= number <= of:
-            raise InvalidInput(f"of {of} parts there are the numbers 1 to {of}, got {number}")
+            raise InvalidInput(
+                f"of {of} parts there are the numbers 1 to {of}, got {number}", code="invalid-part"
+            )
         return cls(number, of)
 
     def __str__(self) -> str:
@@ -228,7 +234,7 @@ def run_merged(
         InvalidInput: A part is missing, or the files that the study reads have changed.
     """
     if parts.missing:
-        raise InvalidInput(_missing(parts))
+        raise InvalidInput(_missing(parts), code="missing-parts")
     whole = parts.whole
     file = study_file(whole.text, "the study of these parts", Path(whole.folder))
     now = {"study": file.study.describe(file.source), "inputs": file.inputs}
@@ -236,7 +242,8 @@ def run_merged(
         raise InvalidInput(
             "the study reads other files than its parts did: "
             f"{first_difference(whole.description, now)} differs; put back the files as they were, "
-            "or search all parts again"
+            "or search all parts again",
+            code="parts-differ",
         )
     kept_passes = Passes(passes, whole.fingerprint, writes=False)
     answering = Answering(engine, parts, kept_passes)
@@ -277,7 +284,8 @@ def _check_fixed(file: StudyFile) -> None:
     if file.study.precision is not None:
         raise InvalidInput(
             "a study with a precision decides while it runs how many targets it attacks, so it "
-            f"cannot run by parts; leave {setting('precision')} out, and say how many targets"
+            f"cannot run by parts; leave {setting('precision')} out, and say how many targets",
+            code="precision-not-supported",
         )
 
 
@@ -305,20 +313,26 @@ def _claim(folder: Path, whole: Whole) -> None:
     if found is None and any(not one.name.startswith(".") for one in folder.iterdir()):
         there = "a run" if (folder / RUN_NOTE).exists() else "other files"
         if note.exists():
-            raise InvalidInput(f"{note} is damaged; use another folder for the parts")
-        raise InvalidInput(f"{folder}: holds {there}; use a folder of its own for the parts")
+            raise InvalidInput(
+                f"{note} is damaged; use another folder for the parts", code="damaged-file"
+            )
+        raise InvalidInput(
+            f"{folder}: holds {there}; use a folder of its own for the parts", code="file-not-ours"
+        )
     if found is None:
         with written_whole(note) as (part,):
             part.write_text(json.dumps(mine, indent=1) + "\n", encoding="utf-8")
         return
     if not isinstance(found, dict) or found.get("schema") != MATCHES:
         raise InvalidInput(
-            f"{note} was not written by a run by parts, so it is left alone; use another folder"
+            f"{note} was not written by a run by parts, so it is left alone; use another folder",
+            code="file-not-ours",
         )
     if found.get("version") != mine["version"]:
         raise InvalidInput(
             f"{folder} holds parts of another version of reidrisk, {found.get('version')!r}; this "
-            f"is {mine['version']!r}. Use another folder"
+            f"is {mine['version']!r}. Use another folder",
+            code="unknown-schema",
         )
     study = {name: found.get(name) for name in ("study", "inputs")}
     before = Whole.of_study(study, found.get("of", 0), "", folder)
@@ -512,7 +526,8 @@ class Answering(_Asked):
             except (ArithmeticError, LookupError, TypeError, ValueError) as wrong:
                 raise InvalidInput(
                     f"what the parts found does not match the study, in {self.step}; search all "
-                    "parts again"
+                    "parts again",
+                    code="parts-differ",
                 ) from wrong
 
 

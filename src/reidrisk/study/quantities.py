@@ -32,9 +32,12 @@ def size(text: str | float, name: str = "a size") -> int:
         digits = found[1].replace("_", "").replace(",", "")
         number = Fraction(digits) * _UNITS[found[2].lower()]
     if number is None or number.denominator != 1:
-        raise InvalidInput(f"{name} is a whole number such as 10000, 10k or 10M; got {shown(text)}")
+        raise InvalidInput(
+            f"{name} is a whole number such as 10000, 10k or 10M; got {shown(text)}",
+            code="not-a-whole-number",
+        )
     if number > MOST:
-        raise InvalidInput(f"{name} is at most {MOST:,}; got {shown(text)}")
+        raise InvalidInput(f"{name} is at most {MOST:,}; got {shown(text)}", code="out-of-range")
     return int(number)
 
 
@@ -43,7 +46,9 @@ def memory(text: str, name: str = "memory") -> int:
     found = _MEMORY.fullmatch(text.strip())
     size = Fraction(found[1]) * _PREFIXES[found[2].lower()] if found else Fraction(0)
     if size < 1:
-        raise InvalidInput(f"{name} is a size such as 2GiB or 500MB; got {text!r}")
+        raise InvalidInput(
+            f"{name} is a size such as 2GiB or 500MB; got {text!r}", code="invalid-size"
+        )
     return int(size)
 
 
@@ -62,12 +67,14 @@ def share(text: str | float, name: str = "a share") -> float:
     if not percent and value == 1:
         raise InvalidInput(
             f"{name} of {plain} is 100 %, everything; write 1% if you mean one in a hundred, or "
-            "100% if you mean everything"
+            "100% if you mean everything",
+            code="ambiguous-share",
         )
     if not 0 <= value <= 1:
         meant = "" if percent or not 1 < value <= _HUNDRED else f"; did you mean {plain}%?"
         raise InvalidInput(
-            f"{name} is between 0 and 1, or a percentage such as 1%; got {shown(text)}{meant}"
+            f"{name} is between 0 and 1, or a percentage such as 1%; got {shown(text)}{meant}",
+            code="not-a-share",
         )
     return value
 

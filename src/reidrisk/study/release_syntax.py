@@ -21,7 +21,8 @@ def in_words(text: str) -> Mapping[str, Any]:
         kind, *parts = shlex.split(text)
     except ValueError:
         raise InvalidInput(
-            f"a release is its kind and its parameters, such as 'cohorts users=50'; got {text!r}"
+            f"a release is its kind and its parameters, such as 'cohorts users=50'; got {text!r}",
+            code="invalid-syntax",
         ) from None
     table: dict[str, Any] = {"kind": kind}
     for part in parts:
@@ -29,7 +30,8 @@ def in_words(text: str) -> Mapping[str, Any]:
         if not (name and equals and value):
             raise InvalidInput(
                 f"a parameter of a release is its name and a value, such as users=50; got {part!r} "
-                f"in {text!r}"
+                f"in {text!r}",
+                code="invalid-syntax",
             )
         _put(table, name.replace("-", "_"), value)
     return _inner_kinds(table)
@@ -73,7 +75,8 @@ def _inner_kinds(table: dict[str, Any]) -> dict[str, Any]:
             if "kind" not in value:
                 raise InvalidInput(
                     f"{name} is a release whose kind is not said; add {name}=item-samples, or "
-                    "another"
+                    "another",
+                    code="unclear-release",
                 )
             _inner_kinds(value)
     return table

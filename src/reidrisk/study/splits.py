@@ -55,5 +55,6 @@ def empty_side() -> InvalidInput:
     """What to say if nobody is left on a side."""
     return InvalidInput(
         "after the split into training users, strangers and others one side is empty; use "
-        "another share for training or strangers, or more users"
+        "another share for training or strangers, or more users",
+        code="empty-side",
     )

@@ -35,15 +35,20 @@ class Stored:
         if not file.is_file() and (Path(path) / "run.json").is_file():
             raise InvalidInput(
                 f"{path}: the run is not finished, so it has no result yet; run the command "
-                "that began it again, and it goes on"
+                "that began it again, and it goes on",
+                code="unfinished-run",
             )
         if not file.is_file():
-            raise InvalidInput(f"{file}: there is no such file; run a study first")
+            raise InvalidInput(
+                f"{file}: there is no such file; run a study first", code="file-not-found"
+            )
         content = file.read_bytes()
         try:
             text = content.decode("utf-8")
         except UnicodeDecodeError as wrong:
-            raise InvalidInput(f"{file} is damaged ({wrong}); run the study again") from wrong
+            raise InvalidInput(
+                f"{file} is damaged ({wrong}); run the study again", code="damaged-file"
+            ) from wrong
         result, sealed = parsed(text, str(file))
         return cls(result, file, hashlib.sha256(content).hexdigest(), sealed)
 
@@ -56,12 +61,15 @@ def parsed(text: str, name: str) -> tuple[Result, bool]:
     try:
         body = read_json(text)
     except ValueError as wrong:
-        raise InvalidInput(f"{name} is not JSON: {wrong}; run the study again") from wrong
+        raise InvalidInput(
+            f"{name} is not JSON: {wrong}; run the study again", code="damaged-file"
+        ) from wrong
     schema = body.get("schema") if isinstance(body, dict) else None
     if schema != SCHEMA:
         raise InvalidInput(
             f"{name} has schema {schema!r} and this version reads {SCHEMA!r}; run the study "
-            "again, or use the version that wrote it"
+            "again, or use the version that wrote it",
+            code="unknown-schema",
         )
     sealed, changed = "checksum" in body, False
     try:
@@ -76,10 +84,11 @@ def parsed(text: str, name: str) -> tuple[Result, bool]:
         more = f" ({fault})" if fault else ""
         raise InvalidInput(
             f"{name} was changed after it was written, since its checksum does not match{more}; "
-            "restore the original, or run the study again"
+            "restore the original, or run the study again",
+            code="checksum-mismatch",
         )
     if fault:
-        raise InvalidInput(f"{name} is damaged ({fault}); run the study again")
+        raise InvalidInput(f"{name} is damaged ({fault}); run the study again", code="damaged-file")
     return result, sealed
 
 

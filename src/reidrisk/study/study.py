@@ -119,9 +119,15 @@ class Study:
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
-            raise InvalidInput("attacks is empty; a study has at least one attack, such as hamming")
+            raise InvalidInput(
+                "attacks is empty; a study has at least one attack, such as hamming",
+                code="no-attack",
+            )
         if self.slots is not None and not self.slots:
-            raise InvalidInput("slots is empty; name at least one number of slots, or leave it out")
+            raise InvalidInput(
+                "slots is empty; name at least one number of slots, or leave it out",
+                code="empty-list",
+            )
         self._check_numbers()
         self.check()
 
@@ -135,15 +141,25 @@ class Study:
         if self.precision is not None:
             real_number("precision", self.precision, least=0)
         if not 0 <= probability("training", self.training) < 1:
-            raise InvalidInput("training is a share of users below 1: somebody must be attacked")
+            raise InvalidInput(
+                "training is a share of users below 1: somebody must be attacked",
+                code="share-out-of-range",
+            )
         if not 0 <= probability("strangers", self.strangers) < 1:
-            raise InvalidInput("strangers is a share of users below 1: somebody must be known")
+            raise InvalidInput(
+                "strangers is a share of users below 1: somebody must be known",
+                code="share-out-of-range",
+            )
         if self.present is not None and not 0 < probability("present", self.present) <= 1:
-            raise InvalidInput("present is a share of visitors above 0: somebody must be known")
+            raise InvalidInput(
+                "present is a share of visitors above 0: somebody must be known",
+                code="share-out-of-range",
+            )
         if confidence(self.level) < LEAST_LEVEL:
             raise InvalidInput(
                 f"level is how sure intervals are, {LEAST_LEVEL:.0%} or more; with "
-                f"{self.level:.4g} they would be all but empty: did you mean {1 - self.level:.4g}?"
+                f"{self.level:.4g} they would be all but empty: did you mean {1 - self.level:.4g}?",
+                code="invalid-level",
             )
 
     def check(self, source: Source | None = None) -> None:

@@ -43,10 +43,13 @@ def read_study(path: str | Path) -> StudyFile:
         text = file.read_text(encoding="utf-8")
     except OSError as wrong:
         raise InvalidInput(
-            f"{file}: cannot be read ({wrong.strerror}); `reidrisk study new` writes a starter"
+            f"{file}: cannot be read ({wrong.strerror}); `reidrisk study new` writes a starter",
+            code="cannot-read",
         ) from wrong
     except UnicodeDecodeError as wrong:
-        raise InvalidInput(f"{file} is not UTF-8 text ({wrong}); save it as UTF-8") from wrong
+        raise InvalidInput(
+            f"{file} is not UTF-8 text ({wrong}); save it as UTF-8", code="not-utf8"
+        ) from wrong
     return study_file(text, str(file), file.parent)
 
 
@@ -66,7 +69,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
             made = make_release(section.kind, section.parameters, source, release)
         except InvalidInput as wrong:
             where = [*place, *key_about(wrong, section.parameters)]
-            raise InvalidInput(with_line(text, name, where, str(wrong))) from wrong
+            raise InvalidInput(with_line(text, name, where, str(wrong)), code=wrong.code) from wrong
         if section is model.release:
             release = made
         else:
@@ -78,7 +81,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     except InvalidInput as wrong:
         place = place_about(wrong, model)
         message = with_line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
-        raise InvalidInput(message) from wrong
+        raise InvalidInput(message, code=wrong.code) from wrong
     signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())
     return StudyFile(text, study, source, inputs, signoff)
 
@@ -91,14 +94,14 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
         model = StudyModel.model_validate(body)
     except ValidationError as wrong:
         lines = [explained(one, text, name) for one in wrong.errors()]
-        raise InvalidInput("\n".join(lines)) from None
+        raise InvalidInput("\n".join(lines), code="invalid-study-file") from None
     wrongs = [
         with_line(text, name, [*place, *key.split(".")], why)
         for place, section in _sections(model)
         for key, why in faults(section.kind, section.parameters).items()
     ]
     if wrongs:
-        raise InvalidInput("\n".join(wrongs))
+        raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
     return model
 
 
@@ -111,20 +114,22 @@ def _body(text: str, name: str) -> dict[str, Any]:
     try:
         body = tomllib.loads(text)
     except tomllib.TOMLDecodeError as wrong:
-        raise InvalidInput(f"{name} is not TOML: {wrong}") from wrong
+        raise InvalidInput(f"{name} is not TOML: {wrong}", code="not-toml") from wrong
     except (RecursionError, ValueError) as wrong:  # Python reads no number of 5,000 digits
         why = "a number is too long" if isinstance(wrong, ValueError) else "it is nested too deeply"
-        raise InvalidInput(f"{name} cannot be read: {why}; write it shorter") from None
+        raise InvalidInput(
+            f"{name} cannot be read: {why}; write it shorter", code="not-toml"
+        ) from None
     left: list[tuple[list[Any], Any]] = [([], body)]
     while left:
         path, value = left.pop()
         if isinstance(value, int) and not -MOST - 1 <= value <= MOST:
             why = f"a whole number is at most {MOST:,} here, got {shown(value)}"
-            raise InvalidInput(with_line(text, name, path, why))
+            raise InvalidInput(with_line(text, name, path, why), code="out-of-range")
         if isinstance(value, dict | list):
             if len(path) == _DEEPEST:
                 why = f"nothing in a study file is nested more than {_DEEPEST} levels deep"
-                raise InvalidInput(with_line(text, name, path[:1], why))
+                raise InvalidInput(with_line(text, name, path[:1], why), code="nested-too-deeply")
             inner = value.items() if isinstance(value, dict) else enumerate(value)
             left += [([*path, key], one) for key, one in inner]
     return body
@@ -148,7 +153,9 @@ def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
         for part in PATHS:
             path = getattr(model.people, part, None)
             if path and str(wrong).startswith(str(folder / path)):
-                raise InvalidInput(with_line(text, name, ["people", part], str(wrong))) from wrong
+                raise InvalidInput(
+                    with_line(text, name, ["people", part], str(wrong)), code=wrong.code
+                ) from wrong
         raise
 
 
@@ -164,7 +171,7 @@ def _sweep(
         except InvalidInput as wrong:
             wrongs.append(with_line(text, name, ["sweep", key], str(wrong)))
     if wrongs:
-        raise InvalidInput("\n".join(wrongs))
+        raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
     return found
 
 

@@ -131,7 +131,8 @@ def all_ids(tables: Linked) -> NDArray[Any]:
         raise InvalidInput(
             "shares of strangers and of training users are chosen among all users of a table, and "
             "those of a folder of shards are too many to be listed; leave strangers and training "
-            "out, or release people with strangers and training in a study"
+            "out, or release people with strangers and training in a study",
+            code="too-many-users",
         )
     return ids
 

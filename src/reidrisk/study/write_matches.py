@@ -38,7 +38,8 @@ def write_users(
     if study.precision is not None:
         raise InvalidInput(
             "a study with a precision stops attacking when it is sure enough, so it has no list of "
-            "everyone; leave precision out"
+            "everyone; leave precision out",
+            code="precision-not-supported",
         )
     _refuse_others(Path(path))
     listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
@@ -77,7 +78,8 @@ def _refuse_others(file: Path) -> None:
     if names != _COLUMNS:
         raise InvalidInput(
             f"{file}: is not a list of users that reidrisk wrote, so it is left alone; move it, or "
-            "use another folder"
+            "use another folder",
+            code="file-not-ours",
         )
 
 

@@ -72,11 +72,14 @@ def matching_attack(
     matrix = RepresentationMatrix.of(matrix)
     releases, level = whole_number("releases", releases, least=2), confidence(level)
     if progress is not None and not callable(progress):
-        raise InvalidInput(f"progress is a function of two numbers, got {progress!r}")
+        raise InvalidInput(
+            f"progress is a function of two numbers, got {progress!r}", code="not-a-function"
+        )
     if matrix.users > MOST_USERS:
         raise TooLarge(
             f"an assignment of {matrix.users:,} users is too large, the limit is {MOST_USERS:,}; "
-            "attack a sample of the rows, or use upper_matching"
+            "attack a sample of the rows, or use upper_matching",
+            code="too-many-users",
         )
     shown = _draw(matrix, releases, seed)
     rows = np.arange(matrix.users)

@@ -63,7 +63,8 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
     if (steps := stored * matrix.users) > MOST_STEPS:
         raise TooLarge(
             f"all pairs of {matrix.users:,} rows take {steps:.1e} comparisons, the limit is "
-            f"{MOST_STEPS:.0e}; ask for delta=0, or audit a sample of the users"
+            f"{MOST_STEPS:.0e}; ask for delta=0, or audit a sample of the users",
+            code="too-many-users",
         )
     return _epsilon_of_pairs(entries, delta)
 

@@ -20,7 +20,10 @@ def matching_beats_random_user(users: int) -> RepresentationMatrix:
     """
     users = whole_number("users", users, least=2)
     if users % 2:
-        raise InvalidInput(f"users come in pairs here, got {users}; take an even number")
+        raise InvalidInput(
+            f"users come in pairs here, got {users}; take an even number",
+            code="odd-number-of-users",
+        )
     everyone = np.arange(users)
     rows = np.concatenate([everyone, everyone])
     columns = np.concatenate([everyone, users + everyone // 2])

@@ -147,7 +147,10 @@ def upper_factor(epsilon: float) -> Fraction | None:
 
 def _some_slots(slots: int) -> int:
     if whole_number("slots", slots, least=1) > MOST_SLOTS:
-        raise TooLarge(f"slots is at most {MOST_SLOTS:,} here, got {slots:,}; take fewer")
+        raise TooLarge(
+            f"slots is at most {MOST_SLOTS:,} here, got {slots:,}; take fewer",
+            code="too-many-slots",
+        )
     return slots
 
 

@@ -87,12 +87,16 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
     """
     matrix = RepresentationMatrix.of(matrix)
     if not callable(rule):
-        raise InvalidInput(f"a matching rule is a function of what is seen, got {type(rule)}")
+        raise InvalidInput(
+            f"a matching rule is a function of what is seen, got {type(rule)}",
+            code="not-a-function",
+        )
     outcomes = matrix.users * math.log10(matrix.representations)
     if outcomes > math.log10(MOST_OUTCOMES):
         raise TooLarge(
             f"{matrix.users:,} users with {matrix.representations:,} representations can show "
-            f"10^{outcomes:.0f} lists, the limit is {MOST_OUTCOMES:,}; use matching_attack"
+            f"10^{outcomes:.0f} lists, the limit is {MOST_OUTCOMES:,}; use matching_attack",
+            code="too-many-sequences",
         )
     _check_size(matrix.users, outcomes)
     columns = _columns(matrix)
@@ -167,7 +171,9 @@ def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
         try:
             return np.asarray(scipy.optimize.linear_sum_assignment(likelihood, maximize=True)[1])
         except ValueError:
-            raise InvalidInput("seen is impossible: these users cannot show it") from None
+            raise InvalidInput(
+                "seen is impossible: these users cannot show it", code="impossible-observation"
+            ) from None
 
     return answer
 
@@ -199,7 +205,8 @@ def _hits(joint: Floats, answer: Any) -> float:
         named = np.asarray(answer)
     except ValueError:
         raise InvalidInput(
-            "a matching rule answers with a list or a table, not rows that differ"
+            "a matching rule answers with a list or a table, not rows that differ",
+            code="invalid-rule",
         ) from None
     if named.shape == (users,) and named.dtype.kind in "iu":
         positions = whole_numbers("the answer of the rule", named, length=users, below=users)
@@ -207,11 +214,13 @@ def _hits(joint: Floats, answer: Any) -> float:
     if named.shape != joint.shape or named.dtype.kind not in NUMBERS:
         raise InvalidInput(
             f"a matching rule answers with {users} users or a table of chances, "
-            f"{joint.shape}; got shape {named.shape} of {named.dtype}"
+            f"{joint.shape}; got shape {named.shape} of {named.dtype}",
+            code="invalid-rule",
         )
     if not (named.min() >= 0 and named.sum(axis=1).max() <= 1 + TOLERANCE):
         raise InvalidInput(
-            "the chances in the answer of a rule are at least 0 and sum to at most 1"
+            "the chances in the answer of a rule are at least 0 and sum to at most 1",
+            code="invalid-rule",
         )
     return float((joint * named).sum())
 
@@ -238,7 +247,8 @@ def _check_size(users: int, outcomes: float) -> None:
         raise TooLarge(
             f"{users:,} users who share representations need 10^{steps:.0f} steps, the limit is "
             f"10^{math.log10(MOST_STEPS):.0f} (ten users with few representations); use "
-            "upper_matching for a bound and matching_attack for an attack"
+            "upper_matching for a bound and matching_attack for an attack",
+            code="too-many-users",
         )
 
 

@@ -199,7 +199,7 @@ def read_matrix(
     try:
         return RepresentationMatrix(parts)
     except InvalidInput as wrong:
-        raise InvalidInput(f"{path}: {wrong}") from wrong
+        raise InvalidInput(f"{path}: {wrong}", code=wrong.code) from wrong
 
 
 def _dense(probabilities: ArrayLike) -> Floats:
@@ -207,7 +207,7 @@ def _dense(probabilities: ArrayLike) -> Floats:
     try:
         given = as_array("a representation matrix, users x representations,", probabilities)
     except InvalidInput as wrong:
-        raise InvalidInput(_why_ragged(probabilities) or str(wrong)) from None
+        raise InvalidInput(_why_ragged(probabilities) or str(wrong), code=wrong.code) from None
     _check_shape(given)
     array = given.astype(np.float64, copy=False)
     if not (array.flags.c_contiguous or array.flags.f_contiguous):
@@ -230,7 +230,9 @@ def _why_ragged(rows: object) -> str | None:
 def _sparse(matrix: Any, names: _Names) -> "scipy.sparse.csc_array":
     """Sorted compressed sparse columns without stored zeros; the input is left alone."""
     if matrix.dtype.kind not in NUMBERS:
-        raise InvalidInput(f"a representation matrix holds numbers, got dtype {matrix.dtype}")
+        raise InvalidInput(
+            f"a representation matrix holds numbers, got dtype {matrix.dtype}", code="wrong-type"
+        )
     _check_shape(matrix)
     if matrix.format == "coo":
         pairs = matrix.coords[1].astype(np.int64) * matrix.shape[0] + matrix.coords[0]
@@ -257,17 +259,21 @@ def _check_structure(matrix: Any) -> None:
     inside = not len(indices) or (indices.min() >= 0 and indices.max() < most)
     ordered = len(starts) == major + 1 and starts[0] == 0 and (np.diff(starts) >= 0).all()
     if not (inside and ordered and starts[-1] <= min(len(indices), len(matrix.data))):
-        raise InvalidInput("the sparse matrix is damaged: its indices point outside of it")
+        raise InvalidInput(
+            "the sparse matrix is damaged: its indices point outside of it", code="damaged-matrix"
+        )
 
 
 def _check_shape(array: Any) -> None:
     if array.ndim != 2:  # noqa: PLR2004  users x representations
         raise InvalidInput(
-            f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}"
+            f"a representation matrix has 2 dimensions, users x representations, got {array.ndim}",
+            code="wrong-shape",
         )
     if 0 in array.shape:
         raise InvalidInput(
-            f"a representation matrix is empty without users or representations, got {array.shape}"
+            f"a representation matrix is empty without users or representations, got {array.shape}",
+            code="wrong-shape",
         )
 
 
@@ -278,7 +284,8 @@ def _refuse_twins(places: NDArray[np.int64], rows: int, names: _Names) -> None:
         column, row = divmod(int(places[twins[0]]), rows)
         raise InvalidInput(
             f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user "
-            "and representation one probability (add the parts up if they belong together)"
+            "and representation one probability (add the parts up if they belong together)",
+            code="duplicate-entry",
         )
 
 
@@ -287,7 +294,7 @@ def _check_entries(entries: Entries, names: _Names) -> None:
     sparse = isinstance(entries, scipy.sparse.csc_array)
     values = entries.data if sparse else entries
     if not values.min(initial=0.0) >= 0:  # also when the minimum is not a number
-        raise InvalidInput(_bad_entry(entries, values, names))
+        raise InvalidInput(_bad_entry(entries, values, names), code="not-a-probability")
     with np.errstate(over="ignore"):  # an infinite sum is wrong enough
         if sparse:
             sums = np.bincount(entries.indices, weights=values, minlength=entries.shape[0])
@@ -298,7 +305,8 @@ def _check_entries(entries: Entries, names: _Names) -> None:
         others = f"; {len(wrong):,} of {len(sums):,} rows are off" if len(wrong) > 1 else ""
         raise InvalidInput(
             f"{_bad_row(entries, int(wrong[0]), float(sums[wrong[0]]), names)}{others}. "
-            "Divide each row by its sum if these are counts or rounded figures"
+            "Divide each row by its sum if these are counts or rounded figures",
+            code="not-normalised",
         )
 
 
@@ -352,24 +360,32 @@ def _labels(name: str, labels: ArrayLike | None, count: int) -> NDArray[Any] | N
     try:
         array = np.asarray(labels)
     except ValueError:
-        raise InvalidInput(f"{name} needs {count:,} names, one each; rows differ") from None
+        raise InvalidInput(
+            f"{name} needs {count:,} names, one each; rows differ", code="length-mismatch"
+        ) from None
     if array.shape != (count,):
-        raise InvalidInput(f"{name} needs {count:,} names, one each; got shape {array.shape}")
+        raise InvalidInput(
+            f"{name} needs {count:,} names, one each; got shape {array.shape}",
+            code="length-mismatch",
+        )
     return read_only(array)
 
 
 def as_array(what: str, given: Any) -> NDArray[Any]:
     """Numbers as an array of the shape and type they have; `what` begins the message if not."""
     if np.ma.is_masked(given):
-        raise InvalidInput(f"{what} has masked entries; fill them, with 0 for what is never shown")
+        raise InvalidInput(
+            f"{what} has masked entries; fill them, with 0 for what is never shown",
+            code="masked-entries",
+        )
     try:
         array = np.asarray(given)
         if array.dtype == object:  # fractions, decimals
             array = array.astype(np.float64)
     except (TypeError, ValueError, OverflowError):
-        raise InvalidInput(f"{what} is a list or table of numbers") from None
+        raise InvalidInput(f"{what} is a list or table of numbers", code="not-a-number") from None
     if array.dtype.kind not in NUMBERS:
-        raise InvalidInput(f"{what} holds numbers, got dtype {array.dtype}")
+        raise InvalidInput(f"{what} holds numbers, got dtype {array.dtype}", code="not-a-number")
     return array
 
 
@@ -380,15 +396,20 @@ def as_prior(prior: ArrayLike | None, count: int, *, of: str = "user") -> Floats
     array = as_array("a prior", prior).astype(np.float64, copy=False)
     if array.shape != (count,):
         raise InvalidInput(
-            f"a prior holds one probability per {of}, shape ({count},); got shape {array.shape}"
+            f"a prior holds one probability per {of}, shape ({count},); got shape {array.shape}",
+            code="wrong-shape",
         )
     if not array.min() >= 0:
         worst = int(np.argmin(array))
         raise InvalidInput(
-            f"the prior of {of} {worst} is {array[worst]:g}; probabilities are at least 0"
+            f"the prior of {of} {worst} is {array[worst]:g}; probabilities are at least 0",
+            code="not-a-probability",
         )
     with np.errstate(over="ignore"):
         total = float(array.sum())
     if not abs(total - 1) <= TOLERANCE:
-        raise InvalidInput(f"the prior sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g})")
+        raise InvalidInput(
+            f"the prior sums to {total:.9g}, not to 1 (tolerance {TOLERANCE:g})",
+            code="not-normalised",
+        )
     return array

@@ -89,23 +89,29 @@ def expected_matrix(
                [0.11, 0.89]])
     """
     if not isinstance(worlds, Iterable):
-        raise InvalidInput("worlds is a list of the matrices that P may be")
+        raise InvalidInput("worlds is a list of the matrices that P may be", code="wrong-type")
     matrices = [RepresentationMatrix.of(world) for world in worlds]
     if not matrices:
-        raise InvalidInput("worlds is empty; name at least one matrix that P may be")
+        raise InvalidInput(
+            "worlds is empty; name at least one matrix that P may be", code="empty-list"
+        )
     shape = matrices[0].entries.shape
     for index, matrix in enumerate(matrices):
         if matrix.entries.shape != shape:
             raise InvalidInput(
                 f"world {index} has shape {matrix.entries.shape}, world 0 has {shape}; "
-                "all must have the same users and representations"
+                "all must have the same users and representations",
+                code="wrong-shape",
             )
     seen = whole_numbers("shown", shown, length=shape[0], below=shape[1])
     prior = as_prior(weights, len(matrices), of="world")
     with np.errstate(divide="ignore"):  # the logarithm of 0 is what we want: minus infinity
         beliefs = np.log(prior) + [_log_likelihood(matrix, seen) for matrix in matrices]
     if beliefs.max() == -np.inf:
-        raise InvalidInput("no world of positive weight can show this; check shown and weights")
+        raise InvalidInput(
+            "no world of positive weight can show this; check shown and weights",
+            code="impossible-observation",
+        )
     beliefs = np.exp(beliefs - beliefs.max())
     beliefs /= beliefs.sum()
     parts = [matrix.entries * belief for matrix, belief in zip(matrices, beliefs, strict=True)]
@@ -145,18 +151,22 @@ def as_rule(rule: Any, matrix: RepresentationMatrix) -> Any:
     if rule.shape != shape or rule.dtype.kind not in NUMBERS:
         raise InvalidInput(
             f"a rule names a user for each of {shape[1]} representations, or is a table of "
-            f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}"
+            f"chances of shape {shape}; got shape {rule.shape} of {rule.dtype}",
+            code="invalid-rule",
         )
     rule = scipy.sparse.csc_array(rule) if scipy.sparse.issparse(rule) else rule
     if not rule.min() >= 0:
-        raise InvalidInput(f"a rule holds chances of at least 0, got {rule.min():g}")
+        raise InvalidInput(
+            f"a rule holds chances of at least 0, got {rule.min():g}", code="invalid-rule"
+        )
     with np.errstate(over="ignore"):
         sums = np.asarray(rule.sum(axis=0)).reshape(-1)
     wrong = np.flatnonzero(~(np.abs(sums - 1) <= TOLERANCE))
     if len(wrong):
         raise InvalidInput(
             f"the chances of the rule for representation {wrong[0]} sum to {sums[wrong[0]]:.9g}, "
-            f"not to 1 (tolerance {TOLERANCE:g})"
+            f"not to 1 (tolerance {TOLERANCE:g})",
+            code="invalid-rule",
         )
     return rule.astype(np.float64, copy=False)
 
@@ -169,12 +179,14 @@ def whole_numbers(
     if array.dtype.kind not in "iu" or array.shape != (len(array) if length is None else length,):
         many = "" if length is None else f"{length} "
         raise InvalidInput(
-            f"{name} holds {many}whole numbers, got shape {array.shape} of {array.dtype}"
+            f"{name} holds {many}whole numbers, got shape {array.shape} of {array.dtype}",
+            code="wrong-shape",
         )
     outside = np.flatnonzero((array < 0) | (array >= below))
     if len(outside):
         raise InvalidInput(
-            f"{name}[{outside[0]}] is {array[outside[0]]}; it must be from 0 to {below - 1}"
+            f"{name}[{outside[0]}] is {array[outside[0]]}; it must be from 0 to {below - 1}",
+            code="out-of-range",
         )
     return np.asarray(array, dtype=np.int64)
 

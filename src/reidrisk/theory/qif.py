@@ -123,11 +123,15 @@ def prior_vulnerability(
     if gain is None:
         if guesses is not None:
             raise InvalidInput(
-                "guesses goes only with a gain function; without a gain, users are named"
+                "guesses goes only with a gain function; without a gain, users are named",
+                code="conflicting-arguments",
             )
         return chance(exact_sum(np.sort(weights)[-tries:]))
     if tries > 1:
-        raise InvalidInput("tries count users that are named; a gain has guesses of its own")
+        raise InvalidInput(
+            "tries count users that are named; a gain has guesses of its own",
+            code="conflicting-arguments",
+        )
     return max(float(np.max(block @ weights)) for block in _gain_blocks(gain, matrix, guesses))
 
 
@@ -151,7 +155,8 @@ def multiplicative_leakage(
     if before <= 0:
         raise InvalidInput(
             f"the gain before anything is seen is {before:g}; a factor needs it above 0 "
-            "(use additive_leakage, or a gain without negative entries)"
+            "(use additive_leakage, or a gain without negative entries)",
+            code="zero-gain",
         )
     return after / before
 
@@ -229,11 +234,16 @@ def _gain_blocks(gain: Gain, matrix: RepresentationMatrix, guesses: int | None) 
             yield _checked_gain(gains, (len(some), users))
         return
     if guesses is not None:
-        raise InvalidInput("guesses goes only with a gain function; a table has as many as rows")
+        raise InvalidInput(
+            "guesses goes only with a gain function; a table has as many as rows",
+            code="conflicting-arguments",
+        )
     sparse = scipy.sparse.issparse(gain)
     table = scipy.sparse.csr_array(gain) if sparse else as_array("a gain, guesses x users,", gain)
     if table.ndim != 2 or not table.shape[0]:  # noqa: PLR2004
-        raise InvalidInput(f"a gain is a table guesses x users, got shape {table.shape}")
+        raise InvalidInput(
+            f"a gain is a table guesses x users, got shape {table.shape}", code="invalid-gain"
+        )
     for start in range(0, table.shape[0], block):
         these = table[start : start + block]
         yield _checked_gain(these, (these.shape[0], users))
@@ -243,9 +253,13 @@ def _checked_gain(gains: Any, shape: tuple[int, int]) -> Any:
     if gains.shape != shape or gains.dtype.kind not in "fiub":
         raise InvalidInput(
             f"a gain has one number per guess and user, shape {shape} here; "
-            f"got shape {gains.shape} of {gains.dtype}"
+            f"got shape {gains.shape} of {gains.dtype}",
+            code="invalid-gain",
         )
     values = gains.data if scipy.sparse.issparse(gains) else gains
     if not np.isfinite(values).all():
-        raise InvalidInput("a gain holds finite numbers, got one that is infinite or not a number")
+        raise InvalidInput(
+            "a gain holds finite numbers, got one that is infinite or not a number",
+            code="not-finite",
+        )
     return gains.astype(np.float64, copy=False)

@@ -98,7 +98,8 @@ class LearnedPairs:
             if not isinstance(comparison, Comparison):
                 raise InvalidInput(
                     f"{comparison!r} is no comparison for slot {slot}; make one, as in "
-                    "Coarsened(groups), Within(distance, values) or Equal()"
+                    "Coarsened(groups), Within(distance, values) or Equal()",
+                    code="not-a-comparison",
                 )
         object.__setattr__(self, "comparisons", MappingProxyType(chosen))
 
@@ -150,23 +151,29 @@ class LearnedPairs:
             raise InvalidInput(
                 f"{self.name} compares rows column by column, and known rows hold "
                 f"{view.known.kind.value}; give one token for each slot, or use an attack that "
-                "counts tokens in common"
+                "counts tokens in common",
+                code="wrong-kind-of-rows",
             )
         for slot, comparison in self.comparisons.items():
             if slot >= view.slots:
                 raise InvalidInput(
                     f"there is a comparison for slot {slot}, and rows have slots 0 to "
-                    f"{view.slots - 1}; slots are counted from 0"
+                    f"{view.slots - 1}; slots are counted from 0",
+                    code="slot-out-of-range",
                 )
             comparison.check(slot, view.tokens)
         compared = any(not isinstance(one, Equal) for one in self.comparisons.values())
         if compared and (entries := view.slots * (view.tokens + 1) ** 2) > MOST_ENTRIES:
             raise TooLarge(
                 f"comparing {view.tokens:,} tokens with each other in {view.slots} slots would "
-                f"take {entries * 8 / 1e9:.0f} GB; leave comparisons out, or merge rare tokens"
+                f"take {entries * 8 / 1e9:.0f} GB; leave comparisons out, or merge rare tokens",
+                code="too-many-tokens",
             )
         if view.anonymous is not None and not (view.anonymous != MISSING).any():
-            raise InvalidInput("nothing is shown in any slot, so there is nothing to learn from")
+            raise InvalidInput(
+                "nothing is shown in any slot, so there is nothing to learn from",
+                code="nothing-shown",
+            )
 
 
 def _learned(columns: Sequence[Column], pairs: Pairs) -> SlotChances:
@@ -179,10 +186,14 @@ def _check_panel(panel: Observations, view: View) -> None:
         raise InvalidInput(
             f"the panel holds {panel.known.kind.value}, {panel.slots} slots of {panel.tokens} "
             f"tokens, and the rows have {view.slots} slots of {view.tokens} tokens; give a panel "
-            "of the same columns, its tokens numbered alike"
+            "of the same columns, its tokens numbered alike",
+            code="panel-mismatch",
         )
     if not panel.true_is_here.all():
-        raise InvalidInput("the panel is a shard without some of its true rows; give all of it")
+        raise InvalidInput(
+            "the panel is a shard without some of its true rows; give all of it",
+            code="incomplete-panel",
+        )
 
 
 def _weights(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenWeights:

@@ -104,7 +104,8 @@ class Within:
         values = np.array(self.values, np.float64)
         if values.ndim != 1 or np.isinf(values).any():
             raise InvalidInput(
-                "values holds a finite number for each token, or NaN for a token without one"
+                "values holds a finite number for each token, or NaN for a token without one",
+                code="not-finite",
             )
         object.__setattr__(self, "values", read_only(values))
 
@@ -123,5 +124,6 @@ def _check_size(name: str, given: int, slot: int, tokens: int) -> None:
     if given != tokens:
         raise InvalidInput(
             f"the comparison of slot {slot} has {name} for {given} tokens, and the rows have "
-            f"{tokens}; give one for each token, in the order of their numbers"
+            f"{tokens}; give one for each token, in the order of their numbers",
+            code="length-mismatch",
         )

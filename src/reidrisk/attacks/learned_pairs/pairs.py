@@ -87,7 +87,8 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
             raise TooLarge(
                 f"{len(found)} anonymous rows agree with {known.users:,} known ones in so many "
                 f"ways that learning from them would take {entries * 4 / 1e9:.0f} GB; give a panel "
-                "of pairs that are known, or fewer slots"
+                "of pairs that are known, or fewer slots",
+                code="too-many-pairs",
             )
         if entries > ENOUGH_ENTRIES:
             break

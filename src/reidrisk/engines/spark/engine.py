@@ -68,11 +68,14 @@ class SparkEngine(Searches):
 
     def __post_init__(self) -> None:
         if self.partitions is not None and self.partitions < 1:
-            raise InvalidInput(f"partitions is at least 1, got {self.partitions}")
+            raise InvalidInput(
+                f"partitions is at least 1, got {self.partitions}", code="not-a-whole-number"
+            )
         if type(self.spark).__module__.startswith("pyspark.sql.connect"):
             raise InvalidInput(
                 "this is a session of Spark Connect, which has no RDDs, so no work on rows can "
-                "run there; use a classic session: SparkSession.builder.master(...)"
+                "run there; use a classic session: SparkSession.builder.master(...)",
+                code="spark-connect",
             )
 
     @property
@@ -155,7 +158,8 @@ class SparkEngine(Searches):
             raise TooLarge(
                 f"known rows take {facts.bytes / GIB:.3g} GiB of memory here, and at most half of "
                 f"spark.driver.memory, {most / GIB:.3g} GiB, can be sent to the executors; raise "
-                "it, or let executors read the rows: give Parquet files or a Spark DataFrame"
+                "it, or let executors read the rows: give Parquet files or a Spark DataFrame",
+                code="out-of-memory",
             )
         cells = cells_of(self._context, rows, facts, self._partitions(facts))
         return SparkRows(cells, facts, facts)
@@ -258,5 +262,7 @@ def size_of(said: str) -> int:
     """
     match = re.fullmatch(r"\s*(\d+)\s*([kmgtp]?)i?b?\s*", said.lower())
     if match is None:
-        raise InvalidInput(f"{said} is not an amount of memory for Spark; write 512m or 2g")
+        raise InvalidInput(
+            f"{said} is not an amount of memory for Spark; write 512m or 2g", code="invalid-size"
+        )
     return int(match[1]) << _SHIFTS[match[2]]

@@ -17,10 +17,11 @@ STOPPED = "the Spark session has ended; start one and make the engine and its ro
 TO_SEND = "install it on all nodes (pip install), or send an environment with --archives"
 
 # What is looked for in Spark's words, and what it means; the first that is found counts.
-_MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
+_MEANINGS: tuple[tuple[str, type[ReidriskError], str, str], ...] = (
     (
         r"No module named '([\w.]+)'",
         InvalidInput,
+        "module-not-on-executor",
         (
             f"the Python of an executor has no {{}}; {TO_SEND}, and name its Python in "
             "PYSPARK_PYTHON"
@@ -29,11 +30,13 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
     (
         r"PYTHON_VERSION_MISMATCH\] (.*?)\. ",
         InvalidInput,
+        "executor-differs",
         "{}; name a Python of the same version in PYSPARK_PYTHON",
     ),
     (
         r'Cannot run program "(.*?)"',
         InvalidInput,
+        "no-python-on-executor",
         "an executor has no {}; name its Python in PYSPARK_PYTHON",
     ),
     (
@@ -42,11 +45,13 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
             r"exceeding (?:physical |virtual )?memory limits|MemoryError|OOMKilled"
         ),
         TooLarge,
+        "out-of-memory",
         OUT_OF_MEMORY,
     ),
     (
         r"Python worker exited unexpectedly|Python worker process .*crash",
         TooLarge,
+        "out-of-memory",
         (
             f"a Python process of an executor was ended, as the system does for want of memory; "
             f"{MORE_MEMORY}; else the log of the executor says why"
@@ -55,6 +60,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
     (
         r"ExecutorLostFailure|executor \S+ exited",
         TooLarge,
+        "out-of-memory",
         (
             "executors were lost again and again, most often for want of memory; "
             f"{MORE_MEMORY}; else their logs say why"
@@ -63,23 +69,31 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
     (
         r"maxResultSize|message\.maxSize",
         TooLarge,
+        "too-much-comes-back",
         (
             "what comes back from the executors is larger than Spark allows; use fewer targets or "
             "slots, or raise spark.driver.maxResultSize and spark.rpc.message.maxSize"
         ),
     ),
-    (r"[Nn]o space left on device", TooLarge, "a disk of an executor is full; see spark.local.dir"),
+    (
+        r"[Nn]o space left on device",
+        TooLarge,
+        "out-of-disk",
+        "a disk of an executor is full; see spark.local.dir",
+    ),
     (
         (
             r"stopped SparkContext|SparkContext was shut down|SparkContext has been shut ?down|"
             r"Py4JNetworkError|Answer from Java side is empty|Connection refused"
         ),
         InvalidInput,
+        "spark-stopped",
         STOPPED,
     ),
     (
         r"(?:PATH_NOT_FOUND|FAILED_READ_FILE|CANNOT_READ_FILE)[\w.]*\] (.*?)(?: SQLSTATE|\n|$)",
         InvalidInput,
+        "file-not-found",
         "{}",
     ),
 )
@@ -89,7 +103,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str], ...] = (
 def explaining(context: Any = None) -> Iterator[None]:
     """Say in one line what Spark says in many, and that a context has ended before it is asked."""
     if context is not None and context._jsc is None:  # noqa: SLF001  there is no other sign
-        raise InvalidInput(STOPPED)
+        raise InvalidInput(STOPPED, code="spark-stopped")
     try:
         yield
     except ReidriskError:
@@ -104,7 +118,7 @@ def explaining(context: Any = None) -> Iterator[None]:
 def explained(wrong: BaseException) -> BaseException:
     """An error of ours for one of Spark's; what is not known stays as it is."""
     said = f"{type(wrong).__name__}: {wrong} {getattr(wrong, 'java_exception', '')}"
-    for pattern, kind, message in _MEANINGS:
+    for pattern, kind, code, message in _MEANINGS:
         if found := re.search(pattern, said):
-            return kind(message.format(*found.groups()))
+            return kind(message.format(*found.groups()), code=code)
     return wrong

@@ -48,13 +48,14 @@ _PACKED = pa.schema(
         "slots": pa.int32(),
         "complete": pa.bool_(),
         "wrong": pa.string(),
+        "code": pa.string(),
         "cell": pa.binary(),
         "users": pa.binary(),
     }
 )
 _IN_SPARK = (
-    "part int, first bigint, rows bigint, slots int, complete boolean, wrong string, cell binary, "
-    "users binary"
+    "part int, first bigint, rows bigint, slots int, complete boolean, wrong string, code string, "
+    "cell binary, users binary"
 )
 
 
@@ -130,9 +131,11 @@ class Reading:
         lists = batch.column(self.columns[0])
         sizes = pc.unique(lists.value_lengths())
         if lists.null_count or len(sizes) != 1:
-            raise InvalidInput(unequal(self.columns[0]))
+            raise InvalidInput(unequal(self.columns[0]), code="unequal-lists")
         if not sizes[0].as_py():
-            raise InvalidInput(f"column {self.columns[0]} of the DataFrame holds empty lists")
+            raise InvalidInput(
+                f"column {self.columns[0]} of the DataFrame holds empty lists", code="empty-lists"
+            )
         return self._numbers(lists.flatten()).reshape(len(lists), -1)
 
     def _numbers(self, values: pa.Array) -> Tokens:
@@ -143,7 +146,8 @@ class Reading:
                 f"{listed(self.columns)} of the DataFrame holds the token "
                 f"{low if low < MISSING else high}: tokens are whole numbers from 0 to "
                 f"{self.tokens - 1}, and null where nothing was seen; renumber the tokens or raise "
-                "tokens="
+                "tokens=",
+                code="token-out-of-range",
             )
         filled = values.fill_null(MISSING) if values.null_count else values
         return np.array(filled.to_numpy(zero_copy_only=False), smallest_type(self.tokens))
@@ -155,7 +159,10 @@ def rows_of_frame(
     """Known rows of a DataFrame, in the order of users."""
     reading = reading_of(frame, tokens=tokens, user=user, columns=columns)
     if tokens < 1:
-        raise InvalidInput(f"tokens is the size of the alphabet, at least 1; got {tokens}")
+        raise InvalidInput(
+            f"tokens is the size of the alphabet, at least 1; got {tokens}",
+            code="not-a-whole-number",
+        )
     sql = guest("pyspark.sql.functions", "spark")
     wanted = [sql.col(f"`{user}`").alias(_USER), *(frame[f"`{name}`"] for name in reading.columns)]
     in_order = (
@@ -164,7 +171,7 @@ def rows_of_frame(
     level = guest("pyspark", "spark").StorageLevel.DISK_ONLY
     packed = in_order.mapInArrow(partial(_packed, reading), _IN_SPARK).persist(level)
     context = frame.sparkSession.sparkContext
-    told = packed.select("part", "first", "rows", "slots", "complete", "wrong")
+    told = packed.select("part", "first", "rows", "slots", "complete", "wrong", "code")
     with explaining(context):
         parts = in_group(context, told.collect, what="rows in the order of users")
     facts, starts = _numbered(parts, reading)
@@ -184,10 +191,14 @@ def reading_of(
     """How the rows of a DataFrame are read, if its schema is one that we read."""
     types = dict(frame.dtypes)
     if user not in types:
-        raise InvalidInput(f"the DataFrame has no column {user}; it has {listed(frame.columns)}")
+        raise InvalidInput(
+            f"the DataFrame has no column {user}; it has {listed(frame.columns)}",
+            code="column-not-found",
+        )
     if types[user] not in ("string", *_WHOLE_NUMBERS):
         raise InvalidInput(
-            f"column {user} of the DataFrame holds {types[user]}: users are text or whole numbers"
+            f"column {user} of the DataFrame holds {types[user]}: users are text or whole numbers",
+            code="wrong-column-type",
         )
     others = [name for name in frame.columns if name != user]
     if columns is None:
@@ -196,7 +207,8 @@ def reading_of(
     for name in names:
         if name not in types:
             raise InvalidInput(
-                f"the DataFrame has no column {name}; it has {listed(frame.columns)}"
+                f"the DataFrame has no column {name}; it has {listed(frame.columns)}",
+                code="column-not-found",
             )
     is_list = len(names) == 1 and types[names[0]].startswith("array<")
     allowed = [f"array<{number}>" for number in _WHOLE_NUMBERS] if is_list else _WHOLE_NUMBERS
@@ -204,10 +216,13 @@ def reading_of(
         if types[name] not in allowed:
             raise InvalidInput(
                 f"column {name} of the DataFrame holds {types[name]}: tokens are whole numbers, in "
-                "one column of lists or in one column a slot; number the tokens first"
+                "one column of lists or in one column a slot; number the tokens first",
+                code="wrong-column-type",
             )
     if not names:
-        raise InvalidInput(f"the DataFrame has no column of tokens beside {user}")
+        raise InvalidInput(
+            f"the DataFrame has no column of tokens beside {user}", code="column-not-found"
+        )
     return Reading(names, is_list, tokens)
 
 
@@ -224,12 +239,14 @@ def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]
     in_order = sorted(parts, key=lambda part: (part.part, part.first))
     for part in in_order:
         if part.wrong is not None:
-            raise InvalidInput(part.wrong)
+            raise InvalidInput(part.wrong, code=part.code)
     if not in_order:
-        raise InvalidInput("the DataFrame holds no rows; there is nobody to search")
+        raise InvalidInput(
+            "the DataFrame holds no rows; there is nobody to search", code="empty-table"
+        )
     slots = {part.slots for part in in_order}
     if len(slots) > 1:
-        raise InvalidInput(unequal(reading.columns[0]))
+        raise InvalidInput(unequal(reading.columns[0]), code="unequal-lists")
     starts: dict[int, int] = {}
     users = 0
     for part in in_order:
@@ -247,11 +264,11 @@ def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
     first = 0
     try:
         for rows, users in gathered(reading, batches):
-            said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None
+            said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None, None
             yield _row(*said, rows.tobytes(), sent(users))
             first += len(rows)
     except InvalidInput as wrong:
-        yield _row(part, first, 0, 0, True, str(wrong), b"", b"")  # noqa: FBT003
+        yield _row(part, first, 0, 0, True, str(wrong), wrong.code, b"", b"")  # noqa: FBT003
 
 
 def _row(*values: Any) -> pa.RecordBatch:
@@ -276,7 +293,7 @@ def gathered(
         last = ids[-1]
         some = reading.rows(batch)
         if rows and rows[0].shape[1] != some.shape[1]:
-            raise InvalidInput(unequal(reading.columns[0]))
+            raise InvalidInput(unequal(reading.columns[0]), code="unequal-lists")
         rows.append(some)
         users.append(pa.concat_arrays([ids, ids[:0]]))  # a copy, as the rows are
         if sum(array.nbytes for array in rows) >= _CELL_BYTES:
@@ -291,13 +308,15 @@ def _check_users(users: pa.Array, last: Any) -> None:
     if users.null_count:
         raise InvalidInput(
             f"{users.null_count} or more rows of the DataFrame have no user (null); fill in the "
-            "users, or leave out these rows"
+            "users, or leave out these rows",
+            code="missing-user",
         )
     again = pc.sum(pc.equal(users[1:], users[:-1])).as_py() or 0
     if again or (last is not None and last.equals(users[0])):
         raise InvalidInput(
             "a user is in two rows of the DataFrame; a known row holds all that is known of a "
-            "user: put the rows of each user together"
+            "user: put the rows of each user together",
+            code="duplicate-user",
         )
 
 

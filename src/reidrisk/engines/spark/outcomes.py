@@ -21,13 +21,13 @@ def outcome(place: int, find: Callable[[], Any]) -> bytes:
     try:
         return packed((None, find()))
     except errors.ReidriskError as wrong:
-        return packed(((place, type(wrong).__name__, str(wrong)), None))
+        return packed(((place, type(wrong).__name__, str(wrong), wrong.code), None))
     except MemoryError:
-        return packed(((place, _NO_MEMORY, ""), None))
+        return packed(((place, _NO_MEMORY, "", ""), None))
     except FileNotFoundError as wrong:
-        return packed(((place, _NO_FILE, str(wrong.filename)), None))
+        return packed(((place, _NO_FILE, str(wrong.filename), ""), None))
     except ModuleNotFoundError as wrong:
-        return packed(((place, _NO_MODULE, str(wrong.name)), None))
+        return packed(((place, _NO_MODULE, str(wrong.name), ""), None))
 
 
 def merged(outcomes: Iterable[bytes], merge: Callable[[Any, Any], Any]) -> bytes:
@@ -47,14 +47,17 @@ def found_in(content: bytes) -> Any:
     wrong, found = unpacked(bytearray(content))
     if wrong is None:
         return found
-    _, name, message = wrong
+    _, name, message, code = wrong
     if name == _NO_MEMORY:
-        raise errors.TooLarge(OUT_OF_MEMORY)
+        raise errors.TooLarge(OUT_OF_MEMORY, code="out-of-memory")
     if name == _NO_FILE:
         raise errors.InvalidInput(
             f"an executor does not see {message}; put it on storage that all nodes see under the "
-            "same name, or read it with Spark and give rows_of(dataframe)"
+            "same name, or read it with Spark and give rows_of(dataframe)",
+            code="file-not-on-executor",
         )
     if name == _NO_MODULE:
-        raise errors.InvalidInput(f"the Python of an executor has no {message}; {TO_SEND}")
-    raise getattr(errors, name)(message)
+        raise errors.InvalidInput(
+            f"the Python of an executor has no {message}; {TO_SEND}", code="module-not-on-executor"
+        )
+    raise getattr(errors, name)(message, code=code)

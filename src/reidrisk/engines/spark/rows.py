@@ -85,7 +85,8 @@ class RowsThere(_OfFacts):
             raise AttributeError(name)
         raise InvalidInput(
             f"work that travels to known rows asked for their {name}; it may use the blocks that "
-            "it is given, and nothing else of known rows"
+            "it is given, and nothing else of known rows",
+            code="rows-on-cluster",
         )
 
 
@@ -134,7 +135,8 @@ class SparkRows(_OfFacts):
         if rows > self.source.unit:
             raise InvalidInput(
                 f"{rows:,} known rows are on the cluster and do not come here together; ask for at "
-                f"most {self.source.unit:,}, or let work go over them: passes.over_rows"
+                f"most {self.source.unit:,}, or let work go over them: passes.over_rows",
+                code="rows-on-cluster",
             )
         return read_only(self.take(np.arange(start, start + rows)))
 
@@ -195,7 +197,9 @@ class SparkRows(_OfFacts):
         """Some rows by their numbers, with all slots there are, by one job."""
         numbers = rows.astype(np.int64)
         if numbers.size and (numbers.min() < 0 or numbers.max() >= self.users):
-            raise InvalidInput(f"known rows have the numbers 0 to {self.users - 1:,}")
+            raise InvalidInput(
+                f"known rows have the numbers 0 to {self.users - 1:,}", code="row-out-of-range"
+            )
         return self.answers.get(numbers + self.first, self._fetched)
 
     def _fetched(self, numbers: Numbers) -> Any:

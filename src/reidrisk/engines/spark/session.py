@@ -72,7 +72,8 @@ def session(
     if running is not None and master not in (None, running.sparkContext.master):
         raise InvalidInput(
             f"this process has a Spark session on {running.sparkContext.master} already, and has "
-            f"only one at a time; stop it, or use it instead of {master}"
+            f"only one at a time; stop it, or use it instead of {master}",
+            code="spark-session-exists",
         )
     here, said = master is not None and _is_here(master), dict(settings or {})
     python = said.get("spark.pyspark.python", sys.executable if here else None)
@@ -109,7 +110,9 @@ def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
             if "JAVA_GATEWAY_EXITED" not in str(wrong):
                 raise
             file.seek(before)
-            raise InvalidInput(not_started(file.read().decode(errors="replace"))) from wrong
+            raise InvalidInput(
+                not_started(file.read().decode(errors="replace")), code="spark-did-not-start"
+            ) from wrong
     pyspark.SparkContext._ensure_initialized(gateway=gateway, conf=settled)  # noqa: SLF001
 
 
@@ -141,7 +144,7 @@ def answered(master: str | None, start: Callable[[], Any]) -> Any:
         return start()
     except Exception as wrong:
         if late.is_set() or "SparkContext" in str(wrong):
-            raise InvalidInput(_no_master(master)) from wrong
+            raise InvalidInput(_no_master(master), code="spark-unreachable") from wrong
         raise
     finally:
         timer.cancel()
@@ -161,7 +164,8 @@ def check_java_and_python() -> None:
     if int(pandas.split(".")[0]) > 2:  # noqa: PLR2004
         raise MissingExtra(
             f"pandas {pandas} is installed, and pyspark needs one below 3: pip install "
-            "'reidrisk[spark]'"
+            "'reidrisk[spark]'",
+            code="wrong-version",
         )
     java = _java()
     if java is None:
@@ -169,13 +173,15 @@ def check_java_and_python() -> None:
         where = f"JAVA_HOME is {said}, which has no bin/java" if said else "none is on the PATH"
         raise InvalidInput(
             f"Spark needs Java {OLDEST_JAVA} or newer, and {where}; install it (apt install "
-            f"openjdk-{OLDEST_JAVA}-jre-headless) or set JAVA_HOME"
+            f"openjdk-{OLDEST_JAVA}-jre-headless) or set JAVA_HOME",
+            code="java-missing",
         )
     version = _java_version(java)
     if version < OLDEST_JAVA:
         raise InvalidInput(
             f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is "
-            f"{f'Java {version}' if version else 'no Java'}; install it, or set JAVA_HOME"
+            f"{f'Java {version}' if version else 'no Java'}; install it, or set JAVA_HOME",
+            code="java-missing",
         )
 
 
@@ -184,7 +190,8 @@ def check_master(master: str) -> None:
     if not re.fullmatch(_MASTERS, master):
         raise InvalidInput(
             f"{master} is not a Spark master; write spark://host:7077, local[2], yarn or "
-            "k8s://https://host:port"
+            "k8s://https://host:port",
+            code="invalid-spark-master",
         )
     if not master.startswith("spark://"):
         return
@@ -197,7 +204,8 @@ def check_master(master: str) -> None:
     if len(wrongs) == len(places):
         raise InvalidInput(
             f"no Spark master can be reached at {master}: {'; '.join(wrongs)}; is it running, and "
-            "is this the address that its page shows?"
+            "is this the address that its page shows?",
+            code="spark-unreachable",
         )
 
 
@@ -226,7 +234,7 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
             told = in_group(context, look.collect, what="a look at the executors", group=group)
     except Exception as wrong:
         if late.is_set():
-            raise InvalidInput(_no_executors(context, within)) from wrong
+            raise InvalidInput(_no_executors(context, within), code="no-executors") from wrong
         raise
     finally:
         timer.cancel()
@@ -238,7 +246,8 @@ def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
                 said = f"has {name} {found}" if found else f"has no {name}"
                 raise InvalidInput(
                     f"the Python of executor {there['host']} ({there['python']}) {said}, and here "
-                    f"is {version}; {TO_SEND}: pip install {name}=={version}"
+                    f"is {version}; {TO_SEND}: pip install {name}=={version}",
+                    code="executor-differs",
                 )
 
 
@@ -292,7 +301,9 @@ def _java_version(java: str) -> int:
 def _place(said: str, master: str) -> tuple[str, int]:
     host, colon, port = said.rpartition(":")
     if not (colon and host and port.isdecimal() and 0 < int(port) < 1 << 16):
-        raise InvalidInput(f"{master} names no host and port; write spark://host:7077")
+        raise InvalidInput(
+            f"{master} names no host and port; write spark://host:7077", code="invalid-spark-master"
+        )
     return host.strip("[]"), int(port)
 
 

@@ -66,15 +66,19 @@ def _check(seen: Observations) -> None:
     if seen.known.kind is not Kind.TOKENS:
         raise InvalidInput(
             f"bits are counted where a site sees one token a slot, and known rows hold "
-            f"{seen.known.kind.value}; show each site one token a slot"
+            f"{seen.known.kind.value}; show each site one token a slot",
+            code="wrong-kind-of-rows",
         )
     if not seen.true_is_here.all():
         raise InvalidInput(
             "bits are counted where each target has its known row, and some targets have none "
-            "here; count among all known rows, without strangers"
+            "here; count among all known rows, without strangers",
+            code="incomplete-truth",
         )
     if len(seen.anonymous) < _USERS:
-        raise InvalidInput("pairs of different users need at least two targets; give more")
+        raise InvalidInput(
+            "pairs of different users need at least two targets; give more", code="too-few-targets"
+        )
     refuse_repeats("targets", seen.truth)
     users, slots = seen.anonymous.shape
     check_fits(

@@ -61,7 +61,8 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:
     if not parts:
         raise InvalidInput(
             f"{path}: no record has a feature epoch_0_topics or the like; if this is the output of "
-            "the simulator, read it with read_tfrecord_observations"
+            "the simulator, read it with read_tfrecord_observations",
+            code="feature-not-found",
         )
     records, epochs, tokens, weights = (
         np.concatenate(column) for column in zip(*parts, strict=True)
@@ -76,7 +77,9 @@ def read_tfrecord_profiles(path: AnyPath, **choices: Any) -> Profiles:
     )
     origin = Source(source.files, source.rows, "record", lambda row: int(records[row]))
     if not len(rows):
-        raise InvalidInput(f"{source}: no record has any topic; at least one is needed")
+        raise InvalidInput(
+            f"{source}: no record has any topic; at least one is needed", code="empty-table"
+        )
     return assemble(rows, origin, chosen)
 
 
@@ -107,7 +110,8 @@ def read_tfrecord_observations(
     if known.width != anonymous.width:
         raise InvalidInput(
             f"{source}: {KNOWN} has {known.width} tokens and {ANONYMOUS} has {anonymous.width}; "
-            "write as many of both"
+            "write as many of both",
+            code="slot-mismatch",
         )
     sets = _top_sets(shards)
     if taxonomy is None and sets is not None:
@@ -124,7 +128,8 @@ def _users(shard: Shard) -> pa.Array:
         record = int((~shard.has("user_id")).argmax())
         raise InvalidInput(
             f"{shard.place(record)}: there is no feature 'user_id', only {_said(shard.names)}; "
-            "write each record with the id of its user"
+            "write each record with the id of its user",
+            code="feature-not-found",
         )
     return shard.texts("user_id")
 
@@ -147,7 +152,8 @@ def _weighted_topics(shard: Shard, before: int) -> Iterator[tuple[NDArray[Any], 
             record = int(uneven.argmax())
             raise InvalidInput(
                 f"{shard.place(record)}: {name} has {topics.counts[record]} values and {partner} "
-                f"has {weights.counts[record]}; write one weight per topic"
+                f"has {weights.counts[record]}; write one weight per topic",
+                code="length-mismatch",
             )
         records = np.repeat(np.arange(before, before + len(shard)), topics.counts)
         epochs = np.full(len(records), int(epoch[1]))
@@ -165,7 +171,8 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteR
     if not len(records):
         raise InvalidInput(
             f"{source}: no record has the feature {name!r}, only {_said(shards[0].names)}; if this "
-            "is the input of the simulator, read it with read_tfrecord_profiles"
+            "is the input of the simulator, read it with read_tfrecord_profiles",
+            code="feature-not-found",
         )
     lists = [shard.ints(name) for shard in shards]
     counts = np.concatenate([part.counts for part in lists])[records]
@@ -173,7 +180,8 @@ def _client(shards: list[Shard], name: str, ids: Coded, source: Source) -> SiteR
         record = int(records[wrong.argmax()])
         raise InvalidInput(
             f"{source.place(record)}: {name} has {counts[wrong.argmax()]} tokens and the first "
-            f"{counts[0]}; write one token per epoch, at least one, and -1 where nothing was seen"
+            f"{counts[0]}; write one token per epoch, at least one, and -1 where nothing was seen",
+            code="unequal-lists",
         )
     values = np.concatenate([part.values for part in lists])
     seen = values >= 0
@@ -217,7 +225,9 @@ def _numbered(sets: NDArray[np.int64], labels: NDArray[Any], source: Source) -> 
     if (places < 0).any():
         record = int(np.argwhere(seen)[(places < 0).argmax()][0])
         what = "a token of epoch_{t}_tokens"
-        raise InvalidInput(not_in_taxonomy(source.place(record), what, labels))
+        raise InvalidInput(
+            not_in_taxonomy(source.place(record), what, labels), code="not-in-taxonomy"
+        )
     tokens = np.full(sets.shape, MISSING, dtype=np.int32)
     tokens[seen] = places
     return tokens

@@ -75,7 +75,9 @@ class Shard:
         where, ends = self._lists(name, wire.INTS)
         values = np.empty(ends[-1], dtype=np.int64)
         if not wire.fill_ints(self.data, where, values):
-            raise InvalidInput(f"{self.file}: feature {name!r} {WRONG[wire.MALFORMED]}")
+            raise InvalidInput(
+                f"{self.file}: feature {name!r} {WRONG[wire.MALFORMED]}", code="malformed-record"
+            )
         return Lists(values, ends)
 
     def floats(self, name: str) -> Lists:
@@ -93,7 +95,8 @@ class Shard:
         record = int(np.flatnonzero(~single)[0])
         raise InvalidInput(
             f"{self.place(record)}: feature {name!r} has {ends[record + 1] - ends[record]} values, "
-            "but must have one; write exactly one"
+            "but must have one; write exactly one",
+            code="malformed-record",
         )
 
     def _text(self, name: str, where: NDArray[np.int64]) -> pa.Array:
@@ -107,7 +110,9 @@ class Shard:
             return raw.cast(pa.large_string())
         except pa.ArrowInvalid:
             bad = (row for row, value in enumerate(raw) if not is_utf8(value.as_py()))
-            raise InvalidInput(not_utf8(self.place(next(bad)), repr(name))) from None
+            raise InvalidInput(
+                not_utf8(self.place(next(bad)), repr(name)), code="not-utf8"
+            ) from None
 
     def _where(self, name: str) -> NDArray[np.int64]:
         if name not in self.names:
@@ -119,13 +124,16 @@ class Shard:
         where = self._where(name)
         counts = np.empty(len(self), dtype=np.int64)
         if (bad := wire.count_values(self.data, where, counts)) >= 0:
-            raise InvalidInput(f"{self.place(bad)}: {WRONG[wire.MALFORMED]}")
+            raise InvalidInput(
+                f"{self.place(bad)}: {WRONG[wire.MALFORMED]}", code="malformed-record"
+            )
         # An empty list fits every kind.
         if (wrong := (counts > 0) & (where[:, 2] != kind)).any():
             record = int(wrong.argmax())
             raise InvalidInput(
                 f"{self.place(record)}: feature {name!r} holds {KINDS[int(where[record, 2])]}, but "
-                f"must hold {KINDS[kind]}; write it as such"
+                f"must hold {KINDS[kind]}; write it as such",
+                code="malformed-record",
             )
         return where, np.concatenate([[0], np.cumsum(counts)])
 
@@ -140,7 +148,9 @@ def _files(place: Path) -> list[Path]:
     if place.is_dir():
         files = sorted(file for file in place.iterdir() if _is_shard(file))
         if not files:
-            raise InvalidInput(f"{place}: the folder has no TFRecord file; give one that has")
+            raise InvalidInput(
+                f"{place}: the folder has no TFRecord file; give one that has", code="no-files"
+            )
         return files
     return [place]
 
@@ -165,7 +175,7 @@ def _read_shard(file: Path) -> Shard:
     nothing = np.empty(0, dtype=np.int64)
     records, wrong = wire.frames(data, nothing, nothing)
     if wrong:
-        raise InvalidInput(f"{file}, record {records + 1}: {WRONG[wrong]}")
+        raise InvalidInput(f"{file}, record {records + 1}: {WRONG[wrong]}", code="damaged-file")
     starts, stops = np.empty((2, records), dtype=np.int64)
     wire.frames(data, starts, stops)
 
@@ -174,7 +184,9 @@ def _read_shard(file: Path) -> Shard:
         return bad if bad < 0 else start + bad
 
     if bad := [record for record in over_blocks(check, records, BLOCK) if record >= 0]:
-        raise InvalidInput(f"{file}, record {bad[0] + 1}: {WRONG[wire.BAD_CHECKSUM]}")
+        raise InvalidInput(
+            f"{file}, record {bad[0] + 1}: {WRONG[wire.BAD_CHECKSUM]}", code="damaged-file"
+        )
     return _find_features(file, data, starts, stops)
 
 
@@ -198,7 +210,9 @@ def _find_features(
             return Shard(file, data, names, found)
         record, wrong = problems[0]
         if wrong != wire.UNKNOWN or len(names) > MOST_NAMES:
-            raise InvalidInput(f"{file}, record {record + 1}: {WRONG[wire.MALFORMED]}")
+            raise InvalidInput(
+                f"{file}, record {record + 1}: {WRONG[wire.MALFORMED]}", code="malformed-record"
+            )
         names += _new_names(data[starts[record] : stops[record]].tobytes(), names)
 
 

@@ -58,12 +58,13 @@ def read_token_weights(path: AnyPath) -> TokenDistances:
         (*_row(line, f"{file}, line {at}"), at) for at, line in enumerate(lines, 1) if line.strip()
     ]
     if not rows:
-        raise InvalidInput(f"{file}: there are no lines; write one per token")
+        raise InvalidInput(f"{file}: there are no lines; write one per token", code="empty-file")
     rows.sort(key=itemgetter(0))
     for one, other in pairwise(rows):
         if one[0] == other[0]:
             raise InvalidInput(
-                f"{file}, line {other[-1]}: the same token as in line {one[-1]}; remove one"
+                f"{file}, line {other[-1]}: the same token as in line {one[-1]}; remove one",
+                code="duplicate-token",
             )
     labels, match, mismatch, _ = zip(*rows, strict=True)
     return TokenDistances(np.array(labels), np.array(match), np.array(mismatch))
@@ -89,12 +90,20 @@ def _row(line: bytes, place: str) -> tuple[int, float, float]:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):  # no JSON, no UTF-8, or thousands of brackets
-        raise InvalidInput(f"{place}: this is not a JSON object; write one per line") from None
+        raise InvalidInput(
+            f"{place}: this is not a JSON object; write one per line", code="malformed-line"
+        ) from None
     if not isinstance(entry, dict) or not set(FIELDS) <= set(entry):
-        raise InvalidInput(f"{place}: the line must have {', '.join(FIELDS)}; add what is missing")
+        raise InvalidInput(
+            f"{place}: the line must have {', '.join(FIELDS)}; add what is missing",
+            code="malformed-line",
+        )
     token, *weights = (entry[name] for name in FIELDS)
     if not isinstance(token, int) or isinstance(token, bool) or token.bit_length() >= BITS:
-        raise InvalidInput(f"{place}: token_id must be a whole number of 64 bits; correct it")
+        raise InvalidInput(
+            f"{place}: token_id must be a whole number of 64 bits; correct it",
+            code="malformed-line",
+        )
     return token, _number(weights[0], place), _number(weights[1], place)
 
 
@@ -104,5 +113,7 @@ def _number(value: Any, place: str) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if isinstance(value, str) or not math.isfinite(number):
-        raise InvalidInput(f"{place}: weights must be finite numbers; correct it")
+        raise InvalidInput(
+            f"{place}: weights must be finite numbers; correct it", code="not-finite"
+        )
     return number

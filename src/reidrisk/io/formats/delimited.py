@@ -103,7 +103,9 @@ class DelimitedTable:
                 more, end = got == block, rest + got
                 stop = self._last_end(room[:end]) if more else end
                 if end - stop > LONGEST:
-                    raise InvalidInput(too_long(self.file, self._line(start + stop)))
+                    raise InvalidInput(
+                        too_long(self.file, self._line(start + stop)), code="line-too-long"
+                    )
                 yield pa.py_buffer(room).slice(0, stop), start
                 start, rest = start + stop, end - stop
                 room[:rest] = room[stop:end]
@@ -140,10 +142,10 @@ class DelimitedTable:
         try:
             table = self._parse(block, places, types, threads=False)
         except pa.ArrowException as wrong:
-            raise InvalidInput(self._explain(str(wrong), block)) from None
+            raise InvalidInput(self._explain(str(wrong), block), code="malformed-line") from None
         if table.num_rows == self._rows_in(block, table.num_rows):
             return table
-        raise InvalidInput(mixed_ends(self.file))
+        raise InvalidInput(mixed_ends(self.file), code="mixed-line-ends")
 
     def _rows_in(self, block: _Block, expected: int) -> int:
         """Lines that are not empty; empty ones are looked for only if lines are not as expected."""
@@ -188,12 +190,14 @@ class DelimitedTable:
         for place, line in enumerate(block.data.to_pybytes().split(self.cut.line_end)):
             number = first + place
             if len(line) > LONGEST:
-                raise InvalidInput(too_long(self.file, number))
+                raise InvalidInput(too_long(self.file, number), code="line-too-long")
             text = line.decode(errors="replace").rstrip("\r")
             found = len(split(text, self.cut.separator))
             open_quote = unclosed(text, self.cut.separator)
             if text and (found != width or open_quote):
-                raise InvalidInput(self._ragged(number, found, unclosed=open_quote))
+                raise InvalidInput(
+                    self._ragged(number, found, unclosed=open_quote), code="ragged-row"
+                )
 
     def _refuse_empty_lines(self, block: _Block) -> None:
         """In one column an empty line may be an empty cell, except at the end."""
@@ -202,7 +206,8 @@ class DelimitedTable:
         if empty is not None and len(lines) > 1:
             raise InvalidInput(
                 f"{self.file}, line {self._line(block.start) + empty}: the line is empty, and in a "
-                'table of one column it may be an empty cell; write "" there, or remove the line'
+                'table of one column it may be an empty cell; write "" there, or remove the line',
+                code="empty-line",
             )
 
     def _ragged(self, number: int, found: int, *, unclosed: bool) -> str:

@@ -89,5 +89,6 @@ class CasesTable:
     def _wrong(self, number: int) -> InvalidInput:
         return InvalidInput(
             f'{self.file}, line {number}: after a case such as C,"10001",10001 come its votes, '
-            "such as V,1000,1, and this line is neither; correct it or remove it"
+            "such as V,1000,1, and this line is neither; correct it or remove it",
+            code="malformed-line",
         )

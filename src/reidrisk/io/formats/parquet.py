@@ -33,7 +33,8 @@ def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":
     if head.packing is not None:
         raise InvalidInput(
             f"{head.file}: a Parquet file is packed in itself and cannot be read inside of "
-            f"{head.packing.kind}; unpack it"
+            f"{head.packing.kind}; unpack it",
+            code="packed-parquet",
         )
     return ParquetTable(head.file)
 
@@ -49,7 +50,9 @@ def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
     except MemoryError:
         raise
     except DAMAGED:  # Arrow may quote what it found
-        raise InvalidInput(f"{file}: this is not a complete Parquet file; write it again") from None
+        raise InvalidInput(
+            f"{file}: this is not a complete Parquet file; write it again", code="damaged-file"
+        ) from None
     manifest.check_origin(file, notes)
     return opened
 
@@ -62,7 +65,9 @@ def refusing_damage(file: Path) -> Iterator[None]:
     except (InvalidInput, MemoryError):
         raise
     except DAMAGED:
-        raise InvalidInput(f"{file}: the file is damaged; write it again") from None
+        raise InvalidInput(
+            f"{file}: the file is damaged; write it again", code="damaged-file"
+        ) from None
 
 
 def read_back(file: Path, schema: pa.Schema, rows: int, *, types: bool = True) -> None:
@@ -150,7 +155,7 @@ class ParquetTable:
                 texts = enumerate(raw)
                 row = next(row for row, text in texts if not is_utf8(text.as_py() or b""))
                 place = f"{self.file}, row {before + row + 1}"
-                raise InvalidInput(not_utf8(place, repr(name))) from None
+                raise InvalidInput(not_utf8(place, repr(name)), code="not-utf8") from None
 
 
 def _is_amount(kind: pa.DataType) -> bool:

@@ -81,12 +81,14 @@ def read_head(file: Path) -> Head:
             more = stream.read(HEAD)
             data += more
         if not data:
-            raise InvalidInput(f"{file}: what is packed in it is empty; write it again")
+            raise InvalidInput(
+                f"{file}: what is packed in it is empty; write it again", code="empty-file"
+            )
         # A line that is cut short would count as a short one.
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         whole = data[:end] if more and stream.read(1) and end else data
         if len(data) > LONGEST and not end:
-            raise InvalidInput(too_long(file, 1))
+            raise InvalidInput(too_long(file, 1), code="line-too-long")
         return Head(file, whole, stream.packing, stream.size)
 
 

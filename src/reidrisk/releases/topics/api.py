@@ -123,13 +123,16 @@ class TopicsApi:
         if self.top > self.topics:
             raise InvalidInput(
                 f"top is at most the number of topics, {self.topics}; got {self.top}: "
-                "a set cannot hold more topics than there are"
+                "a set cannot hold more topics than there are",
+                code="top-too-large",
             )
         for name in ("noise", "absence"):
             self._set(name, probability(name, getattr(self, name)))
         self._set("delay", real_number("delay", self.delay, least=0))
         if self.delay > DAYS:
-            raise InvalidInput(f"delay is at most a week, {DAYS} days; got {self.delay:g}")
+            raise InvalidInput(
+                f"delay is at most a week, {DAYS} days; got {self.delay:g}", code="out-of-range"
+            )
         every = self.per_call if self.every is None else self.every
         self._set("every", whole_number("every", every, least=1))
         self._set("blocked", checked_chances("blocked", self.blocked, self.topics, most=1))
@@ -196,7 +199,8 @@ class TopicsApi:
         if people.tokens != self.topics:
             raise InvalidInput(
                 f"topics is {self.topics}, and people have {people.tokens} tokens; they must "
-                f"agree: {setting('topics', people.tokens)}"
+                f"agree: {setting('topics', people.tokens)}",
+                code="alphabet-mismatch",
             )
         return self.topics
 
@@ -215,7 +219,8 @@ class TopicsApi:
             raise InvalidInput(
                 f"the observations have {tokens} tokens and the release {self.topics} topics; "
                 "fit the attack with the release that was observed, or "
-                f"{setting('topics', tokens)}"
+                f"{setting('topics', tokens)}",
+                code="alphabet-mismatch",
             )
         return OneOfTop(self.topics, self.top, self.q_in, self.q_out)
 
@@ -302,7 +307,8 @@ class TopicsApi:
         if self.per_call > 1 or self.every != 1 or self.delay or self.withholds:
             raise InvalidInput(
                 "with several weeks a call, delay, blocking or witnessing the top set alone does "
-                "not give the chances of what is shown; leave these switches off to reveal it"
+                "not give the chances of what is shown; leave these switches off to reveal it",
+                code="unsupported-release",
             )
         return self._top_sets(people, start, stop, seed)
 
@@ -410,12 +416,14 @@ class TopicsApi:
         if rows and rows[0] < sites:
             raise InvalidInput(
                 f"presence has rows for {rows[0]} sites, and there are {sites}; "
-                "give one row per site"
+                "give one row per site",
+                code="length-mismatch",
             )
         if self.slots(people) == 0:
             raise InvalidInput(
                 f"people have {people.epochs} epochs, but the first call is after {self.every}; "
-                "lower every or make more epochs"
+                "lower every or make more epochs",
+                code="too-few-epochs",
             )
 
     def _set(self, name: str, value: object) -> None:

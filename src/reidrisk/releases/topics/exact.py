@@ -47,13 +47,15 @@ def _check_steps(rules: Rules, sets: Tokens, site: int) -> None:
     if coins > MOST_COINS:
         raise TooLarge(
             f"a user has {coins} coins of blocking and witnessing; exact rows go through up to "
-            f"{MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1"
+            f"{MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1",
+            code="too-many-sequences",
         )
     if ways * sequences > MOST_STEPS or users * 2**coins * (sequences + _ROUND) > MOST_SUMS:
         raise TooLarge(
             f"{users} users with {coins} coins of blocking and witnessing, and {ways} ways in "
             f"which calls come early, for each of {sequences:.2g} sequences, take too long to go "
-            "through; use fewer users, epochs or topics, or leave out delays"
+            "through; use fewer users, epochs or topics, or leave out delays",
+            code="too-many-sequences",
         )
 
 

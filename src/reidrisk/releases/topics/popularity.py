@@ -126,16 +126,22 @@ def popularity(
         array([[ 0.929, -0.143,  0.214]])
     """
     if not 0 < probability("delta", delta) < 1:
-        raise InvalidInput(f"delta is a probability above 0 and below 1, got {delta}")
+        raise InvalidInput(
+            f"delta is a probability above 0 and below 1, got {delta}", code="not-a-probability"
+        )
     rise = release.q_in - release.q_out
     if rise <= 0:
-        raise InvalidInput("with noise 1 what is shown says nothing about the top; lower the noise")
+        raise InvalidInput(
+            "with noise 1 what is shown says nothing about the top; lower the noise",
+            code="nothing-to-learn",
+        )
     rows = _rows(known.known if isinstance(known, Observations) else known, release.topics)
     counts, users = _count(rows, release.topics, pooled=pooled)
     if not users.all():
         raise InvalidInput(
             f"slot {int(np.flatnonzero(users == 0)[0])} was seen for nobody, so nothing can be "
-            "said about it; leave it out or pool the slots"
+            "said about it; leave it out or pool the slots",
+            code="nothing-shown",
         )
     raw = (counts / counts.sum(axis=1, keepdims=True) - release.q_out) / rise
     return Popularity(
@@ -160,7 +166,8 @@ def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
     if rows.ndim not in {2, 3} or rows.size == 0 or not np.issubdtype(rows.dtype, np.integer):
         raise InvalidInput(
             "known has one row of whole numbers per user and one column per slot; "
-            f"got {rows.dtype} of shape {rows.shape}"
+            f"got {rows.dtype} of shape {rows.shape}",
+            code="wrong-shape",
         )
     for token in (rows.min(), rows.max()):
         _check_topic(token, topics)
@@ -176,7 +183,8 @@ def _check_topic(token: int, topics: int) -> None:
     if not MISSING <= token < topics:
         raise InvalidInput(
             f"known holds token {token}, which is not one of the {topics} topics, 0 to "
-            f"{topics - 1}, nor -1 for nothing; renumber the tokens or use another release"
+            f"{topics - 1}, nor -1 for nothing; renumber the tokens or use another release",
+            code="token-out-of-range",
         )
 
 

@@ -71,13 +71,17 @@ def _foreign(function: SectionOf, result: Result) -> Section | None:
     name = getattr(function, "__qualname__", repr(function))
     made = _callable(function, name)(result)
     if made is not None and not isinstance(made, Section):
-        raise InvalidInput(f"{name} should be {_WANTED}, but it gave {type(made).__name__}")
+        raise InvalidInput(
+            f"{name} should be {_WANTED}, but it gave {type(made).__name__}", code="not-a-section"
+        )
     return cleaned(made)
 
 
 def _callable(part: SectionOf, name: str) -> SectionOf:
     if not callable(part):
-        raise InvalidInput(f"{name!r} should be {_WANTED}, but it is {type(part).__name__}")
+        raise InvalidInput(
+            f"{name!r} should be {_WANTED}, but it is {type(part).__name__}", code="not-a-section"
+        )
     return part
 
 
@@ -88,10 +92,12 @@ def _check_names(made: Sequence[Section]) -> None:
         for name, times in names.items():
             if times > 1:
                 raise InvalidInput(
-                    f"two parts of the report are called {name!r}; give yours another name"
+                    f"two parts of the report are called {name!r}; give yours another name",
+                    code="duplicate-section",
                 )
             if not re.fullmatch("[a-z0-9-]+", name):
                 raise InvalidInput(
                     f"{name!r} cannot be the name of a part of the report; use a to z, digits "
-                    "and hyphens"
+                    "and hyphens",
+                    code="invalid-section-name",
                 )

@@ -171,14 +171,16 @@ def read_sets(path: Path) -> Sets:
     except ValueError as error:
         raise InvalidInput(
             f"{path} is not a table of whole numbers between tabs below one line of names; {FILE} "
-            "takes the authors' 250000_users_topics.csv as it is, unpacked"
+            "takes the authors' 250000_users_topics.csv as it is, unpacked",
+            code="wrong-authors-file",
         ) from error
     bad = np.flatnonzero(~is_set(sets))
     if sets.shape[1] != TOP or len(bad):
         line = f", line {bad[0] + 2}" if len(bad) else ""
         raise InvalidInput(
             f"{path}{line}: a user has {TOP} different topics from 1 to {TOPICS}; {FILE} takes the "
-            "authors' 250000_users_topics.csv as it is, unpacked"
+            "authors' 250000_users_topics.csv as it is, unpacked",
+            code="wrong-authors-file",
         )
     return sets
 

@@ -140,18 +140,21 @@ def read_rates(path: Path) -> Rates:
     except ValueError as error:
         raise InvalidInput(
             f"{path} is not a table of numbers between commas; {FILE} takes the authors' "
-            "lambda-user-topic.csv as it is"
+            "lambda-user-topic.csv as it is",
+            code="wrong-authors-file",
         ) from error
     if rates.shape[1] != TOPICS or not len(rates):
         raise InvalidInput(
             f"{path} has {len(rates)} rows of {rates.shape[1]} numbers; {FILE} takes "
-            f"{TOPICS} rates a row, the authors' lambda-user-topic.csv as it is"
+            f"{TOPICS} rates a row, the authors' lambda-user-topic.csv as it is",
+            code="wrong-authors-file",
         )
     bad = np.argwhere(~((rates >= 0) & np.isfinite(rates)))
     if len(bad):
         raise InvalidInput(
             f"{path}, row {bad[0, 0] + 1}, column {bad[0, 1] + 1}: a rate is a number of visits, "
-            "0 or more"
+            "0 or more",
+            code="wrong-authors-file",
         )
     return rates
 

@@ -43,13 +43,15 @@ def bound_named(name: str) -> BoundOf:
         if not callable(found):
             raise InvalidInput(
                 f"{name!r} should be a bound, a function of a setting; it is of type "
-                f"{type(found).__name__}"
+                f"{type(found).__name__}",
+                code="not-a-bound",
             )
         return cast("BoundOf", found)  # what it returns is checked when it is called
     if name not in (known := _all_bounds()):
         raise InvalidInput(
             f"there is no bound {name!r}; there are {', '.join(known)}, and those of others as "
-            "module:function"
+            "module:function",
+            code="unknown-bound",
         )
     return known[name]
 
@@ -60,17 +62,21 @@ def _checked(name: str, found: Any) -> tuple[Bound, ...]:
         if not isinstance(one, Bound):
             raise InvalidInput(
                 f"the bound {name!r} returned {one!r}; a bound returns a reidrisk.estimates.Bound, "
-                "a tuple of them, or None"
+                "a tuple of them, or None",
+                code="invalid-bound",
             )
         if one.side not in get_args(Side):
             raise InvalidInput(
-                f"the bound {name!r} is of side {one.side!r}; there are {', '.join(get_args(Side))}"
+                f"the bound {name!r} is of side {one.side!r}; there are "
+                f"{', '.join(get_args(Side))}",
+                code="invalid-bound",
             )
         figure = one.estimate
         if not 0 <= figure.low <= figure.value <= figure.high <= 1:
             raise InvalidInput(
                 f"the bound {name!r} is {figure.value} between {figure.low} and {figure.high}, "
-                "which is no share with its interval"
+                "which is no share with its interval",
+                code="invalid-bound",
             )
     return several
 

@@ -82,7 +82,9 @@ def bound(setting: Setting) -> Bound | None:
 def _revealed(setting: Setting) -> Observations | None:
     """Everyone's secrets beside what was shown of the targets, where the release has them."""
     if setting.revealed is not None and setting.release is None:
-        raise InvalidInput("full information needs the release beside what it revealed")
+        raise InvalidInput(
+            "full information needs the release beside what it revealed", code="missing-release"
+        )
     revealed = _reveal(setting) if setting.revealed is None else setting.revealed
     if revealed is None:
         return None
@@ -94,7 +96,8 @@ def _revealed(setting: Setting) -> Observations | None:
     if not same:
         raise InvalidInput(
             "what was revealed belongs to other users or targets than what was seen; reveal with "
-            "the people, the number of targets and the seed that were observed"
+            "the people, the number of targets and the seed that were observed",
+            code="observations-differ",
         )
     return revealed
 

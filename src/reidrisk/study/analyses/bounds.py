@@ -35,7 +35,9 @@ def check(study: "Study", source: Source | None) -> None:
         try:  # with some parameters they do not
             release.secrets(Some.of(source, np.arange(1)), 0, 1, seed=study.seed)
         except InvalidInput as wrong:
-            raise InvalidInput(f"full_information cannot be computed: {wrong}") from wrong
+            raise InvalidInput(
+                f"full_information cannot be computed: {wrong}", code=wrong.code
+            ) from wrong
 
 
 def steps(scene: Scene) -> Iterator[Step]:

@@ -29,7 +29,8 @@ def steps(scene: Scene) -> Iterator[Step]:
     if scene.study.beyond and len(sizes_to_fit(known)) < FEWEST:
         raise InvalidInput(
             f"beyond extrapolates from smaller crowds, and {known} known users are too few for "
-            "that; leave beyond out"
+            "that; leave beyond out",
+            code="too-few-users",
         )
     if scene.study.sizes or scene.study.beyond:
         for place, attack in enumerate(scene.study.attacks):

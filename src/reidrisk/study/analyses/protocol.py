@@ -71,7 +71,8 @@ def release_that(study: "Study", capability: type[Capability], what: str) -> Cap
     if study.release is None:
         raise InvalidInput(
             f"{what} needs a release that can {WANTED[capability]}, and this study names none; "
-            f"name one, or leave {what} out"
+            f"name one, or leave {what} out",
+            code="missing-release",
         )
     return asked(study.release, capability, what)
 
@@ -81,5 +82,6 @@ def need_people(study: "Study", source: Source | None, what: str) -> None:
     if study.release is None or isinstance(source, Linked):
         raise InvalidInput(
             f"{what} needs people and the release that shows them; two tables hold only what was "
-            f"shown: leave {what} out, or run the study on people"
+            f"shown: leave {what} out, or run the study on people",
+            code="needs-people",
         )

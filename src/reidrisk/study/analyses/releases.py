@@ -32,7 +32,8 @@ def check(study: "Study", source: Source | None) -> None:
     for one in words:
         if words.count(one) > 1:
             raise InvalidInput(
-                f"the release {one!r} is named twice, or is the study's own; name each once"
+                f"the release {one!r} is named twice, or is the study's own; name each once",
+                code="duplicate-release",
             )
 
 

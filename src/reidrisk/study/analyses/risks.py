@@ -40,11 +40,13 @@ def check(study: "Study", source: Source | None) -> None:
         if isinstance(source, Linked):
             raise InvalidInput(
                 f"slots go up to {max(study.slots)}, and the tables have {most}; ask for numbers "
-                f"from 1 to {most}"
+                f"from 1 to {most}",
+                code="slot-out-of-range",
             )
         raise InvalidInput(
             f"slots go up to {max(study.slots)}, and people with {source.epochs} epochs show "
-            f"{most}; ask for fewer slots, or make more epochs"
+            f"{most}; ask for fewer slots, or make more epochs",
+            code="slot-out-of-range",
         )
     if not isinstance(source, Linked):
         _check_can_show(shown_by(study.release), source, study.seed)
@@ -148,7 +150,8 @@ def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
         if not given[need]:
             raise InvalidInput(
                 f"{attack.name} needs to know {NEEDS[need]}; {_cure(need)}, or leave "
-                f"{attack.name} out"
+                f"{attack.name} out",
+                code="missing-knowledge",
             )
     release = getattr(attack, "release", None) or study.release
     if release is not None and (asks := getattr(attack, "asks", None)) is not None:

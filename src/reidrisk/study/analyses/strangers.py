@@ -29,7 +29,8 @@ def check(study: "Study", source: Source | None) -> None:
     if study.present is not None and not met:
         raise InvalidInput(
             "present is the share of visitors who are known, and this study meets nobody else; "
-            "let strangers be a share of users, or leave present out"
+            "let strangers be a share of users, or leave present out",
+            code="no-strangers",
         )
 
 
@@ -40,14 +41,16 @@ def _check_met(study: "Study", source: Source) -> None:
         nobody = "leaves nobody known" if hidden else "hides nobody"
         raise InvalidInput(
             f"strangers is a share of {study.strangers:g}, which {nobody} of {source.users:,} "
-            "users; use another share, or more users"
+            "users; use another share, or more users",
+            code="empty-side",
         )
     met = there if study.targets is None else min(there, study.targets)
     if met < FEWEST:
         raise InvalidInput(
             f"strangers that can be met number {met} here, at most as many as targets, and at "
             "least two are needed: one to choose when to speak, another to judge it; use more "
-            "targets, more users, or a larger share of strangers"
+            "targets, more users, or a larger share of strangers",
+            code="too-few-strangers",
         )
 
 

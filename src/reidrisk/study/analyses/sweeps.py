@@ -26,7 +26,8 @@ def check(study: "Study", source: Source | None) -> None:
         if other_people and not isinstance(source, SyntheticTopics):
             raise InvalidInput(
                 "only a synthetic population can be made with another number of users; for people "
-                "from a file use sizes"
+                "from a file use sizes",
+                code="needs-synthetic-people",
             )
 
 

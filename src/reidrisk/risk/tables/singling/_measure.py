@@ -65,7 +65,8 @@ def singling(
     if not names or len(set(names)) < len(names):
         raise InvalidInput(
             "an attacker must know something: name columns, each once, such as "
-            f"{setting('columns', 'age,postcode')}"
+            f"{setting('columns', 'age,postcode')}",
+            code="missing-argument",
         )
     layout = Layout(user=user, columns=names, header=header, separator=separator)
     content, source = _content(table, (*names, *((user,) if user else ())), layout)
@@ -106,7 +107,9 @@ def singling(
 def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
     content, source = given(table, names, layout)
     if not content.num_rows:
-        raise InvalidInput(f"{source}: there are no rows; at least one person is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one person is needed", code="empty-table"
+        )
     return content, source
 
 
@@ -115,7 +118,8 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source)
     user = coded(users, name, source)
     if (empty := user.empty).any():
         raise InvalidInput(
-            f"{source.place(int(empty.argmax()))}: {name!r} is empty; fill it or remove the row"
+            f"{source.place(int(empty.argmax()))}: {name!r} is empty; fill it or remove the row",
+            code="empty-cell",
         )
     nothing = pc.is_in(user.values.cast(TEXT), value_set=pa.array(NOTHING, TEXT))
     if (nobody := nothing.to_numpy(zero_copy_only=False)[user.codes]).any():
@@ -128,7 +132,8 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source)
         raise InvalidInput(
             f"{source.place(row)}: the same user as in {source.place(int(first[user.codes[row]]))} "
             f"with other values; {who} rows that differ: give each one row, or ask for unicity, "
-            "which takes people with many rows"
+            "which takes people with many rows",
+            code="duplicate-user",
         )
     return np.sort(first)
 

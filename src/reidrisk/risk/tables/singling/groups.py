@@ -55,7 +55,8 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid):
         raise InvalidInput(
             f"{source}: column {name!r} holds {kind}, but a column that tells people apart holds "
-            "text, numbers or dates; write it as one of them"
+            "text, numbers or dates; write it as one of them",
+            code="wrong-column-type",
         ) from None
     return Codes(name, values.indices.to_numpy(), values.dictionary)
 

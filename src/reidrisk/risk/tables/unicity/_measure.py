@@ -85,7 +85,10 @@ def unicity(
     one_of("known", known, ("random", "rarest"))
     wanted = sorted({whole_number("points", one, least=1) for one in points})
     if not wanted:
-        raise InvalidInput(f"name how many points are known, such as {setting('points', '1,2,4')}")
+        raise InvalidInput(
+            f"name how many points are known, such as {setting('points', '1,2,4')}",
+            code="missing-argument",
+        )
     layout = _layout(
         table,
         Layout(user=user, item=item, epoch=epoch, count=count, header=header, separator=separator),
@@ -138,7 +141,8 @@ def _ways(
         if some and part not in parts:
             raise InvalidInput(
                 f"no column of {what} is part of a point, so there is nothing to make coarser; "
-                f"name it with {setting(part)}"
+                f"name it with {setting(part)}",
+                code="column-not-found",
             )
     return [Coarsening(*way) for way in itertools.product((None, *spans), (None, *steps))]
 

@@ -44,7 +44,9 @@ def read_rows(
         sizes[place] = rows
     source = Source(tuple(sizes), tuple(sizes.values()))
     if not sum(sizes.values()):
-        raise InvalidInput(f"{source}: there are no rows; at least one is needed")
+        raise InvalidInput(
+            f"{source}: there are no rows; at least one is needed", code="empty-table"
+        )
     coded = {role: columns[role].coded(name, source) for role, name in names.items()}
     refuse_nobody(coded["user"], names["user"], source)
     return coded, source

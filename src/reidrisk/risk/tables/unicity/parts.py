@@ -96,7 +96,8 @@ def rounded(part: Coded, step: float, source: Source) -> Whole:
     if (wrong := ~(np.abs(numbers) <= MOST_AMOUNT)).any():
         raise InvalidInput(
             f"{_place(part, wrong, source)}: the amount is not a number up to {MOST_AMOUNT:g}, so "
-            "it cannot be rounded; correct the entry or remove the row"
+            "it cannot be rounded; correct the entry or remove the row",
+            code="not-a-number",
         )
     unit = round(step * MICRO)
     return (np.rint(numbers * MICRO).astype(np.int64) + unit // 2) // unit
@@ -107,7 +108,8 @@ def checked_step(step: float) -> float:
     if not (math.isfinite(step) and 1 <= step * MICRO <= MOST_AMOUNT * MICRO):
         raise InvalidInput(
             f"amounts are rounded to multiples of a number from a millionth on, such as 10; "
-            f"got {step!r}"
+            f"got {step!r}",
+            code="out-of-range",
         )
     return step
 
@@ -115,7 +117,10 @@ def checked_step(step: float) -> float:
 def checked_span(span: Any) -> Span:
     """A span of time."""
     if span not in SPANS:
-        raise InvalidInput(f"times can be made as coarse as {', '.join(SPANS)}; got {span!r}")
+        raise InvalidInput(
+            f"times can be made as coarse as {', '.join(SPANS)}; got {span!r}",
+            code="unknown-choice",
+        )
     found: Span = span
     return found
 
@@ -131,13 +136,15 @@ def seconds_of(part: Coded, source: Source) -> Whole:
     if (wrong := np.abs(numbers) > MOST_SECONDS).any():
         raise InvalidInput(
             f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
-            "these are milliseconds, divide them by 1000"
+            "these are milliseconds, divide them by 1000",
+            code="invalid-timestamp",
         )
     hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
     if hours or np.abs(numbers).max() < FEWEST_SECONDS:
         raise InvalidInput(
             f"{source}: the column of times ({setting('epoch')}) holds whole numbers that are "
-            f"neither days such as 20230517 nor seconds since 1970; {WRITE_TIMES}"
+            f"neither days such as 20230517 nor seconds since 1970; {WRITE_TIMES}",
+            code="invalid-timestamp",
         )
     return numbers
 
@@ -153,7 +160,8 @@ def _moments(part: Coded, source: Source) -> Whole:
         return np.asarray(exact.to_numpy()) // MICRO
     raise InvalidInput(
         f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
-        f"{WRITE_TIMES}"
+        f"{WRITE_TIMES}",
+        code="invalid-timestamp",
     )
 
 
@@ -188,6 +196,7 @@ def _numbers(part: Coded, source: Source) -> NDArray[np.float64]:
     except pa.ArrowInvalid:
         raise InvalidInput(
             f"{source}: the column of amounts ({setting('count')}) must hold numbers to be "
-            "rounded; correct it, or round nothing"
+            "rounded; correct it, or round nothing",
+            code="wrong-column-type",
         ) from None
     return np.asarray(numbers.to_numpy(), np.float64)

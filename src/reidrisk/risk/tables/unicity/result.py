@@ -69,7 +69,9 @@ class Unicity:
             if (one.points, one.coarsening) == (points, coarsening):
                 return one
         there = ", ".join(f"{one.points} {one.coarsening}" for one in self.figures)
-        raise InvalidInput(f"{points} {coarsening} was not measured; there is {there}")
+        raise InvalidInput(
+            f"{points} {coarsening} was not measured; there is {there}", code="not-measured"
+        )
 
     def __iter__(self) -> Iterator[KnownPoints]:
         return iter(self.figures)
