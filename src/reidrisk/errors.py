@@ -25,10 +25,8 @@ class ReidriskError(Exception):
         >>> try:
         ...     rr.TopicsApi(noise=5)
         ... except rr.ReidriskError as problem:
-        ...     print(problem)
-        noise is a probability between 0 and 1, got 5; did you mean 0.05?
-        >>> problem.code
-        'not-a-probability'
+        ...     print(f"{problem.code}: {problem}")
+        not-a-probability: noise is a probability between 0 and 1, got 5; did you mean 0.05?
     """
 
     code = "error"
