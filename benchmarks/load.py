@@ -158,8 +158,6 @@ COMMANDS = {
     ),
     "attack, type-aware": ("attack", "{seen}", "--attack", "type-aware", "-o", "run"),
     "attack, learned pairs": ("attack", "{seen}", "--attack", "learned-pairs"),
-    "a part of an attack": ("attack", "{seen}", "--part", "1/2", "-o", "parts"),
-    "merge": ("merge", "{parts}", "-o", "merged"),
     "information": ("information", "{seen}"),
     "singling": ("singling", "{table}", "--columns", "age,zip,sex,job"),
     "unicity": ("unicity", "{plays}", "--points", "1,2,4,8"),
@@ -177,9 +175,6 @@ def prepare(place):
     seen = place / "shown"
     words = ("release", "topics", "--synthetic", "1M", "--targets", "10k", "-q", "-o", str(seen))
     subprocess.run([*here, *words], check=True)  # noqa: S603
-    for part in ("1/2", "2/2"):
-        words = ("attack", str(seen), "--part", part, "-q", "-o", str(place / "both"))
-        subprocess.run([*here, *words], check=True)  # noqa: S603
     matrix = random.random((4_000, 10_000)) ** 8
     np.save(place / "matrix.npy", matrix / matrix.sum(axis=1, keepdims=True))
     people = 2_000_000
@@ -210,7 +205,6 @@ attacks = ["hamming", "weighted-hamming"{more}]
     )
     return {
         "seen": str(seen),
-        "parts": str(place / "both"),
         "matrix": str(place / "matrix.npy"),
         "table": str(place / "table.parquet"),
         "plays": str(place / "plays.parquet"),

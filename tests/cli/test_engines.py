@@ -176,14 +176,6 @@ def test_attack_and_link_run_on_a_cluster_and_say_the_same(cluster, seen, tmp_pa
     assert cluster.left == 2
 
 
-def test_a_cluster_is_given_no_parts(cluster, seen, tmp_path):
-    done = call("attack", seen, "--part", "1/2", "-o", tmp_path / "parts", *CLUSTER)
-    assert done.returncode == 2
-    assert "leave out --part or --engine" in done.stderr
-    assert not cluster.asked
-    assert not (tmp_path / "parts").exists()
-
-
 @pytest.mark.parametrize(
     ("environment", "options", "master"),
     [

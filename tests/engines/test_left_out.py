@@ -5,13 +5,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.apart import ApartRows
 from tests.engines.strategies import typed_people
 
 from reidrisk.core import mapreduce
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.engines.kernels_sums import LEVELS, count_levels, level_edges
-from reidrisk.engines.parts import Question, answered_by_all, answered_in_part
 from reidrisk.engines.strategies.likely import who_counts
 from reidrisk.scores import TypeMixture
 
@@ -156,12 +156,9 @@ def test_no_cut_changes_a_bit(world, monkeypatch):
     seen, score = world()
     expected = ENGINE.evidence(seen, score).tobytes()
     assert LocalEngine(threads=2).evidence(seen, score).tobytes() == expected
-    question = Question("evidence", seen, (score,))
-    for of in (1, 2, 7, 64):
-        parts = [answered_in_part(question, ENGINE, part, of) for part in range(1, of + 1)]
-        (found,) = zip(*parts, strict=True)
-        merged = {start: sums for part in found for start, sums in part.items()}
-        assert answered_by_all(question, ENGINE, [merged]).tobytes() == expected
+    for seed in range(4):
+        apart = seen.changed(known=ApartRows(seen.known, seed))
+        assert ENGINE.evidence(apart, score).tobytes() == expected
     monkeypatch.setattr("reidrisk.engines.strategies.sums._BYTES_TOGETHER", 1)
     assert ENGINE.evidence(seen, score).tobytes() == expected
 

@@ -43,15 +43,11 @@ SYNTH = ("synth", "topics", "--users", "30", "-q", "-o")
 SINGLING = ("singling", "persons.csv", "--columns", "age,zip", "-q", "--records")
 PAGE = ("-o", "page.html", "-q")
 LINK = ("link", "known.csv", "anonymous.csv", "-q", "-o")
-PARTS = tuple((*LINK, "parts", "--part", part) for part in ("1/2", "2/2"))
 WORKS = {
     "study": Work(STUDY),
     "study anew": Work((*STUDY, "--fresh"), (("study", "other.toml", "-o", "run", "-q"),)),
     "link with users and report": Work((*LINK, "run", "--with-users"), every=2),
     "link into a file": Work((*LINK, "found.json")),
-    "link a part": Work(PARTS[0], every=2),
-    "merge": Work(("merge", "parts", "-o", "run", "-q"), PARTS, every=2),
-    "merge into a file": Work(("merge", "parts", "-o", "all.matches", "-q"), PARTS),
     "release": Work(RELEASE),
     "release in shards": Work((*RELEASE, "--shards", "3")),
     "release in other shards": Work(
@@ -142,11 +138,9 @@ class Made:
         ]
 
     def left(self, there: dict[str, bytes]) -> list[str]:
-        # What tells which shards are done, or holds what a part has done, stays, so that the same
-        # command goes on.
+        # What tells which shards are done stays, so that the same command goes on.
         known = {*self.before, *self.after, f"seen/{BEGUN}"}
-        kept = {name for name in there if name.endswith(".matches") and ".begun/" in name}
-        return [f"{name} is left behind" for name in sorted(set(there) - known - kept)]
+        return [f"{name} is left behind" for name in sorted(set(there) - known)]
 
     def again(self) -> list[str]:
         """What is wrong if the command is run once more, and nothing fails."""

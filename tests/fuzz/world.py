@@ -194,15 +194,13 @@ def _listed(name: str) -> pa.Table:
 
 
 def runs(place: Path) -> None:
-    """Add a finished run, one of another seed, what a release shows, and a run by parts."""
+    """Add a finished run, one of another seed, and what a release shows."""
     text = (place / "study.toml").read_text()
     (place / "other.toml").write_text(text.replace("seed = 3", "seed = 4"))
     for words in (
         ("study", "study.toml", "-o", "ours-run", "-q"),
         ("study", "other.toml", "-o", "ours-other", "-q"),
         ("release", "topics", "people.csv", "-o", "ours-seen", "--targets", "10", "-q"),
-        ("attack", "ours-seen", "--part", "1/2", "-o", "ours-parts", "-q"),
-        ("attack", "ours-seen", "--part", "2/2", "-o", "ours-parts", "-q"),
     ):
         done = run(words, place)
         assert done.code == 0, (words, done.err)

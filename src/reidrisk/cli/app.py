@@ -86,16 +86,9 @@ _COMMANDS = {
             "Show sites what a release would show them of people.",
         ),
         "attack": ("reidrisk.cli.link:attack", "Attack what a release showed."),
-        "merge": ("reidrisk.cli.merging:merge", "Put the parts of a run together."),
         "information": (
             "reidrisk.cli.information:information",
             "Show how many bits two sites share about a user.",
-        ),
-    },
-    "For your shell": {
-        "completion": (
-            "reidrisk.cli.completion:completion",
-            "Print a script that completes commands in a shell.",
         ),
     },
 }

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import reidrisk as rr
-from reidrisk.cli import console, merging, options
+from reidrisk.cli import console, options
 from reidrisk.cli.described_study import OUTPUT, Question, Wishes, answer, said
 from reidrisk.errors import InvalidInput
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from reidrisk.data import Linked
     from reidrisk.io.layouts import Layout
     from reidrisk.io.linked import Strangers
-    from reidrisk.study.parts import Part
 
 Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
@@ -41,7 +40,6 @@ def _strangers(text: str) -> "Strangers | float":
 @options.shown_with()
 @options.strangers()
 @options.training()
-@merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.engine()
@@ -57,7 +55,6 @@ def attack(
     strangers: float,
     present: float | None,
     training: float,
-    part: "Part | None",
     output: str | None,
     *,
     with_users: bool,
@@ -74,7 +71,6 @@ def attack(
       reidrisk attack seen/ --attack type-aware -o run/
       reidrisk attack seen/ --strangers 30%
       reidrisk attack seen/ --attack neural --training 50%
-      reidrisk attack seen/ --part 3/64 -o parts/
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
     from reidrisk.io.manifest import known_rows, read_seal
@@ -92,7 +88,7 @@ def attack(
     question = _question(paths, inputs, linked, {}, attacks, slots, shown,
                          seed=note.get("seed", 0), strangers=strangers, present=present,
                          training=training)  # fmt: skip
-    _answer(question, wishes, part)
+    answer(question, wishes)
 
 
 @click.command()
@@ -108,7 +104,6 @@ def attack(
               "and hides as many known users besides.")  # fmt: skip
 @options.present()
 @options.training()
-@merging.part()
 @options.output("PATH", help=OUTPUT)
 @options.with_users()
 @options.engine()
@@ -118,7 +113,7 @@ def attack(
 def link(
     known: str, anonymous: str, attacks: tuple[str, ...], slots: tuple[int, ...] | None,
     noise: float | None, top: int | None, strangers: "Strangers | float",
-    present: float | None, training: float, part: "Part | None", output: str | None,
+    present: float | None, training: float, output: str | None,
     layout: "Layout",
     *, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
@@ -145,7 +140,6 @@ def link(
       reidrisk link shop-a.csv shop-b.csv --user customer --item product -o run/
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
-      reidrisk link known.parquet anonymous.parquet --part 3/64 -o parts/
     """  # fmt: skip
     from reidrisk.study.input_files import hashed
 
@@ -162,15 +156,7 @@ def link(
                          strangers=hidden, present=present, training=training)  # fmt: skip
     if not (quiet or as_json):
         console.say(" ".join(filter(None, (_taken(paths[0], linked, layout), _kept_apart(linked)))))
-    _answer(question, wishes, part)
-
-
-def _answer(question: Question, wishes: Wishes, part: "Part | None") -> None:
-    """Everything, or a part of it."""
-    if part is None:
-        answer(question, wishes)
-    else:
-        merging.answer_part(question, wishes, part)
+    answer(question, wishes)
 
 
 def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:

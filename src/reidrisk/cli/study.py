@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reidrisk.cli import console, merging, options
-from reidrisk.cli.described_study import Wishes
+from reidrisk.cli import console, options
 from reidrisk.cli.run import run_file
 from reidrisk.errors import InvalidInput
 
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from reidrisk.releases import AnyRelease
     from reidrisk.study import Result, Study
     from reidrisk.study.context import Source
-    from reidrisk.study.parts import Part
     from reidrisk.study.toml import StudyFile
 
 
@@ -76,13 +74,12 @@ def starter() -> str:
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @options.with_users()
-@merging.part()
 @options.engine()
 @options.max_memory()
 @options.as_json()
 @options.quiet()
 def study_run(
-    file: str, output: str, part: "Part | None",
+    file: str, output: str,
     *, fresh: bool, with_users: bool, as_json: bool, quiet: bool,
 ) -> None:  # fmt: skip
     """Run the study FILE in a folder, or go on where a run was stopped.
@@ -96,21 +93,10 @@ def study_run(
       reidrisk study study.toml -o run/ --fresh
       reidrisk study study.toml -o run/ --json
       reidrisk study study.toml -o run/ --engine spark --master spark://host:7077
-      reidrisk study study.toml -o parts/ --part 3/64
     """
     from reidrisk.study.toml import read_study
 
     read, command = read_study(file), ("study", file, "-o", output)
-    if part is not None:
-        if fresh:
-            raise InvalidInput(
-                "--fresh discards a run, and parts are not a run; use another folder",
-                code="conflicting-options",
-            )
-        wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
-        words = (*command, "--part", str(part))
-        merging.part_of_file(read, wishes, part, words=words, paths=Path(file).resolve().parent)
-        return
     if fresh and not quiet:
         _tell_replaced(output)
     result, ran = run_file(

@@ -9,8 +9,6 @@ them, and only what it found comes back.
 import math
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from functools import reduce as fold
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -26,15 +24,10 @@ Blocks: TypeAlias = Iterator[tuple[int, Tokens]]
 Work: TypeAlias = Callable[[Blocks], Result]
 Merge: TypeAlias = Callable[[Result, Result], Result]
 
-Keep: TypeAlias = Callable[[Rows, Work[Any], Callable[[], Any]], Any]
-"""Told of some work on some rows, goes over them by what it is given, or finds what that gave."""
-
 Report: TypeAlias = Callable[[float], None]
 """Told now and then what share of a pass is done."""
 
 ROWS_AT_A_TIME = 1 << 18
-
-_keep: ContextVar[Keep | None] = ContextVar("keep", default=None)
 
 _LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
 
@@ -91,20 +84,9 @@ def over_rows(
             in this order at the end.
         most: Rows in a block at most, if `step` is not given.
     """
-    keep = _keep.get()
-    if keep is not None:
-        return keep(rows, work, lambda: _over(rows, work, merge, step, most))  # type: ignore[no-any-return]
-    return _over(rows, work, merge, step, most)
-
-
-@contextmanager
-def kept(keep: Keep) -> Iterator[None]:
-    """Let somebody keep what passes over rows give, since others will need the same."""
-    before = _keep.set(keep)
-    try:
-        yield
-    finally:
-        _keep.reset(before)
+    if isinstance(rows, Elsewhere):
+        return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
+    return over_here(rows, work, merge, step=step, most=most, threads=cores())
 
 
 def over_here(
@@ -190,11 +172,3 @@ class _Pace:
                 self.long, self.rows = (rows, seconds), max(rows // 2, self.fewest)
         elif seconds < _LONG / 2 and rows >= self.rows:
             self.rows = min(int(rows * _LONG / max(seconds, _LONG / _MORE)), self.most)
-
-
-def _over(
-    rows: Rows, work: Work[Result], merge: Merge[Result], step: int | None, most: int
-) -> Result:
-    if isinstance(rows, Elsewhere):
-        return rows.over(work, merge, step=step, most=most)  # type: ignore[no-any-return]
-    return over_here(rows, work, merge, step=step, most=most, threads=cores())

@@ -36,9 +36,7 @@ ARGUMENTS = {
     "release minimum-users": ("plays.csv", "--users", "2", "--of", "item-samples samples=2", "-o", "ours-new"),
     "release randomised-response": ("people.csv", "--epsilon", "2", "-o", "ours-new"),
     "attack": ("ours-seen",),
-    "merge": ("ours-parts", "-o", "ours-new"),
     "information": ("ours-seen",),
-    "completion": ("bash",),
     "attacks": ("hamming",),
     "reproduce": ("--plays", "plays.csv", "-o", "ours-new"),
 }  # fmt: skip

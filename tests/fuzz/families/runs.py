@@ -1,6 +1,5 @@
 """Results and run folders that somebody edited, cut, copied or emptied."""
 
-import hashlib
 import json
 import shutil
 from collections.abc import Iterator
@@ -23,7 +22,7 @@ prepare = runs
 def case(rng: Random, place: Path) -> tuple[str, ...]:
     """A spoilt run, and who reads it."""
     run, seen = place / "ours-run", place / "ours-seen"
-    how = rng.randrange(11)
+    how = rng.randrange(10)
     if how < 5:
         _edit(rng, run / "result.json")
         return _judged(rng)
@@ -39,8 +38,6 @@ def case(rng: Random, place: Path) -> tuple[str, ...]:
             ("study", "study.toml", "-o", "ours-run", "--fresh", "-q"),
             ("study", "other.toml", "-o", "ours-run", "-q"),
         ))  # fmt: skip
-    if how == 10:
-        return _part(rng, place / "ours-parts")
     files = sorted(file for file in seen.iterdir() if file.is_file())
     file = rng.choice(files)
     (_edit if file.suffix == ".json" and rng.random() < 0.7 else _spoil)(rng, file)
@@ -48,26 +45,6 @@ def case(rng: Random, place: Path) -> tuple[str, ...]:
                        ("information", "ours-seen", "--json"),
                        ("information", "ours-seen", "--model", "laptop", "--folder", "ours-new"),
                        ("attack", "ours-seen", "--attack", "weighted-hamming", "--json")))  # fmt: skip
-
-
-def _part(rng: Random, parts: Path) -> tuple[str, ...]:
-    """Parts of a run that are spoilt, some of them with a checksum that is right."""
-    file = rng.choice(sorted(file for file in parts.rglob("*") if file.is_file()))
-    if file.suffix == ".json":
-        _edit(rng, file)
-    elif rng.random() < 0.5:
-        _spoil(rng, file)
-    else:
-        kind, _, content = file.read_bytes().split(b"\n", 2)
-        content = spoilt(rng, content)
-        seal = hashlib.sha256(content).hexdigest().encode()
-        file.write_bytes(b"\n".join((kind, seal, content)))
-    return rng.choice((
-        ("merge", "ours-parts", "-o", "ours-new", "-q"),
-        ("merge", "ours-parts", "-o", "ours-new", "--json"),
-        ("merge", "ours-parts", "-o", "ours.matches"),
-        ("attack", "ours-seen", "--part", "1/2", "-o", "ours-parts", "-q"),
-    ))  # fmt: skip
 
 
 def _judged(rng: Random) -> tuple[str, ...]:
