@@ -18,10 +18,10 @@ import reidrisk as rr
 from benchmarks.tools import figures, seconds, spent, table
 from benchmarks.worlds import type_mixture
 from reidrisk.core.mapreduce import over_rows
-from reidrisk.core.packing import packed
 from reidrisk.core.rows import TokenRows
 from reidrisk.data import read_linked, synthetic_topics
 from reidrisk.engines import LocalEngine
+from reidrisk.engines.spark.outcomes import dumps
 
 USERS = (250_000, 2_000_000)
 TARGETS, SLOTS, FEW = 10_000, 8, 1_000
@@ -113,6 +113,8 @@ import resource, sys, time
 from pathlib import Path
 from benchmarks import scale
 from reidrisk.engines import LocalEngine
+from reidrisk.engines.spark.outcomes import dumps
+from reidrisk.engines.spark.outcomes import dumps
 
 seen = scale.seen_in(Path(sys.argv[1])).shard(0, int(sys.argv[2]))
 held = scale.in_memory(seen)
@@ -149,7 +151,7 @@ def merges(seen):
         one, other = map(search, halves)
         merge = one.merge if name == "matches" else one.__add__
         took, _ = seconds(lambda merge=merge, other=other: merge(other))
-        yield f"{name} of {len(seen.anonymous):,} targets", f"{len(packed(one)):,}", f"{took:.4f}"
+        yield f"{name} of {len(seen.anonymous):,} targets", f"{len(dumps(one)):,}", f"{took:.4f}"
 
 
 def main(users=USERS):

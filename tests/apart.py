@@ -15,7 +15,7 @@ from numba.cloudpickle import CloudPickler
 
 from reidrisk import LocalEngine
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Elsewhere, unit
-from reidrisk.core.packing import packed, unpacked
+from reidrisk.engines.spark.outcomes import dumps, loads
 
 FEW = 1
 """Rows that may be asked for as a block."""
@@ -128,8 +128,8 @@ class ApartEngine(LocalEngine):
 
 
 def _back(result):
-    """The result, as it comes back: packed without pickle."""
-    return unpacked(bytearray(packed(result)))
+    """The result, as it comes back from an executor."""
+    return loads(dumps(result))
 
 
 def _shipped(function):
