@@ -3,8 +3,6 @@
 Modules are counted, and nothing is timed: `python -m benchmarks start` does that.
 """
 
-import ast
-import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +13,6 @@ import reidrisk
 from reidrisk import attacks, releases
 from reidrisk.attacks.table import all_attacks, own_attack
 from reidrisk.core import parallel, plugins
-from reidrisk.core.lazy import on_first_use
 from reidrisk.releases.table import own_release, release_kinds
 
 SOURCE = Path(reidrisk.__file__).parent
@@ -119,48 +116,6 @@ print("loaded:", *sys.modules)
     assert ended == 0
     assert "reidrisk.attacks.repetition" in modules
     assert not {"reidrisk.attacks.type_aware", "reidrisk.learning"} & modules
-
-
-LAZY = ["", *(str(file.parent.relative_to(SOURCE)) for file in SOURCE.rglob("__init__.py")
-              if file.parent != SOURCE and "on_first_use(" in file.read_text())]  # fmt: skip
-
-
-@pytest.mark.parametrize("folder", LAZY)
-def test_the_type_checker_and_the_program_are_told_the_same(folder):
-    """Where each public name is, in imports that are not run, and by module."""
-    tree = ast.parse((SOURCE / folder / "__init__.py").read_text())
-    package = ".".join(("reidrisk", *Path(folder).parts))
-    (told,) = (node for node in tree.body if isinstance(node, ast.If))
-    typed, homes = set(), ast.literal_eval(told.orelse[0].value.args[1])
-    for line in told.body:
-        assert isinstance(line, ast.ImportFrom)
-        typed |= {(line.module, name.name) for name in line.names}
-    run = {
-        (importlib.util.resolve_name(f".{home}", package), name)
-        for home, names in homes.items()
-        for name in names
-    }
-    rooms = {(package, room) for room in homes if (package, room) in typed}
-    assert typed == run | rooms
-    names = {name for _, name in typed}
-    module = importlib.import_module(package)
-    assert names == {name for name in module.__all__ if not name.startswith("__")}
-    assert not {name for _, name in run} & {file.stem for file in (SOURCE / folder).iterdir()}
-    assert {*module.__all__} <= {*dir(module)}
-
-
-def test_a_name_is_loaded_once_and_kept(tmp_path, monkeypatch):
-    (tmp_path / "lazily").mkdir()
-    (tmp_path / "lazily" / "__init__.py").write_text("__all__ = ['Part']\n")
-    (tmp_path / "lazily" / "home.py").write_text("class Part: pass\nprint('loaded')\n")
-    monkeypatch.syspath_prepend(tmp_path)
-    package = importlib.import_module("lazily")
-    load, listed = on_first_use("lazily", {"home": ("Part",)})
-    assert "Part" in listed()
-    assert "Part" not in vars(package)
-    assert load("Part") is package.Part is load("home").Part
-    with pytest.raises(AttributeError, match="module 'lazily' has no attribute 'Parts'"):
-        load("Parts")
 
 
 def test_an_attack_and_a_release_are_in_the_module_of_their_name():

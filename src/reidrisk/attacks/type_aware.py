@@ -18,12 +18,14 @@ from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.learning.latent_types import choose_types, fit_types
+from reidrisk.learning.latent_types import LatentTypes, choose_types, fit_types
 from reidrisk.people.interests import MOST_TYPE_PAIRS, Interests, inclusion, shown, shown_pairs
 from reidrisk.people.weighted_sets import pair_chances, tail_polynomials
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores.type_mixture import TypeMixture
+
+__all__ = ["LatentTypes", "TypeAware", "fit_types", "pairs_of", "set_weights"]
 
 Floats = NDArray[np.float64]
 

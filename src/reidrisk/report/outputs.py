@@ -15,6 +15,9 @@ from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
 from reidrisk.study.result import Result
 from reidrisk.study.text.units import listed
+from reidrisk.study.text.verdict import text
+
+__all__ = ["EDITIONS", "Edition", "files", "html", "text"]
 
 Edition = Literal["long", "signoff"]
 EDITIONS: tuple[Edition, ...] = get_args(Edition)

@@ -1,0 +1,75 @@
+from .card import (
+    Card as Card,
+)
+from .card import (
+    card_of as card_of,
+)
+from .denoised_overlap import (
+    DenoisedOverlap as DenoisedOverlap,
+)
+from .full_information import (
+    FullInformation as FullInformation,
+)
+from .gaps import (
+    Gaps as Gaps,
+)
+from .hamming import (
+    Hamming as Hamming,
+)
+from .learned_pairs import (
+    Coarsened as Coarsened,
+)
+from .learned_pairs import (
+    Equal as Equal,
+)
+from .learned_pairs import (
+    LearnedPairs as LearnedPairs,
+)
+from .learned_pairs import (
+    Within as Within,
+)
+from .neural import (
+    Neural as Neural,
+)
+from .overlap import (
+    Overlap as Overlap,
+)
+from .pair_network import (
+    PairNetwork as PairNetwork,
+)
+from .protocol import (
+    Attack as Attack,
+)
+from .protocol import (
+    View as View,
+)
+from .protocol import (
+    check_needs as check_needs,
+)
+from .rarity_overlap import (
+    RarityOverlap as RarityOverlap,
+)
+from .repetition import (
+    Repetition as Repetition,
+)
+from .table import (
+    ATTACKS as ATTACKS,
+)
+from .table import (
+    attack_named as attack_named,
+)
+from .token_table import (
+    TokenTable as TokenTable,
+)
+from .type_aware import (
+    LatentTypes as LatentTypes,
+)
+from .type_aware import (
+    TypeAware as TypeAware,
+)
+from .type_aware import (
+    fit_types as fit_types,
+)
+from .weighted_hamming import (
+    WeightedHamming as WeightedHamming,
+)
