@@ -24,6 +24,9 @@ demo: $(VENV)/core.stamp  ## the whole story on the embedded population, with a 
 test: $(VENV)/dev.stamp  ## the tests
 	$(BIN)/python -m pytest $(CORES)
 
+messages: $(VENV)/dev.stamp  ## accept the messages that tests compare with, TESTS=tests/io for some
+	ACCEPT_MESSAGES=1 $(BIN)/python -m pytest $(or $(TESTS),tests)
+
 slow: $(VENV)/dev.stamp  ## the tests that take long
 	$(BIN)/python -m pytest $(CORES) -m 'slow and not torch'
 

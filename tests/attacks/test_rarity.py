@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine
+from reidrisk import LocalEngine, Observations, ReferenceEngine
 from reidrisk.attacks import Overlap, RarityOverlap, View
 from reidrisk.attacks.support import times_held
 from reidrisk.core.rows import BagRows, SetRows, TokenRows
@@ -128,5 +129,5 @@ def test_what_everybody_holds_counts_nothing():
 
 
 def test_another_weighting_is_refused():
-    with pytest.raises(InvalidInput, match="one of log, cosine, support; got 'idf'"):
+    with refuses("unknown-choice"):
         RarityOverlap("idf")

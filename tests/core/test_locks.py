@@ -5,13 +5,14 @@ import fcntl
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 
 import pytest
+from tests.snapshots import refuses
 
 from reidrisk.core.locks import NOTE, locked
-from reidrisk.errors import InvalidInput
 
 HOLDS = """
 import sys
@@ -50,7 +51,7 @@ def _refused(*_):
 def test_a_folder_is_locked_until_it_is_left(tmp_path):
     with locked(tmp_path) as lock:
         assert lock.holds
-        with pytest.raises(InvalidInput, match="is in use"), locked(tmp_path):
+        with refuses("folder-in-use", snapshot=False), locked(tmp_path):
             pass
         assert lock.holds
     assert not list(tmp_path.iterdir())
@@ -60,9 +61,10 @@ def test_a_folder_is_locked_until_it_is_left(tmp_path):
 
 @pytest.mark.usefixtures("way")
 def test_who_comes_second_is_told_who_holds_it(tmp_path, other):
-    message = f"in use: process {other.pid} on {platform.node()}, since 2[-0-9]+ [:0-9]+ UTC, works"
-    with pytest.raises(InvalidInput, match=message), locked(tmp_path):
+    with refuses("folder-in-use", snapshot=False) as wrong, locked(tmp_path):
         pass
+    who = f"process {other.pid} on {platform.node()}, since 2[-0-9]+ [:0-9]+ UTC"
+    assert re.search(who, str(wrong.value))
     other.stdin.close()
     other.wait()
     with locked(tmp_path):
@@ -86,7 +88,7 @@ def test_without_a_system_lock_the_note_of_another_machine_counts(tmp_path, monk
     (tmp_path / NOTE).write_text(json.dumps(said))
     monkeypatch.setitem(sys.modules, "fcntl", None)
     with (
-        pytest.raises(InvalidInput, match=f"process 1 on elsewhere, .* remove .*{NOTE}"),
+        refuses("folder-in-use"),
         locked(tmp_path),
     ):
         pass

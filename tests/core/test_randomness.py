@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
+from tests.snapshots import refuses
 
 from reidrisk.core import randomness
 from reidrisk.core.randomness import philox, reference_philox, reference_uniforms, uniforms
-from reidrisk.errors import InvalidInput
 
 WORD = st.integers(0, 2**64 - 1)
 RARE = 1e-4  # seeds are fixed: a smaller p-value means that the code has changed for the worse
@@ -285,37 +285,37 @@ def test_one_bit_in_changes_half_the_bits_out(part):
 
 
 @pytest.mark.parametrize(
-    ("bad", "message"),
+    ("bad", "code"),
     [
-        ({"seed": -1}, "seed is a whole number of at least 0, got -1"),
-        ({"seed": 7.0}, "seed is a whole number of at least 0, got 7.0"),
-        ({"seed": True}, "seed is a whole number of at least 0, got True"),
-        ({"seed": None}, "seed is a whole number of at least 0, got None"),
-        ({"purpose": ""}, "purpose must be a string that says what .* got '': pass"),
-        ({"purpose": b"noise"}, "purpose must be a string .* got b'noise'"),
-        ({"count": -2}, "count is a whole number of at least 0, got -2"),
-        ({"count": 2.5}, r"count is a whole number of at least 0, got 2\.5"),
-        ({"count": np.True_}, "count is a whole number of at least 0, got np.True_"),
-        ({"count": np.timedelta64(2, "s")}, "count is a whole number of at least 0"),
-        ({"users": 5}, r"one id per user, got shape \(\): flatten"),
-        ({"users": "ada"}, r"one id per user, got shape \(\)"),
-        ({"users": {1, 2}}, r"one id per user, got shape \(\)"),
-        ({"users": np.zeros((2, 3), int)}, r"one id per user, got shape \(2, 3\)"),
-        ({"users": [[1, 2], [3, 4]]}, r"one id per user, got shape \(2, 2\)"),
-        ({"users": [1, "1"]}, "all whole numbers or all strings, got int, str: convert"),
-        ({"users": ["ada", None]}, "all whole numbers or all strings, got NoneType, str"),
-        ({"users": [1, True]}, "all whole numbers or all strings, got bool, int"),
-        ({"users": [[1], [2, 3]]}, "all whole numbers or all strings, got list"),
-        ({"users": np.array([1.0])}, "all whole numbers or all strings, got float64"),
-        ({"users": np.array([True])}, "all whole numbers or all strings, got bool"),
-        ({"users": np.array([b"ada"])}, "all whole numbers or all strings, got bytes_"),
-        ({"users": np.array([1], "m8[s]")}, "all whole numbers or all strings, got timedelta64"),
-        ({"users": [2**64]}, "must fit in 64 bits, got 18446744073709551616 .* strings"),
-        ({"users": range(-(2**63) - 1, 1 - 2**63)}, "must fit in 64 bits, got -92233720368547758"),
+        ({"seed": -1}, "not-a-whole-number"),
+        ({"seed": 7.0}, "not-a-whole-number"),
+        ({"seed": True}, "not-a-whole-number"),
+        ({"seed": None}, "not-a-whole-number"),
+        ({"purpose": ""}, "missing-purpose"),
+        ({"purpose": b"noise"}, "missing-purpose"),
+        ({"count": -2}, "not-a-whole-number"),
+        ({"count": 2.5}, "not-a-whole-number"),
+        ({"count": np.True_}, "not-a-whole-number"),
+        ({"count": np.timedelta64(2, "s")}, "not-a-whole-number"),
+        ({"users": 5}, "wrong-shape"),
+        ({"users": "ada"}, "wrong-shape"),
+        ({"users": {1, 2}}, "wrong-shape"),
+        ({"users": np.zeros((2, 3), int)}, "wrong-shape"),
+        ({"users": [[1, 2], [3, 4]]}, "wrong-shape"),
+        ({"users": [1, "1"]}, "mixed-ids"),
+        ({"users": ["ada", None]}, "mixed-ids"),
+        ({"users": [1, True]}, "mixed-ids"),
+        ({"users": [[1], [2, 3]]}, "mixed-ids"),
+        ({"users": np.array([1.0])}, "mixed-ids"),
+        ({"users": np.array([True])}, "mixed-ids"),
+        ({"users": np.array([b"ada"])}, "mixed-ids"),
+        ({"users": np.array([1], "m8[s]")}, "mixed-ids"),
+        ({"users": [2**64]}, "id-out-of-range"),
+        ({"users": range(-(2**63) - 1, 1 - 2**63)}, "id-out-of-range"),
     ],
     ids=str,
 )
-def test_bad_input_is_refused(bad, message):
+def test_bad_input_is_refused(bad, code):
     good = {"seed": 7, "purpose": "noise", "users": [1], "count": 1}
-    with pytest.raises(InvalidInput, match=message):
+    with refuses(code):
         uniforms(**(good | bad))

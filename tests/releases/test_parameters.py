@@ -4,8 +4,9 @@ import math
 from dataclasses import dataclass
 
 import pytest
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, ItemSamples, RandomisedResponse, TopicsApi
+from reidrisk import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.releases import parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
 
@@ -42,16 +43,16 @@ def test_a_plain_dataclass_has_parameters_too():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "message"),
+    ("name", "value", "code"),
     [
-        ("noise", 5, "noise is a share from 0 to 1, got 5"),
-        ("top", 0, "top is a whole number of at least 1, got 0"),
-        ("top", 2.5, "top is a whole number of at least 1, got 2.5"),
-        ("delay", 8, "delay is a number from 0 to 7, got 8"),
+        ("noise", 5, "out-of-range"),
+        ("top", 0, "out-of-range"),
+        ("top", 2.5, "out-of-range"),
+        ("delay", 8, "out-of-range"),
     ],
 )
-def test_a_number_out_of_range_is_refused(name, value, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_a_number_out_of_range_is_refused(name, value, code):
+    with refuses(code):
         parameters_of(TopicsApi)[name].check(value)
     parameters_of(TopicsApi)[name].check(1)
 
@@ -59,12 +60,12 @@ def test_a_number_out_of_range_is_refused(name, value, message):
 def test_an_unknown_parameter_is_refused_with_the_nearest():
     assert known_parameter(TopicsApi(), "noise").name == "noise"
     assert known_parameter(TopicsApi(), "users", others=("users",)) is None
-    with pytest.raises(InvalidInput, match=r"'nose' is not a parameter.*did you mean noise"):
+    with refuses("unknown-parameter"):
         known_parameter(TopicsApi(), "nose")
 
 
 def test_what_is_no_dataclass_has_no_parameters():
-    with pytest.raises(InvalidInput, match="make it a frozen dataclass"):
+    with refuses("not-a-dataclass"):
         parameters_of(object())
 
 

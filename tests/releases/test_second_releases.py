@@ -6,8 +6,9 @@ import math
 import numpy as np
 import pytest
 from tests.releases.worlds import RARE, Fixed, p_value
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, ItemSamples, RandomisedResponse
+from reidrisk import ItemSamples, RandomisedResponse
 from reidrisk.data import make_profiles, synthetic_topics
 from reidrisk.releases import observe, repeat, reveal
 from reidrisk.scores import GRID
@@ -80,13 +81,13 @@ def test_full_information_is_the_exact_row():
 
 
 @pytest.mark.parametrize(
-    ("make", "message"),
+    ("make", "code"),
     [
-        (lambda: ItemSamples(samples=0), "samples is a whole number of at least 1, got 0"),
-        (lambda: RandomisedResponse(epsilon=-1), "epsilon is a number of at least 0"),
-        (lambda: RandomisedResponse(epsilon=math.nan), "epsilon is a number"),
+        (lambda: ItemSamples(samples=0), "not-a-whole-number"),
+        (lambda: RandomisedResponse(epsilon=-1), "not-a-number"),
+        (lambda: RandomisedResponse(epsilon=math.nan), "not-a-number"),
     ],
 )
-def test_bad_releases_are_refused(make, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_bad_releases_are_refused(make, code):
+    with refuses(code):
         make()

@@ -1,8 +1,9 @@
 import numpy as np
 import pytest
 from tests.risk.worlds import Nothing
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, LocalEngine, Observations, ReferenceEngine, TopicsApi, data
+from reidrisk import LocalEngine, Observations, ReferenceEngine, TopicsApi, data
 from reidrisk.attacks import Hamming, Overlap, WeightedHamming
 from reidrisk.risk import measure
 
@@ -79,7 +80,7 @@ def test_targets_of_whom_nothing_was_seen_are_counted_and_left_out():
 
 def test_nobody_who_can_be_assessed_is_an_error():
     seen = Observations([[1], [2]], [[-1], [-1]], [0, 1], tokens=3)
-    with pytest.raises(InvalidInput, match="none can be assessed"):
+    with refuses("nothing-shown"):
         measure(seen, Hamming())
 
 
@@ -89,25 +90,30 @@ def test_one_user_is_always_named():
 
 
 @pytest.mark.parametrize(
-    ("slots", "message"),
-    [(9, "slots are numbers from 1 to 8"), (0, "slots"), ((), "numbers from 1"), (2.5, "slots")],
+    ("slots", "code"),
+    [
+        (9, "slot-out-of-range"),
+        (0, "not-a-whole-number"),
+        ((), "slot-out-of-range"),
+        (2.5, "not-a-whole-number"),
+    ],
 )
-def test_slots_that_are_not_there(slots, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_slots_that_are_not_there(slots, code):
+    with refuses(code):
         measure(SEEN, Hamming(), slots=slots)
 
 
 def test_no_attack_is_an_error():
-    with pytest.raises(InvalidInput, match="no attack"):
+    with refuses("no-attack"):
         measure(SEEN, [])
 
 
 @pytest.mark.parametrize("precision", [-1, float("nan"), "fine"])
 def test_a_precision_is_a_width(precision):
-    with pytest.raises(InvalidInput, match="precision"):
+    with refuses("not-a-number"):
         measure(SEEN, Hamming(), precision=precision)
 
 
 def test_what_was_not_measured_is_named():
-    with pytest.raises(InvalidInput, match="3 was not measured; there is 1, 8"):
+    with refuses("not-measured"):
         _ = measure(SEEN, Hamming(), slots=(1, 8))[3]

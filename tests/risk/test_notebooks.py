@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from tests.snapshots import refuses
 
 from reidrisk import Hamming, MissingExtra, Study, TopicsApi, WeightedHamming, data
 from reidrisk.plotting import FILE
@@ -69,9 +70,9 @@ def test_a_library_that_lacks_a_part_of_its_own_says_which(monkeypatch):
 def test_without_any_library_the_message_says_what_to_install(monkeypatch):
     for module in ("pandas", "polars", "altair"):
         monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match="pandas or polars: pip install pandas, or polars"):
+    with refuses("missing-extra", MissingExtra):
         CURVE.to_frame()
-    with pytest.raises(MissingExtra, match=r"reidrisk\[plots\]"):
+    with refuses("missing-extra", MissingExtra):
         RESULT.plot()
 
 

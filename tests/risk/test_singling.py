@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
+from tests.snapshots import refuses
 
 import reidrisk as rr
-from reidrisk.errors import InvalidInput
 from reidrisk.risk.tables.singling import contributions as parts_module
 from reidrisk.risk.tables.singling import groups as groups_module
 from reidrisk.risk.tables.singling import singling
@@ -241,30 +241,30 @@ def test_equal_rows_of_a_user_are_one_person():
 
 
 @pytest.mark.parametrize(
-    ("table", "how", "message"),
+    ("table", "how", "code"),
     [
         (
             {"who": ["x", "x", "y"], "a": [1, 2, 3]},
             {"user": "who"},
-            "row 2: the same user as in the table, row 1",
+            "duplicate-user",
         ),
-        ({"who": ["x", None], "a": [1, 2]}, {"user": "who"}, "row 2: 'who' is empty"),
-        ({"a": []}, {}, "no rows"),
-        ({"b": [1]}, {}, "no column 'a', there are 1 without a name that we know"),
-        ({"a": [1]}, {"columns": ()}, "an attacker must know something"),
-        ({"a": [1]}, {"columns": ("a", "a")}, "each once"),
-        ({"a": [[1], [2]]}, {}, "'a' holds list"),
-        ({"a": [1]}, {"least": 0}, "least is a whole number of at least 1"),
-        ({"a": [1]}, {"register": {"a": []}}, "no rows"),
+        ({"who": ["x", None], "a": [1, 2]}, {"user": "who"}, "empty-cell"),
+        ({"a": []}, {}, "empty-table"),
+        ({"b": [1]}, {}, "column-not-found"),
+        ({"a": [1]}, {"columns": ()}, "missing-argument"),
+        ({"a": [1]}, {"columns": ("a", "a")}, "missing-argument"),
+        ({"a": [[1], [2]]}, {}, "wrong-column-type"),
+        ({"a": [1]}, {"least": 0}, "not-a-whole-number"),
+        ({"a": [1]}, {"register": {"a": []}}, "empty-table"),
         (
             {"a": [1]},
             {"register": {"b": [1]}},
-            "no column 'a', there are 1 without a name that we know",
+            "column-not-found",
         ),
     ],
 )
-def test_what_makes_no_sense_is_refused(table, how, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_what_makes_no_sense_is_refused(table, how, code):
+    with refuses(code):
         singling(table, **{"columns": ["a"], **how})
 
 
@@ -275,24 +275,23 @@ def test_users_without_a_name_are_not_one_person(tmp_path, kind):
         path.write_text("user,age\na,1\n  ,1\n   ,1\n")
     else:
         parquet.write_table(pa.table({"user": ["a", "", ""], "age": ["1"] * 3}), path)
-    with pytest.raises(InvalidInput, match="row 2: 'user' is empty"):
+    with refuses("empty-cell"):
         singling(path, columns=["age"], user="user")
 
 
 def test_text_that_is_not_utf_8_is_refused(tmp_path):
     bad = pa.array([b"fine", b"\xff"], pa.binary())
-    with pytest.raises(InvalidInput, match="row 2: 'a' is not UTF-8"):
+    with refuses("not-utf8"):
         singling({"a": bad}, columns=["a"])
     text = pa.Array.from_buffers(pa.string(), 2, bad.buffers())
-    with pytest.raises(InvalidInput, match="row 2: 'a' is not UTF-8"):
+    with refuses("not-utf8"):
         singling({"a": text}, columns=["a"])
 
 
 def test_no_message_names_a_user():
-    with pytest.raises(InvalidInput) as refused:
+    with refuses("duplicate-user") as refused:
         singling({"who": ["secret", "secret"], "a": [1, 2]}, columns=["a"], user="who")
     assert "secret" not in str(refused.value)
-    assert "1 user has rows that differ" in str(refused.value)
 
 
 def test_a_frame_has_a_row_for_each_size(monkeypatch):
