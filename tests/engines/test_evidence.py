@@ -97,7 +97,7 @@ def test_threads_and_blocks_change_no_bit(slots, kind):
 
 @pytest.mark.parametrize("slots", [1, 2, 4, 8])
 def test_what_is_left_out_is_little(slots):
-    # In expectation 1e-4 of the sum at most, decision 0021; here each target is held to 1e-3.
+    # In expectation 1e-4 of the sum at most, decision 4; here each target is held to 1e-3.
     seen, score = typed_people(20_000, 200, slots=slots)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("reidrisk.engines.strategies.sums._FEW", 0)

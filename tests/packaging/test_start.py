@@ -1,4 +1,4 @@
-"""Commands begin at once: what each of them loads, and what it does without.  Decision 122.
+"""Commands begin at once: what each of them loads, and what it does without.  Decision 24.
 
 Modules are counted, and nothing is timed: `python -m benchmarks start` does that.
 """

@@ -1,7 +1,7 @@
 """An attacker who learns from other people what two sites show of the same person.
 
 What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables
-that a laptop trains in seconds. It needs the extra `torch`. Decision 0107 says why it is this one.
+that a laptop trains in seconds. It needs the extra `torch`. Decision 26 says why it is this one.
 """
 
 from collections.abc import Sequence
@@ -76,7 +76,7 @@ class Neural:
         "Gradients learn tables of chances from the panel: needs the extra torch. Shortlists "
         "keep the search small."
     )
-    source: ClassVar[str] = f"In place of the network of {PAPER}, section 8.2.3; decision 107."
+    source: ClassVar[str] = f"In place of the network of {PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = True
 
     panel: Observations | None = None

@@ -50,7 +50,7 @@ class PairNetwork:
     cost: ClassVar[str] = (
         "Trains a Transformer on the panel: needs the extra torch. Rates listed rows pair by pair."
     )
-    source: ClassVar[str] = f"{PAPER}, section 8.2.3; decision 108."
+    source: ClassVar[str] = f"{PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = False
 
     panel: Observations | None = None

@@ -23,7 +23,7 @@ _PLENTY = 1 << 62
 # Of what is free, this is taken; estimates are not exact, and others want memory too.
 _TAKEN = 4, 5
 # Address space that libraries need to start at all, and for the threads of each core: without it
-# they do not refuse, but end the process. Measured: see decision 0101.
+# they do not refuse, but end the process. Measured: see decision 23.
 _TO_START, _FOR_A_CORE = GIB, GIB // 8
 
 _said: ContextVar[int | None] = ContextVar("said", default=None)

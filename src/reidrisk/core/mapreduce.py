@@ -33,7 +33,7 @@ _LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
 
 # The first block is this part of the largest, unless these are few rows; the fewest are a word of
 # bits. What is long, in seconds; how many times more is tried at most; what is no less: measured,
-# see decision 0124.
+# see decision 4.
 _FIRST, _FEW, _FEWEST = 4, 1 << 12, 1 << 6
 _LONG, _MORE, _HELPED = 0.4, 8, 0.8
 

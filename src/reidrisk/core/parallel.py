@@ -6,7 +6,7 @@ answer depends on the machine.
 
 Whoever waits for threads hears an interrupt at once, and threads hear it between two items of work,
 or where they `listen`. They are waited for a moment; who is longer in a kernel is left behind, and
-ends there. See decision 0124.
+ends there. See decision 4.
 """
 
 import threading

@@ -2,7 +2,7 @@
 
 A draw belongs to a user, not to a row: shuffling, cutting, adding or removing other users, or
 running on more cores cannot change it. Purposes keep uses apart, so that the noise of one site
-says nothing about the noise of another. See `docs/decisions/0004-randomness-belongs-to-users.md`.
+says nothing about the noise of another. See `docs/decisions/0003-randomness-belongs-to-users.md`.
 
 Philox is the counter-based generator of Salmon et al., "Parallel random numbers: as easy as
 1, 2, 3", SC 2011. It is not a cipher: nothing secret may hang on its draws.

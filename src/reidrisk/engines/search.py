@@ -188,7 +188,8 @@ class Searches:
         probability under equal priors. Evidence of shards adds up by `np.logaddexp`.
 
         The sum is right to 1e-6; under a `TypeMixture`, if there are many pairs, it is never above
-        the true one, and less than 1e-4 below it in expectation: decision 0118.
+        the true one, and less than 1e-4 below it in expectation: see
+        `docs/concepts/proofs.md`.
         """
         with self.begin(_pairs(observations)) as engine:
             return evidence(engine, self._held(observations), score)

@@ -26,7 +26,7 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     The interval is that of Clopper and Pearson with half of the usual tail on each side: its lower
     end from the whole number below the sum, its upper end from the one above. It covers for every
     distribution on [0, 1] and every number of targets, and does not depend on their order. Proof:
-    `docs/decisions/0050-interval-of-the-mean-credit.md`.
+    `docs/concepts/proofs.md`.
 
     Args:
         credits: One per target. Targets must be independent of each other: repeats of one user, or

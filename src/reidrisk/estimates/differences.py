@@ -17,7 +17,7 @@ def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.9
 
     The interval is that of `mean_of_numbers` from -1 to 1, on the targets in a random order of its
     own: that in which they came may be one of size, or of age. Why this one:
-    `docs/decisions/0084-paired-differences.md`.
+    `docs/concepts/proofs.md`.
 
     Args:
         before: One credit per target.

@@ -135,7 +135,7 @@ def open_set(
     """What an attacker gets right and whom it accuses, for thresholds from cautious to none.
 
     Every second stranger chooses thresholds, the others and all targets judge them, so each
-    interval is that of independent draws: decision 0056. Whoever is as sure as the threshold is not
+    interval is that of independent draws: decision 8. Whoever is as sure as the threshold is not
     named: equal ones are named all or none. For a share that is wanted, the threshold is the lowest
     with which a further stranger is accused with at most this chance, whatever strangers are like:
     of m who choose, the one with number `floor(wanted (m + 1))` from above. A share so small that

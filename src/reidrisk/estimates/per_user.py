@@ -64,7 +64,7 @@ class PerUserRisk:
 def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:
     """The distribution of risk over users whose release was repeated.
 
-    How it is fitted, and why the ends hold: `docs/decisions/0053-risk-behind-the-repeats.md`.
+    How it is fitted, and why the ends hold: `docs/concepts/proofs.md`.
 
     Args:
         credits: Users x repeats, at least two repeats, better ten. Users are drawn at random and in

@@ -112,7 +112,7 @@ def least_claim(
     right, among those who claim as much or more, reaches the precision. The chance to err is dealt
     out to some of the claims in equal parts; a claim that is accepted hands on what it held to the
     next one (the fallback procedure of Wiens). Proof that a claim without the precision is accepted
-    with a chance of at most `error`: `docs/decisions/0052-judged-apart-from-chosen.md`.
+    with a chance of at most `error`: `docs/concepts/proofs.md`.
 
     Args:
         claims: Of the targets that choose.

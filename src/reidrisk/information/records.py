@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 MISSED = 0.02
 """Bits a slot by which models may miss what is shared: no less is told from nothing, however many
-users there are.  Decision 0105."""
+users there are. See decision 26."""
 
 _ERRORS = 1.96
 """Standard errors on each side of a figure, for 95 %."""

@@ -1,7 +1,7 @@
 """Files of known rows as we write them: a column of users, and one of token numbers for each slot.
 
 A column for each slot, its few tokens numbered in a dictionary, is small, can be read by any tool
-that reads Parquet, and comes into memory nearly as fast as bytes would (decision 0113). Gaps are
+that reads Parquet, and comes into memory nearly as fast as bytes would. Gaps are
 null. A note in the file says that it holds numbers, how many slots, and of how many tokens; what
 the numbers mean stands in the labels of the folder.
 """

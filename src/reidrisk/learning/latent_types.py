@@ -2,7 +2,7 @@
 
 A user has a type z, for good. In each slot a site is shown token o with chance
 `noise/N + (1 - noise) phi[z, o]`, where `phi[z, o]` is the chance that o is in the user's top set,
-over the size of the set. Slots are independent given the type.  Decision 0061 says why it is fitted
+over the size of the set. Slots are independent given the type. Decision 26 says why it is fitted
 as it is.
 """
 

@@ -1,7 +1,7 @@
 """Networks in files: what was learned, and all that is needed to use it, in one safetensors file.
 
 A model is learned from people and may tell of them, so only its owner may read the file: see
-`docs/decisions/0104-networks-in-files.md`.
+`docs/decisions/0025-networks-in-safetensors.md`.
 """
 
 import hashlib

@@ -4,7 +4,7 @@ A user has a class in each slot. From slot to slot the class is kept with a chan
 else drawn anew. Given the class, the known site shows a symbol; the other site shows the same one
 with a chance that depends on class and symbol, or else another. All of it is made of free numbers
 and learned by gradients; and every probability is exact, because a sum over all ways through the
-classes is a recursion.  Decision 0106 says why it is built like this.
+classes is a recursion. Decision 26 says why it is built like this.
 """
 
 import itertools

@@ -2,7 +2,7 @@
 
 Where slots are independent, what a member of the population shows in one of them has the mean of
 its chances over the known rows: thousands of draws, for one slot. Over whole rows this mean would
-rest on the few rows that fit, and say nothing: decision 0055.
+rest on the few rows that fit, and say nothing: decision 8.
 """
 
 import operator

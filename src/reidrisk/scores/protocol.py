@@ -3,10 +3,10 @@
 Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
 ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums
 are exact in any order: rows that match in the same way have equal scores, always and everywhere.
-Decision 0002 says why.
+Decision 2 says why.
 
 A gap, a slot in which nothing came, adds nothing unless a score says what it is worth. Arrays hold
-it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 0022.
+it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 12.
 """
 
 from typing import Any, Protocol, TypeAlias, runtime_checkable

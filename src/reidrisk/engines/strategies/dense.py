@@ -2,7 +2,7 @@
 
 Of a thousand people and a thousand targets everything is scored in the time that it takes to load
 a kernel that is compiled already, and a hundredth of the time that it takes to compile one. Scores
-are whole numbers, so the answers are the same. See decision 0121.
+are whole numbers, so the answers are the same. See decision 23.
 """
 
 import numpy as np

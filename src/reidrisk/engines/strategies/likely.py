@@ -8,7 +8,7 @@ row does not count for a type if its part of the mass, times the share of the ty
 bar; and all that does not count is within a budget. No other choice takes fewer products.
 
 Chances are told apart by levels and counted by them, of all known rows: whole numbers, which merge.
-What a level leaves open is taken on the side that leaves out less. See decision 0118.
+What a level leaves open is taken on the side that leaves out less. See `docs/concepts/proofs.md`.
 """
 
 import operator

@@ -47,7 +47,7 @@ class CountedBits:
     The interval of each figure reaches from what is never too high on average, less its noise, to
     what is never too low on average, and its noise: it covers how far counts lean, and is wide
     where users are few. The value is the balanced way's, moved between these ends where it lies
-    outside. Proof, and what is only measured: `docs/decisions/0103-bits-from-counts.md`.
+    outside. Proof, and what is only measured: `docs/concepts/proofs.md`.
 
     Attributes:
         users: Who were counted.

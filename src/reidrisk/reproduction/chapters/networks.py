@@ -117,5 +117,5 @@ def pair_network() -> Row:
         mark="not reproducible",
         why="The text does not give the sizes and the network is trained on 20 million users whose "
         "data are not public. The attack pair-network is built as the text describes it, small "
-        "enough for a laptop (decision 108).",
+        "enough for a laptop (decision 26).",
     )
