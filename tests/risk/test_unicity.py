@@ -16,9 +16,13 @@ from reidrisk.core.randomness import reference_uniforms
 from reidrisk.io.labels import encode
 from reidrisk.io.provenance import Source
 from reidrisk.risk.tables.unicity import unicity
-from reidrisk.risk.tables.unicity.kernels import intersect
-from reidrisk.risk.tables.unicity.parts import rounded, seconds_of, within
-from reidrisk.risk.tables.unicity.points import Points, reference_crowds, reference_points
+from reidrisk.risk.tables.unicity.events import rounded, seconds_of, within
+from reidrisk.risk.tables.unicity.points import (
+    Points,
+    intersect,
+    reference_crowds,
+    reference_points,
+)
 
 ROWS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=40)
 MOST = 4

@@ -194,12 +194,12 @@ def _tell_page(output: str | None) -> None:
 
 
 def _tell_singling(found: "Singling") -> None:
-    from reidrisk.risk.given import called
+    from reidrisk.io.table_columns import column_name
     from reidrisk.study.text.numbers import exactly, share_with_interval
 
     console.say(
         f"{found.people:,} people, {found.groups:,} groups of people with the same "
-        f"{', '.join(map(called, found.columns))}. All figures are exact for this table."
+        f"{', '.join(map(column_name, found.columns))}. All figures are exact for this table."
     )
     rows = [
         ("alone with these values", found.share_unique, f"{found.unique:,} people", "singling out"),
@@ -234,7 +234,7 @@ def _tell_singling(found: "Singling") -> None:
     console.table(
         ("column", "values", "fair share of those alone", "alone without it"),
         [
-            (called(one.name), f"{one.distinct:,}", share_with_interval(one.unique_share),
+            (column_name(one.name), f"{one.distinct:,}", share_with_interval(one.unique_share),
              exactly(one.unique_without / found.people))
             for one in found.parts
         ],
@@ -244,10 +244,10 @@ def _tell_singling(found: "Singling") -> None:
 
 def _tell_caveats(found: "Singling") -> None:
     """What nobody may overlook."""
-    from reidrisk.risk.given import called
+    from reidrisk.io.table_columns import column_name
 
     empty = [
-        f"{cells:,} of {called(name)}"
+        f"{cells:,} of {column_name(name)}"
         for name, cells in zip(found.columns, found.empty, strict=True)
         if cells
     ]
@@ -268,11 +268,11 @@ def _tell_caveats(found: "Singling") -> None:
 
 
 def _tell_unicity(found: "Unicity") -> None:
-    from reidrisk.risk.given import called
+    from reidrisk.io.table_columns import column_name
 
     console.say(
-        f"{found.users:,} people; {found.known} points ({', '.join(map(called, found.point))}) of "
-        f"{found.targets:,} of them are known."
+        f"{found.users:,} people; {found.known} points "
+        f"({', '.join(map(column_name, found.point))}) of {found.targets:,} of them are known."
     )
     console.table(
         ("known", "points", "singled out", "interval", "right", "assessed"),

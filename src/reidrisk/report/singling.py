@@ -7,6 +7,7 @@ from typing import Any
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
+from reidrisk.io.table_columns import column_name
 from reidrisk.plotting import PERCENT, Look, chart, layer, of, settings
 from reidrisk.report.exhibits import (
     Column,
@@ -21,7 +22,6 @@ from reidrisk.report.exhibits import (
 )  # fmt: skip
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.sections.regulators import Term, section_of
-from reidrisk.risk.given import called
 from reidrisk.risk.tables.singling import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.tables.singling.result import CLOSED_WORLD
 from reidrisk.study.text.numbers import at_most, count, exactly, share, share_with_interval, times
@@ -226,7 +226,7 @@ def _parts(found: Singling) -> Section:
     shares = [one.unique_share if unique else one.optimum_share for one in found.parts]
     rows: tuple[Row, ...] = tuple(
         {
-            "label": called(one.name),
+            "label": column_name(one.name),
             "distinct": one.distinct,
             **figure_cells(part),
             "without": (one.unique_without if unique else one.groups_without) / found.people,
@@ -278,7 +278,7 @@ def _values(found: Singling) -> Section | None:
         return None
     rows: list[Row] = [
         {
-            "column": called(one.column),
+            "column": column_name(one.column),
             "label": "(empty)" if one.value is None else one.value,
             "people": one.people,
             "unique": one.unique,
@@ -288,7 +288,7 @@ def _values(found: Singling) -> Section | None:
     ]
     rows += [
         {
-            "column": called(one.column),
+            "column": column_name(one.column),
             "label": f"{count(one.values)} values of fewer than {found.least} people each",
             "people": one.people,
             "unique": one.unique,
@@ -342,7 +342,7 @@ def _population(found: Singling) -> Section | None:
 
 def _assumptions(found: Singling) -> tuple[str, ...]:
     empty = [
-        f"{count(cells)} of {called(name)}"
+        f"{count(cells)} of {column_name(name)}"
         for name, cells in zip(found.columns, found.empty, strict=True)
         if cells
     ]
@@ -359,7 +359,7 @@ def _assumptions(found: Singling) -> tuple[str, ...]:
 
 
 def _columns(found: Singling) -> str:
-    return listed([called(name) for name in found.columns])
+    return listed([column_name(name) for name in found.columns])
 
 
 def _people(number: int) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
+from reidrisk.io.table_columns import column_name
 from reidrisk.plotting import Look, over_slots
 from reidrisk.report.exhibits import (
     Exhibit,
@@ -20,7 +21,6 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.report.page import Sheet, save
-from reidrisk.risk.given import called
 from reidrisk.risk.tables.unicity import KnownPoints, Unicity
 from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
 from reidrisk.study.text.numbers import count, percent, share_with_interval
@@ -175,7 +175,7 @@ def _share(figure: Estimate | None) -> str:
 
 
 def _point(found: Unicity) -> str:
-    return listed([called(name) for name in found.point])
+    return listed([column_name(name) for name in found.point])
 
 
 def _headline(found: Unicity) -> KnownPoints | None:

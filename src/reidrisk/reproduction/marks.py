@@ -1,4 +1,4 @@
-"""How ours stands to the published: computed from both, so that a figure that is off says so."""
+"""Mark how our figure relates to the published one, computed from both."""
 
 from fractions import Fraction
 
@@ -40,3 +40,11 @@ def claimed(*, holds: bool, calibrated: bool = False) -> Mark:
     if not holds:
         return "differs"
     return "on the calibrated population" if calibrated else "reproduced"
+
+
+def apart(published: float, ours: Estimate, mark: Mark, because: str) -> str:
+    """For a share that differs, by how many points and why we think so; else nothing."""
+    if mark != "differs":
+        return ""
+    points = 100 * (ours.value - published)
+    return f" Ours is {abs(points):.2g} points {'higher' if points > 0 else 'lower'}: {because}"

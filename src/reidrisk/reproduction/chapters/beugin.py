@@ -33,9 +33,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.differences import apart
 from reidrisk.reproduction.given_sets import GivenSets
-from reidrisk.reproduction.marks import measured
+from reidrisk.reproduction.marks import apart, measured
 from reidrisk.risk import fitted
 
 TITLE = "250,000 visitors with lasting interests (Beugin and McDaniel)"

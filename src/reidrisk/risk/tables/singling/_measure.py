@@ -1,27 +1,117 @@
 """From a table to who is alone in it."""
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from reidrisk.core.checks import whole_number
 from reidrisk.core.machine import check_fits
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
+from reidrisk.estimates import Estimate
 from reidrisk.io.formats.protocol import TEXT
 from reidrisk.io.labels import NOTHING, no_user
 from reidrisk.io.layouts import Layout
 from reidrisk.io.provenance import Source
-from reidrisk.risk.given import given
+from reidrisk.io.table_columns import columns_of
 from reidrisk.risk.tables.singling.contributions import contributions
-from reidrisk.risk.tables.singling.groups import Codes, Whole, coded, keys, numbered
-from reidrisk.risk.tables.singling.register import crowds, register_crowds
-from reidrisk.risk.tables.singling.result import Singling
-from reidrisk.risk.tables.singling.sizes import by_size
-from reidrisk.risk.tables.singling.values import LEAST, value_parts
+from reidrisk.risk.tables.singling.groups import Codes, Whole, by_size, coded, keys, numbered
+from reidrisk.risk.tables.singling.result import (
+    EXACT,
+    RareValues,
+    RegisterCrowds,
+    Singling,
+    ValuePart,
+)
+
+NOWHERE = -1
+
+
+def crowds(columns: Sequence[Codes], register: Sequence[Codes]) -> Whole:
+    """For each record, how many people of the register have the same values."""
+    translated = [_in_terms_of(one, other) for one, other in zip(columns, register, strict=True)]
+    inside = np.logical_and.reduce([codes != NOWHERE for codes in translated])
+    both = [
+        Codes(one.name, np.concatenate([one.codes, codes[inside]]), one.values)
+        for one, codes in zip(columns, translated, strict=True)
+    ]
+    group, groups = numbered(keys(both))
+    records = len(columns[0].codes)
+    return np.bincount(group[records:], minlength=groups)[group[:records]]
+
+
+def register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
+    """What the crowds say of a table with groups of these sizes."""
+    found = crowd > 0
+    # At least as many people share the values as the table itself holds.
+    shared = np.maximum(crowd, k)[found]
+    people_of = np.bincount(shared, minlength=2)
+    sizes = np.flatnonzero(people_of)
+    right = sum((Fraction(int(people_of[size]), int(size)) for size in sizes), Fraction(0))
+    return RegisterCrowds(
+        people=people,
+        found=len(shared),
+        not_found=int((~found).sum()),
+        short=int((crowd[found] < k[found]).sum()),
+        unique=int(people_of[1]),
+        smallest=int(sizes[0]) if len(sizes) else 0,
+        sizes=by_size(people_of, whole=False),
+        optimum=Estimate.computed(float(right / max(len(shared), 1)), EXACT),
+    )
+
+
+def _in_terms_of(column: Codes, register: Codes) -> Whole:
+    """The register's cells as numbers of the table's values."""
+    values, wanted = column.values, register.values
+    if values.type != wanted.type:  # a number in one file may be text in the other
+        values, wanted = values.cast(pa.large_string()), wanted.cast(pa.large_string())
+    place = pc.index_in(wanted, value_set=values).fill_null(NOWHERE)
+    return np.asarray(place.to_numpy(zero_copy_only=False), np.int64)[register.codes]
+
+
+LEAST = 10
+"""People who must hold a value for it to be named, unless somebody says otherwise."""
+
+MOST_SHOWN = 10
+"""Values of a column that are named."""
+
+
+def value_parts(
+    columns: Sequence[Codes], unique: NDArray[np.bool_], least: int
+) -> tuple[tuple[ValuePart, ...], tuple[RareValues, ...]]:
+    """Values with the most unique people, of all columns; and what is too rare to be named.
+
+    Args:
+        columns: Of the table.
+        unique: Whether each person is unique by all of them.
+        least: People who must hold a value for it to be named.
+    """
+    named: list[ValuePart] = []
+    rare: list[RareValues] = []
+    for column in columns:
+        held = np.bincount(column.codes, minlength=column.distinct)
+        alone = np.bincount(column.codes[unique], minlength=column.distinct)
+        few = (held > 0) & (held < least)
+        rare.append(RareValues(column.name, *(int(n.sum()) for n in (few, held[few], alone[few]))))
+        order = np.lexsort((np.arange(column.distinct), -held, -alone))
+        shown = [place for place in order if held[place] >= least and alone[place]][:MOST_SHOWN]
+        named += [
+            ValuePart(column.name, _text(column, place), int(held[place]), int(alone[place]))
+            for place in shown
+        ]
+    named.sort(key=lambda part: (-part.unique, part.people, part.column, part.value or ""))
+    return tuple(named), tuple(rare)
+
+
+def _text(column: Codes, place: int) -> str | None:
+    value = column.values[int(place)].as_py()
+    return None if value is None else str(value)
+
 
 # Codes of cells, and again of those that are left; keys, groups and their sizes.
 _BYTES_PER_CELL, _BYTES_PER_ROW = 16, 64
@@ -105,7 +195,7 @@ def singling(
 
 
 def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
-    content, source = given(table, names, layout)
+    content, source = columns_of(table, names, layout)
     if not content.num_rows:
         raise InvalidInput(
             f"{source}: there are no rows; at least one person is needed", code="empty-table"

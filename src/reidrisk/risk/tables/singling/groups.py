@@ -1,4 +1,4 @@
-"""People who share the values of some columns: one number for each combination."""
+"""Groups of people who share the values of some columns, and how large they are."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,6 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import holds_text, one_piece, without_blanks
 from reidrisk.io.labels import text_of
 from reidrisk.io.provenance import Source
+from reidrisk.risk.tables.singling.result import GroupSize
 
 Whole = NDArray[np.int64]
 
@@ -81,3 +82,26 @@ def numbered(key: Whole) -> tuple[Whole, int]:
 def reference_sizes(rows: Sequence[tuple[object, ...]]) -> list[int]:
     """For each row how many rows are equal, slowly: the definition."""
     return [sum(other == row for other in rows) for row in rows]
+
+
+EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
+"""Where a class of sizes begins; the last has no end."""
+
+
+def by_size(people: Whole, *, whole: bool = True) -> tuple[GroupSize, ...]:
+    """People by how many share their values.
+
+    Args:
+        people: How many share theirs with nobody else, with one, with two: `people[size]`.
+        whole: Whether everybody of each group is here, so that groups can be counted.
+    """
+    sizes = np.flatnonzero(people)
+    place = np.searchsorted(EDGES, sizes, side="right") - 1
+    held, groups = np.zeros((2, len(EDGES)), np.int64)
+    np.add.at(held, place, people[sizes])
+    np.add.at(groups, place, people[sizes] // sizes)
+    ends = [*(edge - 1 for edge in EDGES[1:]), None]
+    return tuple(
+        GroupSize(edge, end, int(groups[at]) if whole else None, int(held[at]))
+        for at, (edge, end) in enumerate(zip(EDGES, ends, strict=True))
+    )

@@ -22,8 +22,13 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.plays import plays_layout
 from reidrisk.io.streams import Progress
 from reidrisk.io.tables import TYPES, column_names, files_of
-from reidrisk.risk.tables.unicity.events import read_rows
-from reidrisk.risk.tables.unicity.parts import Coarsening, checked_span, checked_step, points_of
+from reidrisk.risk.tables.unicity.events import (
+    Coarsening,
+    checked_span,
+    checked_step,
+    points_of,
+    read_rows,
+)
 from reidrisk.risk.tables.unicity.points import Known, Points
 from reidrisk.risk.tables.unicity.result import KnownPoints, Unicity
 

@@ -1,25 +1,216 @@
-"""Rows of users and points, read once: of a file only distinct users, items and times stay."""
+"""Read users and their points: items, times and amounts, as written or coarsened."""
 
+import math
 import operator
 import os
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from reidrisk.core.machine import within_memory
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io.columns import refuse_nulls, table_of
 from reidrisk.io.formats import open_table
-from reidrisk.io.labels import Coded, refuse_nobody
+from reidrisk.io.labels import Coded, encode_numbers, is_text, refuse_nobody
 from reidrisk.io.layouts import Layout
 from reidrisk.io.plays import Labels
 from reidrisk.io.provenance import Source
 from reidrisk.io.streams import Progress, unchanged
 from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, refuse_mixed_cases
+
+Whole = NDArray[np.int64]
+Span = Literal["hour", "day", "week", "month"]
+
+SECONDS: dict[str, int] = {"hour": 3_600, "day": 86_400, "week": 604_800}
+SPANS = (*SECONDS, "month")
+MONDAY = 4 * 86_400
+"""The first Monday of 1970; weeks begin on Mondays."""
+
+MICRO = 1_000_000
+"""Amounts are rounded as whole millionths."""
+
+MOST_AMOUNT = 4e12
+"""So that millionths, and half a step besides, fit into 64 bits."""
+
+# As seconds this is the year 5138; whoever has more has milliseconds.
+MOST_SECONDS = 10**11
+# Who has nothing after March 1973 has counted weeks or visits, or written years.
+FEWEST_SECONDS = 10**8
+WRITE_TIMES = (
+    "to make it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole "
+    "seconds since 1970"
+)
+YEARS = 1_800, 2_199
+
+
+@dataclass(frozen=True, slots=True)
+class Coarsening:
+    """How exactly the attacker knows a point.
+
+    Attributes:
+        span: Times are known up to this; as written, if None.
+        step: Amounts are known up to the nearest multiple of it; as written, if None.
+    """
+
+    span: Span | None = None
+    step: float | None = None
+
+    def __str__(self) -> str:
+        rounded = None if self.step is None else f"rounded to {self.step:g}"
+        return ", ".join(part for part in (self.span, rounded) if part) or "as written"
+
+
+def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Source) -> NDArray[np.int32]:
+    """Number the points of rows: equal where all parts are, in the order of their labels.
+
+    Args:
+        parts: The items, epochs and counts of the rows, those that make up a point.
+        how: How exactly they are known.
+        source: Where the rows came from.
+    """
+    made = [_coarser(role, part, how, source) for role, part in parts.items()]
+    codes = made[0].codes
+    for part in made[1:]:
+        # Below 2^62, since neither factor exceeds 2^31.
+        codes = encode_numbers(codes.astype(np.int64) * len(part.labels) + part.codes).codes
+    return codes
+
+
+def _coarser(role: str, part: Coded, how: Coarsening, source: Source) -> Coded:
+    """Labels that become equal become one; only distinct ones are looked at."""
+    if role == "epoch" and how.span is not None:
+        merged = encode_numbers(within(seconds_of(part, source), how.span))
+    elif role == "count" and how.step is not None:
+        merged = encode_numbers(rounded(part, how.step, source))
+    else:
+        return part
+    return Coded(merged.codes[part.codes], merged.labels)
+
+
+def within(seconds: Whole, span: Span) -> Whole:
+    """The hour, day, week (from Monday on) or month that times lie in, counted from 1970."""
+    if span == "month":
+        return np.asarray(seconds.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64))
+    return (seconds - (MONDAY if span == "week" else 0)) // SECONDS[span]
+
+
+def rounded(part: Coded, step: float, source: Source) -> Whole:
+    """How many steps each amount is, to the nearest, halves upwards."""
+    numbers = _numbers(part, source)
+    if (wrong := ~(np.abs(numbers) <= MOST_AMOUNT)).any():
+        raise InvalidInput(
+            f"{_place(part, wrong, source)}: the amount is not a number up to {MOST_AMOUNT:g}, so "
+            "it cannot be rounded; correct the entry or remove the row",
+            code="not-a-number",
+        )
+    unit = round(step * MICRO)
+    return (np.rint(numbers * MICRO).astype(np.int64) + unit // 2) // unit
+
+
+def checked_step(step: float) -> float:
+    """A step of rounding."""
+    if not (math.isfinite(step) and 1 <= step * MICRO <= MOST_AMOUNT * MICRO):
+        raise InvalidInput(
+            f"amounts are rounded to multiples of a number from a millionth on, such as 10; "
+            f"got {step!r}",
+            code="out-of-range",
+        )
+    return step
+
+
+def checked_span(span: Any) -> Span:
+    """A span of time."""
+    if span not in SPANS:
+        raise InvalidInput(
+            f"times can be made as coarse as {', '.join(SPANS)}; got {span!r}",
+            code="unknown-choice",
+        )
+    found: Span = span
+    return found
+
+
+def seconds_of(part: Coded, source: Source) -> Whole:
+    """Each time as seconds since 1970; whole numbers such as 20230517 are days."""
+    if is_text(part.labels):
+        return _moments(part, source)
+    numbers = part.labels
+    days = _days(numbers)
+    if days is not None:
+        return days
+    if (wrong := np.abs(numbers) > MOST_SECONDS).any():
+        raise InvalidInput(
+            f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
+            "these are milliseconds, divide them by 1000",
+            code="invalid-timestamp",
+        )
+    hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
+    if hours or np.abs(numbers).max() < FEWEST_SECONDS:
+        raise InvalidInput(
+            f"{source}: the column of times ({setting('epoch')}) holds whole numbers that are "
+            f"neither days such as 20230517 nor seconds since 1970; {WRITE_TIMES}",
+            code="invalid-timestamp",
+        )
+    return numbers
+
+
+def _moments(part: Coded, source: Source) -> Whole:
+    """Text as times, with time zones or without."""
+    labels = pa.array(part.labels, pa.large_string())
+    for zone in (None, "UTC"):
+        try:
+            exact = labels.cast(pa.timestamp("us", tz=zone)).cast(pa.int64())
+        except pa.ArrowInvalid:
+            continue
+        return np.asarray(exact.to_numpy()) // MICRO
+    raise InvalidInput(
+        f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
+        f"{WRITE_TIMES}",
+        code="invalid-timestamp",
+    )
+
+
+def _place(part: Coded, wrong: NDArray[np.bool_], source: Source) -> str:
+    """The first row with a label that is wrong; the label itself may be rare."""
+    return source.place(int(wrong[part.codes].argmax()))
+
+
+def _days(numbers: Whole) -> Whole | None:
+    """Seconds of days that are written as 20230517, if all of them are."""
+    if (
+        not len(numbers)
+        or numbers.min() < YEARS[0] * 10_000
+        or numbers.max() >= (YEARS[1] + 1) * 10_000
+    ):
+        return None
+    year, month, day = numbers // 10_000, numbers // 100 % 100, numbers % 100
+    if ((month < 1) | (month > 12) | (day < 1) | (day > 31)).any():  # noqa: PLR2004  a calendar
+        return None
+    months = (year - 1970) * 12 + month - 1
+    return np.asarray(
+        months.astype("datetime64[M]").astype("datetime64[s]").astype(np.int64)
+        + (day - 1) * SECONDS["day"]
+    )
+
+
+def _numbers(part: Coded, source: Source) -> NDArray[np.float64]:
+    if not is_text(part.labels):
+        return part.labels.astype(np.float64)
+    try:
+        numbers = pa.array(part.labels, pa.large_string()).cast(pa.float64())
+    except pa.ArrowInvalid:
+        raise InvalidInput(
+            f"{source}: the column of amounts ({setting('count')}) must hold numbers to be "
+            "rounded; correct it, or round nothing",
+            code="wrong-column-type",
+        ) from None
+    return np.asarray(numbers.to_numpy(), np.float64)
 
 
 def read_rows(

@@ -1,4 +1,4 @@
-"""Points of people, gathered for attackers who know some of them."""
+"""Points of people and the loops that gather, choose and intersect them."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Self
@@ -6,9 +6,139 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.core.parallel import over_blocks
+from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.core.randomness import uniforms
-from reidrisk.risk.tables.unicity import kernels
+
+Array = NDArray[Any]
+
+NONE = -1
+"""Where a person has no further point."""
+
+
+@kernel
+def gather(users: Array, points: Array, place: Array, gathered: Array) -> None:
+    """Write points user by user; `place` is where those of each user begin, and is used up."""
+    for row in range(users.size):
+        user = users[row]
+        gathered[place[user]] = points[row]
+        place[user] += 1
+
+
+@kernel
+def post(starts: Array, points: Array, first: Array, support: Array, holders: Array) -> None:
+    """Write the holders of each point; `support` begins with zeros."""
+    for user in range(starts.size - 1):
+        for at in range(starts[user], starts[user + 1]):
+            point = points[at]
+            end = first[point] + support[point]
+            # Users come in order, so that a repeat stands at the end.
+            if support[point] == 0 or holders[end - 1] != user:
+                holders[end] = user
+                support[point] += 1
+
+
+@kernel
+def distinct(points: Array) -> Array:
+    """The points of a person, ascending, each once."""
+    own = np.sort(points)
+    size = 0
+    for at in range(own.size):
+        if at == 0 or own[at] != own[at - 1]:
+            own[size] = own[at]
+            size += 1
+    return own[:size]
+
+
+@kernel
+def draw_points(starts: Array, points: Array, targets: Array, draws: Array, chosen: Array) -> None:
+    """Draw points without replacement; the first of them do not depend on how many are drawn."""
+    for row in range(targets.size):
+        own = distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
+        for place in range(chosen.shape[1]):
+            if place >= own.size:
+                chosen[row, place] = NONE
+                continue
+            at = place + int(draws[row, place] * (own.size - place))
+            own[place], own[at] = own[at], own[place]
+            chosen[row, place] = own[place]
+
+
+@kernel
+def rarest_points(
+    starts: Array, points: Array, targets: Array, support: Array, chosen: Array
+) -> None:
+    """Choose the points that the fewest have; among equals, the lowest number."""
+    for row in range(targets.size):
+        own = distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
+        for place in range(chosen.shape[1]):
+            if place >= own.size:
+                chosen[row, place] = NONE
+                continue
+            best = place
+            for at in range(place + 1, own.size):
+                fewer = support[own[at]] < support[own[best]]
+                equal = support[own[at]] == support[own[best]]
+                if fewer or (equal and own[at] < own[best]):
+                    best = at
+            own[place], own[best] = own[best], own[place]
+            chosen[row, place] = own[place]
+
+
+@kernel
+def intersect(short: Array, long: Array, common: Array) -> int:
+    """Write what two ascending lists have in common; returns how much it is.
+
+    `common` may be one of the two: a member is written no further along than it is read.
+    """
+    found, low = 0, 0
+    for at in range(short.size):
+        wanted = short[at]
+        step, high = 1, low
+        while high < long.size and long[high] < wanted:
+            low = high + 1
+            high += step
+            step *= 2
+        high = min(high, long.size)
+        while low < high:
+            middle = (low + high) // 2
+            if long[middle] < wanted:
+                low = middle + 1
+            else:
+                high = middle
+        if low == long.size:
+            break
+        if long[low] == wanted:
+            common[found] = wanted
+            found += 1
+    return found
+
+
+@kernel
+def crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, sizes: Array) -> None:
+    """Count who has the first, the first two, the first three of the chosen points."""
+    largest = 1
+    for row in range(chosen.shape[0]):
+        if chosen[row, 0] != NONE:
+            largest = max(largest, support[chosen[row, 0]])
+    crowd = np.empty(largest, holders.dtype)
+    for row in range(chosen.shape[0]):
+        size = 0
+        for place in range(chosen.shape[1]):
+            point = chosen[row, place]
+            if point == NONE:
+                sizes[row, place:] = 0
+                break
+            having = holders[first[point] : first[point] + support[point]]
+            if place == 0:
+                size = having.size
+                for one in range(size):
+                    crowd[one] = having[one]
+            elif having.size < size:
+                size = intersect(having, crowd[:size], crowd)
+            else:
+                size = intersect(crowd[:size], having, crowd)
+            sizes[row, place] = size
+
 
 Known = Literal["random", "rarest"]
 Whole = NDArray[Any]
@@ -18,7 +148,7 @@ TARGETS_AT_ONCE = 256
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Points:
-    """Who has which points; see `kernels` for how they are held.
+    """Who has which points; the loops above say how they are held.
 
     Attributes:
         ids: Of users, by their numbers.
@@ -41,11 +171,11 @@ class Points:
         """Gather rows, each a user and a point, both numbered."""
         starts = _starts(users, len(ids))
         gathered = np.empty(len(points), np.int32)
-        kernels.gather(users, points, starts[:-1].copy(), gathered)
+        gather(users, points, starts[:-1].copy(), gathered)
         first = _starts(points, int(points.max(initial=-1)) + 1)[:-1]
         support = np.zeros(len(first), np.int64)
         holders = np.empty(len(points), np.int32)
-        kernels.post(starts, gathered, first, support, holders)
+        post(starts, gathered, first, support, holders)
         return cls(ids, starts, gathered, first, support, holders)
 
     def chosen(self, targets: Whole, number: int, *, known: Known, seed: int) -> Whole:
@@ -55,10 +185,10 @@ class Points:
         """
         chosen = np.empty((len(targets), number), np.int32)
         if known == "rarest":
-            kernels.rarest_points(self.starts, self.points, targets, self.support, chosen)
+            rarest_points(self.starts, self.points, targets, self.support, chosen)
             return chosen
         draws = uniforms(seed=seed, purpose="unicity/points", users=self.ids[targets], count=number)
-        kernels.draw_points(self.starts, self.points, targets, draws, chosen)
+        draw_points(self.starts, self.points, targets, draws, chosen)
         return chosen
 
     def crowds(self, chosen: Whole) -> Whole:
@@ -66,7 +196,7 @@ class Points:
         sizes = np.empty(chosen.shape, np.int64)
 
         def work(start: int, stop: int) -> None:
-            kernels.crowd_sizes(
+            crowd_sizes(
                 chosen[start:stop], self.first, self.support, self.holders, sizes[start:stop]
             )
 

@@ -1,4 +1,4 @@
-"""Tables that come as a file or are in memory already."""
+"""Some columns of a table, from a file or from memory."""
 
 import os
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from reidrisk.io.provenance import Source
 from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, read_table
 
 
-def called(name: str) -> str:
+def column_name(name: str) -> str:
     """A column as sentences call it; in a file without a header its name is its number."""
     return f"column {name}" if name.isdecimal() else name
 
 
-def given(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
+def columns_of(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table, Source]:
     """Some columns of a table, and what messages call it.
 
     Args:
