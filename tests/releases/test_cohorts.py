@@ -8,7 +8,7 @@ from tests.snapshots import refuses
 
 from reidrisk.core.randomness import uniforms
 from reidrisk.data import make_profiles, synthetic_topics
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import Cohorts, observe, prepared
 from reidrisk.releases.cohorts import BITS, simhashes
 from reidrisk.risk.bounds.promises import Traced
@@ -57,6 +57,6 @@ def test_the_promise_counts_who_is_left():
 
 
 def test_who_was_not_surveyed_is_refused():
-    some = prepared(Cohorts(users=2), Some.of(PEOPLE, np.arange(50)))
+    some = prepared(Cohorts(users=2), Subset.of(PEOPLE, np.arange(50)))
     with refuses("unknown-people"):
         some.show(PEOPLE, 0, 103, site=1, seed=1)

@@ -26,10 +26,10 @@ from reidrisk.core.rows import Kind, TokenRows
 from reidrisk.data import make_profiles, synthetic_topics
 from reidrisk.engines import cache_rows
 from reidrisk.people import sampling
-from reidrisk.people.bottom_k import Smallest
-from reidrisk.people.sampling import Share, Whom, census
+from reidrisk.people.bottom_k import BottomK
+from reidrisk.people.sampling import Rule, Share, select
 from reidrisk.releases import observe, prepared, reveal
-from reidrisk.releases.lazy_rows import ShownRows
+from reidrisk.releases.lazy_rows import LazyRows
 
 _CALLS = TopicsApi(topics=6, top=2, noise=0.2, per_call=2, every=1, delay=2.0)
 RELEASES = {
@@ -158,7 +158,7 @@ def test_each_row_has_its_user(people):
 
 
 def test_a_row_beyond_the_last_is_no_row():
-    rows = ShownRows.of(RELEASES["topics"], ALL_THERE, sites=(1,), seed=1)
+    rows = LazyRows.of(RELEASES["topics"], ALL_THERE, sites=(1,), seed=1)
     np.testing.assert_array_equal(rows.take(np.array([-1])), rows.take(np.array([299])))
     for wrong in (300, -301):
         with pytest.raises(IndexError):
@@ -167,7 +167,7 @@ def test_a_row_beyond_the_last_is_no_row():
 
 def test_rows_travel_light():
     people = synthetic_topics(10**9, topics=6, epochs=4, size=2)
-    rows = ShownRows.of(RELEASES["topics"], people, sites=(1, 3), seed=1)
+    rows = LazyRows.of(RELEASES["topics"], people, sites=(1, 3), seed=1)
     assert len(pickle.dumps(rows)) < 10_000
     assert rows.kind is Kind.SETS
     assert rows.complete
@@ -178,7 +178,7 @@ def test_rows_travel_light():
 @pytest.mark.parametrize("name", RELEASES)
 @pytest.mark.parametrize("people", PEOPLE.values(), ids=PEOPLE)
 def test_what_is_proved_complete_is_complete(name, people):
-    rows = ShownRows.of(prepared(RELEASES[name], people), people, sites=(1, 3), seed=1)
+    rows = LazyRows.of(prepared(RELEASES[name], people), people, sites=(1, 3), seed=1)
     if rows.surely_complete:
         assert (rows.block(0, rows.users) >= 0).all()
     proved = {"topics", "every second week", "randomised response", "cohorts"}
@@ -202,7 +202,7 @@ def test_a_release_that_shows_what_it_may_not_is_found_out():
 
     with refuses("token-out-of-range"):
         observe(Wrong(), ALL_THERE, seed=1)
-    rows = ShownRows.of(Wrong(), ALL_THERE, sites=(1,), seed=1).part(70, 90)
+    rows = LazyRows.of(Wrong(), ALL_THERE, sites=(1,), seed=1).part(70, 90)
     with refuses("token-out-of-range"):
         rows.block(0, 20)
 
@@ -240,7 +240,7 @@ def forget(rows):
 
 
 def test_engines_hold_rows_in_memory():
-    rows = ShownRows.of(_CALLS, ALL_THERE, sites=(1,), seed=1)
+    rows = LazyRows.of(_CALLS, ALL_THERE, sites=(1,), seed=1)
     for engine in (LocalEngine(), ReferenceEngine()):
         held = engine.hold(rows)
         assert isinstance(held.values, np.ndarray)
@@ -251,7 +251,7 @@ def test_engines_hold_rows_in_memory():
 def test_rows_that_do_not_fit_into_memory_are_held_on_disk(monkeypatch, tmp_path):
     monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
     monkeypatch.setattr(cache_rows.tempfile, "tempdir", str(tmp_path))
-    rows = ShownRows.of(_CALLS, ALL_THERE, sites=(1,), seed=1)
+    rows = LazyRows.of(_CALLS, ALL_THERE, sites=(1,), seed=1)
     held = LocalEngine().hold(rows)
     assert isinstance(held.values, np.memmap)
     assert not list(tmp_path.iterdir()), "the file has no name"
@@ -260,7 +260,7 @@ def test_rows_that_do_not_fit_into_memory_are_held_on_disk(monkeypatch, tmp_path
 
 def test_a_full_disk_is_told_at_once(monkeypatch):
     monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
-    rows = ShownRows.of(TopicsApi(), synthetic_topics(10**15), sites=(1,), seed=1)
+    rows = LazyRows.of(TopicsApi(), synthetic_topics(10**15), sites=(1,), seed=1)
     with refuses("out-of-disk", TooLarge) as told:
         LocalEngine().hold(rows)
     assert "\n" not in str(told.value)
@@ -273,7 +273,7 @@ def test_room_on_disk_is_taken_before_rows_are_made(monkeypatch):
 
     monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
     monkeypatch.setattr(cache_rows.os, "posix_fallocate", full)
-    rows = ShownRows.of(TopicsApi(), synthetic_topics(1000), sites=(1,), seed=1)
+    rows = LazyRows.of(TopicsApi(), synthetic_topics(1000), sites=(1,), seed=1)
     with refuses("out-of-disk", TooLarge):
         LocalEngine().hold(rows)
 
@@ -288,7 +288,7 @@ def test_the_smallest_are_the_smallest(draws, wanted, cuts, seed):
     draws, rows = np.array(draws), np.arange(len(draws)) * 3
     order = np.random.default_rng(seed).permutation(len(draws))
     nothing = np.array([], int)
-    parts = [Smallest(wanted).add(nothing * 1.0, nothing, nothing) for _ in range(3)]
+    parts = [BottomK(wanted).add(nothing * 1.0, nothing, nothing) for _ in range(3)]
     for place, some in enumerate(np.split(order, sorted(min(cut, len(order)) for cut in cuts))):
         parts[place % 3].add(draws[some], rows[some], rows[some] % 7)
     kept = parts[2].add(*parts[0].kept).merge(parts[1]).kept
@@ -298,7 +298,7 @@ def test_the_smallest_are_the_smallest(draws, wanted, cuts, seed):
 
 
 def test_only_as_many_are_held_as_are_wanted():
-    kept = Smallest(10)
+    kept = BottomK(10)
     for start in range(0, 10_000, 100):
         kept.add(np.random.default_rng(start).random(100), np.arange(start, start + 100))
         assert kept.held <= 120
@@ -308,11 +308,11 @@ def test_only_as_many_are_held_as_are_wanted():
 @pytest.mark.usefixtures("chunks")
 def test_a_census_counts_groups_and_finds_the_first(people):
     mine, yours = Share("mine", 0.3, 1), Share("yours", 0.5, 1)
-    draws = Whom(inside=(mine,), outside=(yours,)).of(people.ids)
+    draws = Rule(inside=(mine,), outside=(yours,)).of(people.ids)
     np.testing.assert_array_equal(draws, mine.of(people.ids) & ~yours.of(people.ids))
-    everybody, some, nobody = census(
+    everybody, some, nobody = select(
         people,
-        [(Whom(), 7), (Whom((mine,), (yours,)), None), (Whom((mine,), (mine,)), 3)],
+        [(Rule(), 7), (Rule((mine,), (yours,)), None), (Rule((mine,), (mine,)), 3)],
         purpose="first",
         seed=1,
     )

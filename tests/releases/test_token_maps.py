@@ -11,7 +11,7 @@ from tests.snapshots import refuses
 from reidrisk import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.core.observations import MISSING
 from reidrisk.data import make_profiles, synthetic_topics
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import (
     Cohorts,
     Generalised,
@@ -50,7 +50,7 @@ def test_a_survey_gives_the_same_in_any_chunking(release, monkeypatch):
     whole = observe(release, PEOPLE, seed=3)
     again = repeat(release, PEOPLE, np.array([4, 0, 2]), repeats=3, seed=3)
     shows = prepared(release, PEOPLE)
-    few = Some.of(PEOPLE, np.array([1, 4]))
+    few = Subset.of(PEOPLE, np.array([1, 4]))
     np.testing.assert_array_equal(
         shows.show(few, 0, 2, site=1, seed=3), np.asarray(whole.known)[[1, 4]]
     )
@@ -67,7 +67,7 @@ def test_a_survey_gives_the_same_in_any_chunking(release, monkeypatch):
 def test_a_prepared_release_is_not_surveyed_again():
     """Who sees only some of the people must not survey those."""
     shows = prepared(MinimumUsers(users=3, of=TWO), PEOPLE)
-    assert prepared(shows, Some.of(PEOPLE, np.array([5]))) is shows
+    assert prepared(shows, Subset.of(PEOPLE, np.array([5]))) is shows
 
 
 @given(

@@ -14,7 +14,7 @@ from reidrisk.attacks.protocol import View
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import are_strangers, observe, prepared
 from reidrisk.risk import fitted, measure_strangers
 from reidrisk.risk._posterior import beliefs
@@ -217,7 +217,7 @@ def test_bounds_are_not_those_of_a_release_that_saw_only_who_is_known():
     """Cohorts of everybody, and cohorts of those who are known, are two releases."""
     people, cohorts = rr.data.synthetic_topics(40, epochs=2, seed=1), rr.Cohorts(users=4)
     seen = observe(cohorts, people, strangers=0.5, seed=3)
-    known = Some.of(people, np.flatnonzero(~are_strangers(people.ids, 0.5, 3)))
+    known = Subset.of(people, np.flatnonzero(~are_strangers(people.ids, 0.5, 3)))
     with refuses("unprepared-release"):
         rr.spectrum(seen, [rr.Hamming()], release=cohorts, people=known, seed=3)
     found = rr.spectrum(

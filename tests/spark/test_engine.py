@@ -17,7 +17,7 @@ from reidrisk.core.mapreduce import over_rows, unit
 from reidrisk.core.matches import Matches
 from reidrisk.core.rows import MISSING, SetRows, TokenRows
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.releases.lazy_rows import ShownRows
+from reidrisk.releases.lazy_rows import LazyRows
 from reidrisk.testing import check_engine
 
 pytest.importorskip("pyspark")
@@ -229,7 +229,7 @@ def test_schemas_that_are_refused(types, columns, message):
 def test_people_are_made_where_they_are_searched(spark):
     people = data.synthetic_topics(20_000, topics=TOKENS, epochs=3, seed=2)
     release = rr.TopicsApi(topics=TOKENS, absence=0.2)
-    rows = ShownRows.of(release, people, sites=(0,), seed=5)
+    rows = LazyRows.of(release, people, sites=(0,), seed=5)
     engine = rr.SparkEngine(spark, partitions=3)
     held, here = engine.hold(rows), LOCAL.hold(rows)
     assert isinstance(held, spark_rows.SparkRows)

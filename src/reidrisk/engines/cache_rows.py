@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.core.machine import GIB, usable_memory
 from reidrisk.core.rows import Rows, Tokens
 from reidrisk.errors import TooLarge
-from reidrisk.releases.lazy_rows import ShownRows, in_memory
+from reidrisk.releases.lazy_rows import LazyRows, in_memory
 
 # Of the memory that can be taken, rows take up to this part: searching them takes memory too.
 _PART = 2
@@ -20,14 +20,14 @@ _PART = 2
 
 def kept_here(rows: Rows) -> Rows:
     """The rows; those that are made when asked for are made: in memory, or on disk if too large."""
-    if not isinstance(rows, ShownRows):
+    if not isinstance(rows, LazyRows):
         return rows
     if _PART * rows.array_bytes <= usable_memory():
         return in_memory(rows)
     return rows.held(_mapped(rows))
 
 
-def _mapped(rows: ShownRows) -> Tokens:
+def _mapped(rows: LazyRows) -> Tokens:
     """An array for the rows in a file without a name, for which there is room on disk."""
     folder, size = tempfile.gettempdir(), rows.array_bytes
     try:

@@ -21,7 +21,7 @@ from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import TOKEN_PAIRS
 from reidrisk.engines.true_scores import true_scores
-from reidrisk.releases.lazy_rows import ShownRows, in_memory
+from reidrisk.releases.lazy_rows import LazyRows, in_memory
 from reidrisk.scores import GRID, Score
 from reidrisk.scores.shortlisted import settled
 
@@ -45,7 +45,7 @@ class ReferenceEngine:
 
     def hold(self, rows: Rows) -> Rows:
         """The rows in memory: those that are made when asked for are made."""
-        return in_memory(rows) if isinstance(rows, ShownRows) else rows
+        return in_memory(rows) if isinstance(rows, LazyRows) else rows
 
     def reduce(
         self,

@@ -20,7 +20,7 @@ from reidrisk.core.rows import Rows, TokenRows
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.splits import MULTIPLIER, contents_of, times_before
 from reidrisk.learning.type_model import Mixture, TypeModel, expect
-from reidrisk.people.bottom_k import Kept, Smallest
+from reidrisk.people.bottom_k import BottomK, Kept
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]
@@ -177,7 +177,7 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
 
 def _some_of(blocks: Blocks, *, seed: int) -> Kept:
     """Some of the rows of whom anything was seen: draws, rows, and what they hold."""
-    kept = Smallest(MOST_USERS).add(*_NOBODY)
+    kept = BottomK(MOST_USERS).add(*_NOBODY)
     for start, rows in blocks:
         seen = np.flatnonzero((rows != MISSING).any(axis=1))
         draws = uniforms(seed=seed, purpose="types/rows", users=start + seen, count=1)[:, 0]
@@ -186,7 +186,7 @@ def _some_of(blocks: Blocks, *, seed: int) -> Kept:
 
 
 def _some_of_both(some: Kept, others: Kept) -> Kept:
-    return Smallest(MOST_USERS).add(*some).add(*others).kept
+    return BottomK(MOST_USERS).add(*some).add(*others).kept
 
 
 def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) -> TypeModel:

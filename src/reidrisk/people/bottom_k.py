@@ -1,7 +1,6 @@
-"""The smallest draws of many, each with its row: what a pass keeps to choose some of all rows.
+"""Keep the rows with the k smallest draws, out of more rows than fit into memory.
 
-Only as many are held as are wanted, so the rows may be more than anybody holds. What was kept of
-some rows and of others merges, in any order and grouping, to what would be kept of all.
+Two selections merge, in any order and grouping, to the selection of all their rows.
 """
 
 from dataclasses import dataclass, field
@@ -15,11 +14,11 @@ Kept: TypeAlias = tuple[NDArray[Any], ...]
 
 
 @dataclass(slots=True)
-class Smallest:
-    """The rows with the smallest draws, equal ones by row.
+class BottomK:
+    """The rows with the smallest draws; equal draws go by row.
 
     Args:
-        wanted: How many; all if None.
+        wanted: Number of rows to keep; all if None.
     """
 
     wanted: int | None
@@ -27,9 +26,12 @@ class Smallest:
     _limit: float = field(default=np.inf, repr=False)
 
     def add(self, draws: NDArray[np.float64], rows: NDArray[Any], *more: NDArray[Any]) -> Self:
-        """Consider more rows, with their draws; and always with as much besides.
+        """Consider more rows.
 
-        What another one has `kept` is added so, too.
+        Args:
+            draws: Draw of each row.
+            rows: The rows.
+            *more: Further arrays with an entry for each row, as many in every call.
         """
         near = draws <= self._limit
         self._parts.append((draws[near], rows[near], *(each[near] for each in more)))
@@ -38,28 +40,28 @@ class Smallest:
         return self
 
     def merge(self, other: Self) -> Self:
-        """The same of both together."""
+        """The selection of the rows of both."""
         for part in other._parts:
             self.add(*part)
         return self
 
     @property
     def held(self) -> int:
-        """How many rows are held; not many more than are wanted."""
+        """Number of rows in memory: at most about twice as many as wanted."""
         return sum(len(part[0]) for part in self._parts)
 
     @property
     def kept(self) -> Kept:
-        """The smallest of what was added; it was something, if only nothing."""
+        """The selected rows, by draw. Call `add` first, if only with empty arrays."""
         self._cut()
         return self._parts[0]
 
     def _cut(self) -> None:
-        """Hold no more than is wanted, in order."""
+        """Drop rows beyond those wanted, and sort."""
         draws, rows, *more = (np.concatenate(each) for each in zip(*self._parts, strict=True))
         near = np.arange(len(draws))
         if self.wanted and self.wanted < len(draws):
-            # Who is level with the last one may be it: ties go by row.
+            # Keep all rows level with the last one: ties go by row.
             self._limit = float(np.partition(draws, self.wanted - 1)[self.wanted - 1])
             near = np.flatnonzero(draws <= self._limit)
         order = near[np.lexsort((rows[near], draws[near]))[: self.wanted]]

@@ -1,4 +1,4 @@
-"""Who of many people is meant: by draws that belong to ids, so nobody holds a list of everybody."""
+"""Sample people by hashes of their ids, without holding a list of everybody."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from reidrisk.core.machine import check_fits, cores
 from reidrisk.core.parallel import over_queue
 from reidrisk.core.randomness import uniforms
-from reidrisk.people.bottom_k import Smallest
+from reidrisk.people.bottom_k import BottomK
 from reidrisk.people.protocol import People, ids_of
 
 CHUNK = 1 << 12
-"""People before each so many of whom the others are counted."""
+"""People per chunk; the members of a group are counted before each chunk."""
 
 _AT_A_TIME = 16 * CHUNK
-# Draw and row of those who are wanted first, twice, and their order.
+# Draw and row of each first member, twice (while cutting), and their order.
 _BYTES_OF_FIRST = 40
 _NOBODY = np.empty(0), np.empty(0, np.int64)
 
@@ -27,12 +27,12 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Users whose draw is below a share: with a larger share they still are.
+    """Users whose draw is below a share; a larger share keeps them and adds others.
 
     Args:
-        purpose: Of the draw.
-        share: From 0 to 1.
-        seed: Of the draw.
+        purpose: Purpose of the draws; other purposes draw independently.
+        share: Share of users, from 0 to 1.
+        seed: Seed of the draws.
     """
 
     purpose: str
@@ -40,7 +40,7 @@ class Share:
     seed: int
 
     def of(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of some users are meant."""
+        """Whether each of these users is in the share."""
         return np.asarray(self.draws(ids) < self.share)
 
     def draws(self, ids: NDArray[Any]) -> NDArray[np.float64]:
@@ -49,12 +49,12 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Whom:
-    """Users who are within some shares and outside of others; everybody, if there are none.
+class Rule:
+    """A rule that selects users: in some shares and outside others; everybody, if none is given.
 
     Args:
-        inside: Shares that hold them.
-        outside: Shares that do not.
+        inside: Shares that the users are in.
+        outside: Shares that the users are not in.
     """
 
     inside: tuple[Share, ...] = ()
@@ -62,58 +62,58 @@ class Whom:
 
     @property
     def everybody(self) -> bool:
-        """Whether all users are meant."""
+        """Whether the rule selects all users."""
         return not self.inside and not self.outside
 
     def of(self, ids: NDArray[Any]) -> NDArray[np.bool_]:
-        """Which of some users are meant."""
-        meant = np.ones(len(ids), np.bool_)
+        """Whether each of these users is selected."""
+        chosen = np.ones(len(ids), np.bool_)
         for share in self.inside:
-            meant &= share.of(ids)
+            chosen &= share.of(ids)
         for share in self.outside:
-            meant &= ~share.of(ids)
-        return meant
+            chosen &= ~share.of(ids)
+        return chosen
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Group:
-    """Some of the people.
+    """The people whom a rule selects.
 
     Attributes:
-        whom: Who they are.
-        users: How many they are.
-        before: How many of them are before each chunk of people, and at last how many they are;
-            None if everybody is meant.
-        first: Rows of those with the smallest draws, in the order of the draws.
+        rule: The rule.
+        users: Number of members.
+        before: Number of members before each chunk of people, and at the end all of them; None if
+            the rule selects everybody.
+        first: Rows of the members with the smallest draws, in the order of the draws.
     """
 
-    whom: Whom
+    rule: Rule
     users: int
     before: Counts | None
     first: NDArray[np.int64]
 
     def before_chunk(self, chunk: int) -> int:
-        """How many of them are before a chunk of people."""
+        """Number of members before a chunk of people."""
         return chunk * CHUNK if self.before is None else int(self.before[chunk])
 
     def chunks(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Chunks of people with those of them from `start` to `stop`."""
+        """Chunks that hold the members from `start` to `stop`."""
         if self.before is None:
             return np.arange(start // CHUNK, -(-stop // CHUNK)) if start < stop else np.arange(0)
         return np.flatnonzero((self.before[1:] > start) & (self.before[:-1] < stop))
 
     def places(self, people: People) -> NDArray[np.int64]:
-        """Which of all of them the first are, counted in the order of people."""
+        """Places of the first members among all members, which are in the order of people."""
         chunks, place = np.divmod(self.first, CHUNK)
         places = self.first.copy()
         for chunk, here in by_chunk(chunks) if self.before is not None else ():
             rows = np.arange(chunk * CHUNK, chunk * CHUNK + place[here].max() + 1)
-            before = np.cumsum(self.whom.of(ids_of(people, rows))) - 1
+            before = np.cumsum(self.rule.of(ids_of(people, rows))) - 1
             places[here] = self.before_chunk(chunk) + before[place[here]]
         return places
 
     def rows(self, people: People, places: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Rows of people, of some of them by their places among all of them."""
+        """Rows, among all people, of members by their places in the group."""
         wanted = np.asarray(places, np.int64)
         wanted = np.where(wanted < 0, wanted + self.users, wanted)
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.users:
@@ -124,14 +124,14 @@ class Group:
         rows = np.empty_like(wanted)
         for chunk, here in by_chunk(chunks):
             candidates = chunk_of(people, chunk)
-            meant = candidates[self.whom.of(ids_of(people, candidates))]
-            rows[here] = meant[wanted[here] - self.before[chunk]]
+            members = candidates[self.rule.of(ids_of(people, candidates))]
+            rows[here] = members[wanted[here] - self.before[chunk]]
         return rows
 
 
 def everybody(people: People) -> Group:
-    """All people, nobody of them first."""
-    return Group(Whom(), people.users, None, np.empty(0, np.int64))
+    """A group of all people, with no first members."""
+    return Group(Rule(), people.users, None, np.empty(0, np.int64))
 
 
 def chunk_of(people: People, chunk: int) -> NDArray[np.int64]:
@@ -140,23 +140,23 @@ def chunk_of(people: People, chunk: int) -> NDArray[np.int64]:
 
 
 def by_chunk(chunks: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Each chunk that some users are in, and where these are among the users."""
+    """Group users by chunk: each chunk, and where its users are."""
     order = np.argsort(chunks, kind="stable")
     cuts = np.flatnonzero(np.diff(chunks[order])) + 1
     for here in np.split(order, cuts) if len(order) else ():
         yield int(chunks[here[0]]), here
 
 
-def census(
-    people: People, wanted: Sequence[tuple[Whom, int | None]], *, purpose: str, seed: int
+def select(
+    people: People, wanted: Sequence[tuple[Rule, int | None]], *, purpose: str, seed: int
 ) -> list[Group]:
-    """Count groups of people and choose the first of each, in one pass over their ids.
+    """Select groups of people by rules, in one pass over their ids.
 
     Args:
         people: Everybody.
-        wanted: The groups, and how many are wanted first of each; all if None.
-        purpose: Of the draws by which the first are chosen; users with equal draws come by row.
-        seed: Of the draws.
+        wanted: The rule of each group, and how many first members to find; all if None.
+        purpose: Purpose of the draws that order the first members; equal draws go by row.
+        seed: Seed of the draws.
     """
     chunks = -(-people.users // CHUNK)
     held = sum(people.users if first is None else min(first, people.users) for _, first in wanted)
@@ -164,23 +164,23 @@ def census(
     check_fits(size, f"{people.users:,} users", "use fewer users or targets")
     counts = np.zeros((len(wanted), chunks + 1), np.int64)
 
-    def work(taken: Iterator[int]) -> list[Smallest]:
-        first = [Smallest(number).add(*_NOBODY) for _, number in wanted]
+    def work(taken: Iterator[int]) -> list[BottomK]:
+        first = [BottomK(number).add(*_NOBODY) for _, number in wanted]
         for start in taken:
             rows = np.arange(start, min(start + _AT_A_TIME, people.users))
             ids = ids_of(people, rows)
             here = slice(start // CHUNK + 1, -(-(rows[-1] + 1) // CHUNK) + 1)
             draws = uniforms(seed=seed, purpose=purpose, users=ids, count=1)[:, 0]
-            for place, (whom, _) in enumerate(wanted):
-                meant = whom.of(ids)
-                counts[place, here] = np.add.reduceat(meant, np.arange(0, len(rows), CHUNK))
-                first[place].add(draws[meant], rows[meant])
+            for place, (rule, _) in enumerate(wanted):
+                chosen = rule.of(ids)
+                counts[place, here] = np.add.reduceat(chosen, np.arange(0, len(rows), CHUNK))
+                first[place].add(draws[chosen], rows[chosen])
         return first
 
     parts = over_queue(work, range(0, people.users, _AT_A_TIME), cores())
     merged = reduce(lambda one, two: [a.merge(b) for a, b in zip(one, two, strict=True)], parts)
     before = np.cumsum(counts, axis=1)
     return [
-        Group(whom, int(each[-1]), None if whom.everybody else each, kept.kept[1])
-        for (whom, _), each, kept in zip(wanted, before, merged, strict=True)
+        Group(rule, int(each[-1]), None if rule.everybody else each, kept.kept[1])
+        for (rule, _), each, kept in zip(wanted, before, merged, strict=True)
     ]

@@ -1,4 +1,4 @@
-"""Some of the people, made once and held while they are shown to several sites."""
+"""Subsets of people, which are people themselves."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -7,19 +7,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.people.protocol import Cells, People, ids_of
+from reidrisk.people.sampling import Group
 
 Key = tuple[int, int, bytes | None]
 """How top sets were asked for: their size, the seed, the priority."""
 
 
 @dataclass(frozen=True, eq=False)
-class Some:
-    """People who are some rows of others; what is asked of them a second time is not made again.
+class Subset:
+    """Some rows of other people; top sets are made once and kept.
 
     Args:
-        people: Whom they are part of.
-        rows: Which, ascending.
-        ids: Theirs.
+        people: The people they are part of.
+        rows: Their rows, ascending.
+        ids: Their ids.
     """
 
     people: People
@@ -29,7 +30,12 @@ class Some:
 
     @classmethod
     def of(cls, people: People, rows: NDArray[np.integer]) -> Self:
-        """These rows, in ascending order."""
+        """The people in some rows.
+
+        Args:
+            people: The people they are part of.
+            rows: Their rows, ascending.
+        """
         places = np.asarray(rows, np.int64)
         return cls(people, places, ids_of(people, places))
 
@@ -83,10 +89,67 @@ class Some:
             np.concatenate([part.weights for part in parts]),
         )
 
-    def only(self, rows: NDArray[np.integer]) -> "Some":
-        """Some of these; what was made of these is not made again."""
+    def only(self, rows: NDArray[np.integer]) -> "Subset":
+        """A subset of these; top sets that were made for these are not made again.
+
+        Args:
+            rows: Their places among these, ascending.
+        """
         places = np.asarray(rows, np.int64)
-        return Some(self, places, self.ids[places])
+        return Subset(self, places, self.ids[places])
+
+
+@dataclass(frozen=True, eq=False)
+class LazySubset:
+    """The members of a group, in their order; rows are looked up when asked for.
+
+    Args:
+        people: The people they are part of.
+        group: The group.
+    """
+
+    people: People
+    group: Group
+
+    @property
+    def users(self) -> int:
+        """Number of users."""
+        return self.group.users
+
+    @property
+    def epochs(self) -> int:
+        """Number of epochs."""
+        return self.people.epochs
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.people.tokens
+
+    @property
+    def complete(self) -> bool:
+        """Whether everyone, these and the others, was there in every epoch."""
+        return self.people.complete
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Ids of all of them."""
+        return self.ids_of(np.arange(self.users))
+
+    def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Ids of some of them."""
+        return ids_of(self.people, self.group.rows(self.people, rows))
+
+    def top_sets(self, start: int, stop: int, **how: Any) -> NDArray[np.int32]:
+        """Top tokens of users `start` to `stop`, as the people themselves give them."""
+        return self._subset(start, stop).top_sets(0, stop - start, **how)
+
+    def cells(self, start: int, stop: int) -> Cells:
+        """All tokens of users `start` to `stop`, with their weights."""
+        return self._subset(start, stop).cells(0, stop - start)
+
+    def _subset(self, start: int, stop: int) -> Subset:
+        return Subset.of(self.people, self.group.rows(self.people, np.arange(start, stop)))
 
 
 def _runs(rows: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -10,9 +10,6 @@ from ._observe import (
 from ._observe import (
     reveal as reveal,
 )
-from .bits import (
-    Bits as Bits,
-)
 from .cohorts import (
     Cohorts as Cohorts,
 )
@@ -42,6 +39,9 @@ from .parameters import (
 )
 from .protocol import (
     AnyRelease as AnyRelease,
+)
+from .protocol import (
+    Bits as Bits,
 )
 from .protocol import (
     Exact as Exact,

@@ -17,11 +17,11 @@ from reidrisk.core.parallel import over_blocks
 from reidrisk.core.rows import Rows, Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People
-from reidrisk.people.sampling import Group, Share, Whom, census
-from reidrisk.people.subset import Some
+from reidrisk.people.sampling import Group, Rule, Share, select
+from reidrisk.people.subset import Subset
 from reidrisk.releases.lazy_rows import (
     USERS_AT_A_TIME,
-    ShownRows,
+    LazyRows,
     check_in_memory,
     in_memory,
     shown,
@@ -34,7 +34,7 @@ ANONYMOUS = 2
 KNOWN_SITES = (1,)
 """The site that knows its users, if it is alone."""
 
-Hold: TypeAlias = Callable[[ShownRows], Rows]
+Hold: TypeAlias = Callable[[LazyRows], Rows]
 """Brings known rows to where they are worked on: `hold` of an engine is one."""
 
 
@@ -130,7 +130,7 @@ def repeat(
             code="row-out-of-range",
         )
     some, place = np.unique(rows, return_inverse=True)
-    held, shows = Some.of(people, some), prepared(release, people)
+    held, shows = Subset.of(people, some), prepared(release, people)
     again = [
         shown(shows, held, site=ANONYMOUS, seed=seed, again=time) for time in range(1, count + 1)
     ]
@@ -174,7 +174,7 @@ def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -
     """Who is known and who is met, if a share of all people are strangers."""
     strange = strangers_of(strangers, seed)
     first = None if targets is None else whole_number("targets", targets, least=1)
-    sides = [Whom(outside=(strange,)), Whom(inside=(strange,))] if strangers else [Whom()]
+    sides = [Rule(outside=(strange,)), Rule(inside=(strange,))] if strangers else [Rule()]
     crowd = Crowd(*first_of(people, [(side, first) for side in sides], seed))
     check_sides(crowd, people, strangers)
     if first is not None and first > (users := crowd.known.users):
@@ -196,9 +196,9 @@ def check_sides(crowd: Crowd, people: People, strangers: float) -> None:
         )
 
 
-def first_of(people: People, groups: Sequence[tuple[Whom, int | None]], seed: int) -> list[Group]:
+def first_of(people: People, groups: Sequence[tuple[Rule, int | None]], seed: int) -> list[Group]:
     """Groups of people, and who of each is met first: by a hash of the id, in its order."""
-    return census(people, groups, purpose="topics/targets", seed=seed)
+    return select(people, groups, purpose="topics/targets", seed=seed)
 
 
 def _observed(
@@ -213,7 +213,7 @@ def _observed(
     strangers_of(strangers, seed)  # refused before anything is counted
     if hold is None:
         _check_slots(release, people)
-        everybody = ShownRows.of(release, people, sites=sites, seed=seed)
+        everybody = LazyRows.of(release, people, sites=sites, seed=seed)
         met = people.users if not isinstance(targets, int) else min(targets, people.users)
         check_in_memory(int(everybody.array_bytes * (1 - strangers)) + _bytes_met(everybody, met))
     crowd = crowd_of(people, targets, strangers, seed)
@@ -240,7 +240,7 @@ def observed(
         hold: Brings known rows to where they are worked on; into memory if None.
     """
     _check_slots(release, people)
-    rows = ShownRows.of(release, people, crowd.known, sites=sites, seed=seed)
+    rows = LazyRows.of(release, people, crowd.known, sites=sites, seed=seed)
     strangers = crowd.strangers.first if crowd.strangers is not None else np.empty(0, np.int64)
     met = np.concatenate([crowd.known.first, strangers])
     order = np.argsort(met)
@@ -248,7 +248,7 @@ def observed(
     check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
     anonymous = np.empty((len(met), release.slots(people)), rows.array_type)
 
-    def beside(start: int, some: Some) -> None:
+    def beside(start: int, some: Subset) -> None:
         """Show site 2 those of some neighbours who are met."""
         first, last = np.searchsorted(rows_met, (start, start + some.users))
         if first < last:
@@ -258,7 +258,7 @@ def observed(
 
     def apart(start: int, stop: int) -> None:
         mine = order[start:stop]
-        some = Some.of(people, rows_met[start:stop])
+        some = Subset.of(people, rows_met[start:stop])
         anonymous[mine] = shown(release, some, site=ANONYMOUS, seed=seed)
 
     if hold is None:
@@ -276,7 +276,7 @@ def observed(
     )
 
 
-def _bytes_met(rows: ShownRows, met: int) -> int:
+def _bytes_met(rows: LazyRows, met: int) -> int:
     """Bytes of what site 2 is shown of so many users."""
     return met * rows.slots * rows.array_type.itemsize
 

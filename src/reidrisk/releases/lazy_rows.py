@@ -27,7 +27,7 @@ from reidrisk.core.rows import (
 )
 from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Group, chunk_of, everybody
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases.protocol import AlwaysShows, Release, Reveals, Unordered, alphabet
 
 USERS_AT_A_TIME = 1024
@@ -35,12 +35,12 @@ USERS_AT_A_TIME = 1024
 
 _TO_LOOK_AT = 1 << 16
 
-Beside: TypeAlias = Callable[[int, Some], None]
+Beside: TypeAlias = Callable[[int, Subset], None]
 """Called with people who were just made and with the row of the first of them."""
 
 
 @dataclass(frozen=True, eq=False)
-class ShownRows:
+class LazyRows:
     """Rows of people that some sites know, or the secrets from which what is shown follows.
 
     Made by `of`; it is light to pickle if release and people are.
@@ -69,7 +69,7 @@ class ShownRows:
     first: int
     users: int
     slots: int
-    whole: "ShownRows | None" = None
+    whole: "LazyRows | None" = None
 
     @classmethod
     def of(
@@ -94,7 +94,7 @@ class ShownRows:
         shape: tuple[int, ...] = (slots,)
         if sites is None:
             assert isinstance(release, Reveals)
-            first = Some.of(people, np.arange(1))
+            first = Subset.of(people, np.arange(1))
             shape += release.secrets(first, 0, 1, seed=seed).shape[2:]
         elif (size := _together(release) * len(sites)) > 1:
             shape += (size,)
@@ -103,7 +103,7 @@ class ShownRows:
         return cls(release, people, known, sites, seed, shape, tokens, 0, known.users, slots)
 
     def __repr__(self) -> str:
-        return f"<ShownRows {self.users} x {' x '.join(map(str, self._shape))}>"
+        return f"<LazyRows {self.users} x {' x '.join(map(str, self._shape))}>"
 
     def __len__(self) -> int:
         return self.users
@@ -156,7 +156,7 @@ class ShownRows:
         values = self._empty(len(people))
 
         def work(start: int, stop: int) -> None:
-            self._make(Some.of(self.people, people[start:stop]), values[start:stop])
+            self._make(Subset.of(self.people, people[start:stop]), values[start:stop])
 
         over_blocks(work, len(people), USERS_AT_A_TIME)
         return np.asarray(values[place])
@@ -231,7 +231,7 @@ class ShownRows:
         def of_chunk(chunk: int) -> int:
             rows = chunk_of(self.people, chunk)
             ids = ids_of(self.people, rows)
-            known = self.group.whom.of(ids)
+            known = self.group.rule.of(ids)
             number = group.before_chunk(chunk) - low + np.cumsum(known) - known
             known &= (number >= 0) & (number < len(values))
             lowest = 0
@@ -241,7 +241,7 @@ class ShownRows:
                 if beside is None and mine.size:  # nobody beyond the first and the last is asked
                     here = slice(at + mine[0], at + mine[-1] + 1)
                     mine -= mine[0]
-                some = Some(self.people, rows[here], ids[here])
+                some = Subset(self.people, rows[here], ids[here])
                 if mine.size:
                     first = int(number[here][mine[0]])
                     made = values[first : first + len(mine)]
@@ -253,7 +253,7 @@ class ShownRows:
 
         return min(over_blocks(work, len(chunks), 1), default=0)
 
-    def _make(self, some: Some, values: Tokens) -> None:
+    def _make(self, some: Subset, values: Tokens) -> None:
         """Write what is known of some people."""
         if self.sites is None:
             assert isinstance(self.release, Reveals)
@@ -269,8 +269,8 @@ class ShownRows:
                 values[:, :, places] = _spread(seen, together)[:, : self.slots]
 
 
-def in_memory(rows: ShownRows, beside: Beside | None = None) -> Rows:
-    """The same rows, all made and held; see `ShownRows.held`."""
+def in_memory(rows: LazyRows, beside: Beside | None = None) -> Rows:
+    """The same rows, all made and held; see `LazyRows.held`."""
     check_in_memory(rows.array_bytes)
     return rows.held(np.empty(rows.array_shape, rows.array_type), beside)
 
@@ -280,7 +280,7 @@ def check_in_memory(size: int) -> None:
     check_fits(size, "what the sites see", "use fewer users, slots or sites")
 
 
-def shown(release: Release, some: Some, **how: int) -> Tokens:
+def shown(release: Release, some: Subset, **how: int) -> Tokens:
     """What a site is shown of some people."""
     return np.asarray(release.show(some, 0, some.users, **how))
 

@@ -14,7 +14,7 @@ from reidrisk.core.observations import MISSING
 from reidrisk.errors import TooLarge
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.protocol import People
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases.exact import ExactRows, merged_rows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.profiles import Items, of_everybody
@@ -192,7 +192,7 @@ def labels_of(of: Release, people: People) -> NDArray[Any] | None:
     """Names of the tokens that a release shows; None if they have none."""
     if hasattr(of, "labels"):
         return np.asarray(of.labels)
-    while isinstance(people, Some):
+    while isinstance(people, Subset):
         people = people.people
     labels = getattr(people, "labels", None)
     fits = labels is not None and len(labels) == alphabet(of, people)

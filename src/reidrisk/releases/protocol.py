@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
+from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
-from reidrisk.releases.bits import Bits
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score

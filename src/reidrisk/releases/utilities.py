@@ -25,7 +25,7 @@ from reidrisk.core.parallel import kernel
 from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
 from reidrisk.people.protocol import People
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases.postprocess import has_anything, own_tokens
 from reidrisk.releases.profiles import USERS_AT_A_TIME, items_of
 from reidrisk.releases.protocol import (
@@ -89,7 +89,7 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
     for start, stop in _blocks(people.users):
-        some = Some.of(people, np.arange(start, stop))
+        some = Subset.of(people, np.arange(start, stop))
         rows = np.asarray(shows.show(some, 0, stop - start, site=SITE, seed=seed))
         withheld[start:stop] = _withheld(shows, some, rows)
         if own is not None:
@@ -106,7 +106,7 @@ def _blocks(users: int) -> Iterator[tuple[int, int]]:
         yield start, min(start + USERS_AT_A_TIME, users)
 
 
-def _withheld(shows: Release, some: Some, rows: Rows) -> Floats:
+def _withheld(shows: Release, some: Subset, rows: Rows) -> Floats:
     """Share of each user's slots, of those with something to show, in which nothing was."""
     if isinstance(shows, KnowsWhoIsThere):
         there = shows.there(some, 0, some.users)
@@ -117,7 +117,7 @@ def _withheld(shows: Release, some: Some, rows: Rows) -> Floats:
     return _shares(empty, slots)
 
 
-def _compared(some: Some, rows: Rows, own: Tokens, had: Floats, shown: Floats) -> Floats:
+def _compared(some: Subset, rows: Rows, own: Tokens, had: Floats, shown: Floats) -> Floats:
     """Share of each user's shown tokens that are real; frequencies are added to those so far."""
     users, tokens = some.users, len(had) - 1
     items = items_of(some, 0, users)

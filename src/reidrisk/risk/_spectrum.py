@@ -8,8 +8,8 @@ from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Claims, Estimate
+from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
-from reidrisk.releases.bits import Bits
 from reidrisk.releases.protocol import AnyRelease, Surveys, known_release
 from reidrisk.risk._measure import measured
 from reidrisk.risk._optimum import optimum

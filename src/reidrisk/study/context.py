@@ -19,10 +19,9 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates.crowds import ranks_for
 from reidrisk.estimates.extrapolation import sizes_to_fit
 from reidrisk.io.linked import Linked
-from reidrisk.people.members import Members
 from reidrisk.people.protocol import People, ids_of
-from reidrisk.people.sampling import Whom, census
-from reidrisk.people.subset import Some
+from reidrisk.people.sampling import Rule, select
+from reidrisk.people.subset import LazySubset, Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release, observe
 from reidrisk.releases._observe import KNOWN_SITES, Crowd, Hold, check_sides, first_of, observed
@@ -113,7 +112,7 @@ class Scene:
     def attacked_people(self) -> People:
         """The people behind the known rows, in their order."""
         known = self._crowd.known
-        return self.people if known.before is None else Members(self.people, known)
+        return self.people if known.before is None else LazySubset(self.people, known)
 
     @cached_property
     def seen(self) -> Observations:
@@ -166,9 +165,9 @@ class Scene:
             return rows.only(targets_in_order(self.source, seed)[:MOST_SHOWN_TWICE])
         some = self.source
         if some.users > MOST_SHOWN_TWICE:
-            wanted = [(Whom(), MOST_SHOWN_TWICE)]
-            (chosen,) = census(some, wanted, purpose="study/information", seed=seed)
-            some = Some.of(some, np.sort(chosen.first))
+            wanted = [(Rule(), MOST_SHOWN_TWICE)]
+            (chosen,) = select(some, wanted, purpose="study/information", seed=seed)
+            some = Subset.of(some, np.sort(chosen.first))
         return observe(shown_by(self.shows), some, seed=seed)
 
     @property

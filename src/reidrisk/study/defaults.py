@@ -8,7 +8,7 @@ import numpy as np
 
 from reidrisk.core.observations import MISSING
 from reidrisk.io.linked import Linked
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import AnyRelease, Release, ShowsOneOfTop
 from reidrisk.releases.protocol import known_release
 from reidrisk.study.context import Source
@@ -37,5 +37,5 @@ def _has_gaps(source: Source, release: Release | None, seed: int) -> bool:
         return not source.known.complete
     if release is None:
         return False
-    some = Some.of(source, np.arange(min(source.users, _LOOKED_AT)))
+    some = Subset.of(source, np.arange(min(source.users, _LOOKED_AT)))
     return bool((release.show(some, 0, some.users, site=1, seed=seed) == MISSING).any())

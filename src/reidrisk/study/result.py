@@ -16,8 +16,7 @@ from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.optional import frame, html_table
 from reidrisk.estimates import Decision, Estimate, OpenSet
 from reidrisk.estimates.estimate import Side
-from reidrisk.information.records import Independence
-from reidrisk.releases.bits import Bits
+from reidrisk.information.records import Bits, Independence
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter, ValidationError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People
-from reidrisk.people.sampling import Share, Whom
+from reidrisk.people.sampling import Rule, Share
 from reidrisk.releases._observe import Crowd, first_of, strangers_of
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ class Sides:
         panel: Training users, of whom all is seen.
     """
 
-    known: Whom
-    strangers: Whom | None
-    panel: Whom
+    known: Rule
+    strangers: Rule | None
+    panel: Rule
 
 
 def sides_of(study: "Study") -> Sides:
@@ -36,11 +36,11 @@ def sides_of(study: "Study") -> Sides:
     training = Share("study/training", study.training, study.seed)
     others = (training,) if study.training else ()
     if not study.strangers:
-        return Sides(Whom(outside=others), None, Whom(inside=(training,)))
+        return Sides(Rule(outside=others), None, Rule(inside=(training,)))
     return Sides(
-        Whom(outside=(*others, strange)),
-        Whom(inside=(strange,), outside=others),
-        Whom(inside=(training,)),
+        Rule(outside=(*others, strange)),
+        Rule(inside=(strange,), outside=others),
+        Rule(inside=(training,)),
     )
 
 

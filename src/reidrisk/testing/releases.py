@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.io.assembly import make_profiles
 from reidrisk.people.protocol import Cells, People
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import (
     AnyRelease,
     Exact,
@@ -140,7 +140,7 @@ def _check_rows(release: Release, people: People, seed: int) -> None:
     alone = [release.show(people, user, user + 1, site=2, seed=seed) for user in range(len(rows))]
     _keeps(_same(rows, np.concatenate(alone)), "that chunks change nothing")
     some = np.arange(1, people.users, 2)
-    few = Some.of(people, some)
+    few = Subset.of(people, some)
     _keeps(_same(rows[some], _show(release, few, seed=seed)), "that company changes nothing")
     seen = observe(release, people, targets=min(5, people.users), seed=seed)
     _keeps(_same(seen.anonymous, rows[seen.truth]), "that observing shows what showing shows")
@@ -151,7 +151,7 @@ def _check_promises(release: Release, people: People, seed: int) -> None:
     for slots in range(1, release.slots(people) + 1):
         _check_bounds(release, people, slots, seed)
         for one in range(min(people.users - 1, PAIRS)):
-            pair = Some.of(people, np.array([one, one + 1]))
+            pair = Subset.of(people, np.array([one, one + 1]))
             _check_bounds(release, pair, slots, seed)
     if release.promises(people, release.slots(people)):
         _check_attacked(release, people, seed)

@@ -23,7 +23,7 @@ from reidrisk.engines.spark.rows import MOST_ROWS, SparkRows
 from reidrisk.engines.spark.serialize import shipped
 from reidrisk.engines.spark.sources import Names, as_sent, cells_made, cells_of
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.releases.lazy_rows import ShownRows
+from reidrisk.releases.lazy_rows import LazyRows
 
 Progress = Callable[[int, int], None]
 
@@ -124,7 +124,7 @@ class SparkEngine(Searches):
             return context
 
     def _there(self, rows: Rows) -> Rows:
-        if isinstance(rows, ShownRows):
+        if isinstance(rows, LazyRows):
             return self._made(rows)
         sent, here = as_sent(rows), isinstance(rows, TokenRows | SetRows | BagRows)
         if sent is None and not here:
@@ -135,7 +135,7 @@ class SparkEngine(Searches):
         names = Names(self._context, shipped(sent), facts.users, self._partitions(facts))
         return SparkRows(names, facts, facts)
 
-    def _made(self, rows: ShownRows) -> Rows:
+    def _made(self, rows: LazyRows) -> Rows:
         """Rows that are made when they are asked for, made where they are worked on.
 
         What makes them travels, unless it is larger than the rows themselves.

@@ -16,11 +16,11 @@ from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
+from reidrisk.information.records import Bits
 from reidrisk.information.sequences import sequence_information
 from reidrisk.people.protocol import People
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import _observe
-from reidrisk.releases.bits import Bits
 from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.guarantees import local_privacy

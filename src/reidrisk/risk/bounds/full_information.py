@@ -6,7 +6,7 @@ from reidrisk.attacks.full_information import FullInformation
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound, Estimate, mean_of_numbers
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases._observe import reveal
 from reidrisk.releases.protocol import Reveals, asked
 from reidrisk.risk._posterior import beliefs
@@ -107,7 +107,7 @@ def _reveal(setting: Setting) -> Observations | None:
     if release is None or people is None or seed is None or not isinstance(release, Reveals):
         return None
     try:
-        release.secrets(Some.of(people, np.arange(1)), 0, 1, seed=seed)
+        release.secrets(Subset.of(people, np.arange(1)), 0, 1, seed=seed)
     except InvalidInput:
         return None  # with these parameters secrets do not give the chances
     targets = len(setting.seen.anonymous)

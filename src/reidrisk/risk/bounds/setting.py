@@ -5,8 +5,8 @@ from functools import cached_property
 
 from reidrisk import engines
 from reidrisk.core.observations import Observations
+from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
-from reidrisk.releases.bits import Bits
 from reidrisk.releases.protocol import Release
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine

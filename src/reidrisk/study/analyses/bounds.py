@@ -8,7 +8,7 @@ import numpy as np
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.io.linked import Linked
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.releases import Bits, Reveals
 from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
@@ -33,7 +33,7 @@ def check(study: "Study", source: Source | None) -> None:
     need_people(study, source, "full_information")
     if source is not None and not isinstance(source, Linked):
         try:  # with some parameters they do not
-            release.secrets(Some.of(source, np.arange(1)), 0, 1, seed=study.seed)
+            release.secrets(Subset.of(source, np.arange(1)), 0, 1, seed=study.seed)
         except InvalidInput as wrong:
             raise InvalidInput(
                 f"full_information cannot be computed: {wrong}", code=wrong.code

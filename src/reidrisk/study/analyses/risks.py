@@ -12,7 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.io.linked import Linked
 from reidrisk.people.protocol import People
-from reidrisk.people.subset import Some
+from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases._observe import ANONYMOUS
@@ -57,7 +57,7 @@ def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
     while isinstance(release, Surveys) and isinstance(inner := getattr(release, "of", None), _ANY):
         release = inner
     if not isinstance(release, Surveys):
-        release.show(Some.of(people, np.arange(1)), 0, 1, site=ANONYMOUS, seed=seed)
+        release.show(Subset.of(people, np.arange(1)), 0, 1, site=ANONYMOUS, seed=seed)
 
 
 _ANY = (Release, Surveys)
