@@ -13,7 +13,7 @@ OLDEST := tests/cli/test_app.py tests/cli/test_study.py tests/cli/test_link.py t
 INSTALLED := pyproject.toml src/reidrisk/__init__.py
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test slow fuzz faults torch spark audit browser axe oldest pythons package environments lint types format bench docs clean
+.PHONY: help demo test slow fuzz faults torch spark audit browser chromium axe oldest pythons package environments lint types format bench docs clean
 
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' Makefile | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -50,6 +50,12 @@ audit: $(VENV)/dev.stamp  ## known vulnerabilities of our dependencies; fails if
 
 browser: $(VENV)/dev.stamp  ## the report in Chromium; with make axe, its accessibility too
 	$(BIN)/python -m pytest -m browser tests/browser
+
+chromium:  ## Chromium for make browser, by apt-get, where it may
+	@if [ -z "$$(command -v chromium)" ] && [ -n "$$(command -v apt-get)" ] && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium \
+	    || echo "chromium cannot be installed; tests that need it are skipped"; \
+	fi
 
 axe: $(VENV)/axe/node_modules/axe-core/axe.min.js  ## what the accessibility check needs (by npm)
 

@@ -36,6 +36,29 @@ def test_every_lane_runs_in_ci_and_not_in_the_plain_run(lane):
     assert here < len(lines) - 1
 
 
+def targets(file):
+    """The make targets that a script or a workflow calls; a matrix stands for all its lanes."""
+    if not (ROOT / file).exists():
+        pytest.skip("there is no CI where only a release was unpacked")
+    text = re.sub(r"#.*| --jobs 2| --\S+", "", (ROOT / file).read_text())
+    called = re.findall(r"\bmake((?: [a-z]+)+)|lane: \[(.*)\]", text)
+    return {word for groups in called for word in re.findall("[a-z]+", " ".join(groups))}
+
+
+def test_the_workflow_and_the_script_run_the_same_lanes():
+    """The script also prepares its one machine; a job of the workflow has one of its own."""
+    prepared = {"environments", "chromium"}
+    assert targets(".github/workflows/ci.yml") == targets(".ci/run") - prepared
+
+
+def test_the_workflow_tests_every_python_that_we_name():
+    if not (ROOT / ".github").exists():
+        pytest.skip("there is no CI where only a release was unpacked")
+    (told,) = re.findall(r"^PYTHONS := (.*)", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text()
+    assert f"python: [{', '.join(repr(one) for one in told.split())}]".replace("'", '"') in workflow
+
+
 @pytest.mark.skipif(not shutil.which("make"), reason="there is no make")
 @pytest.mark.parametrize(
     ("lane", "command"),
