@@ -28,13 +28,13 @@ from sphinx.errors import ExtensionError
 from sphinx.util import logging
 
 import reidrisk
-from reidrisk.plotting import FILE, Look, config
+from reidrisk.plotting import FILE, Style, config
 from reidrisk.report.charts import svg
 
 WIDTH = 700
 LOOKS = {
-    "light": Look(FILE.series, FILE.ink, FILE.muted, FILE.faint, background=None, legend=True),
-    "dark": Look(
+    "light": Style(FILE.series, FILE.ink, FILE.muted, FILE.faint, background=None, legend=True),
+    "dark": Style(
         ("#56b4e9", "#e69f00", "#00b98a", "#cc79a7", "#f0e442", "#d55e00"),
         "#e9edf1",
         "#a3adb8",
@@ -97,7 +97,7 @@ def _drawn(picture: Path) -> dict[str, bytes]:
     return files
 
 
-def _svg(chart: Any, look: Look) -> str:
+def _svg(chart: Any, look: Style) -> str:
     return svg(chart.to_dict() | {"config": config(look), "autosize": _FIT}, WIDTH)
 
 

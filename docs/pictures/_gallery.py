@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 from reidrisk.report import comparing, singling, unicity
 from reidrisk.report.exhibits import Exhibit
 from reidrisk.report.sections import sections
@@ -50,7 +50,7 @@ def exhibit(chart: str) -> Exhibit:
     return {one.name: one for part in told for one in part.exhibits}[chart]
 
 
-def draw(chart: Exhibit, look: Look) -> Chart:
+def draw(chart: Exhibit, look: Style) -> Chart:
     """The chart in the colours of a look."""
     drawn: Chart = chart.draw(chart.rows, look)
     return drawn

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.plotting import PERCENT, Chart, Look, by_attack, chart, fixed, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Style, by_attack, chart, fixed, layer, of, settings
 
 Rows = Sequence[Mapping[str, Any]]
 
 
-def lines(rows: Rows, look: Look, *, x: Mapping[str, Any], y: Mapping[str, Any]) -> Chart:
+def lines(rows: Rows, look: Style, *, x: Mapping[str, Any], y: Mapping[str, Any]) -> Chart:
     """A line for each name in `attack`, with `low` and `high` where rows have them.
 
     Args:
@@ -31,7 +31,7 @@ def lines(rows: Rows, look: Look, *, x: Mapping[str, Any], y: Mapping[str, Any])
     ).properties(height=320)
 
 
-def level(drawn: Chart, look: Look, value: float, text: str, *, below: bool = False) -> Chart:
+def level(drawn: Chart, look: Style, value: float, text: str, *, below: bool = False) -> Chart:
     """The same with a horizontal line that says what it is."""
     line = chart([{"value": value, "text": text}]).encode(y="value:Q")
     return layer(

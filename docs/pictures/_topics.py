@@ -3,7 +3,7 @@
 import functools
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 from reidrisk.report.sections import sections
 from reidrisk.study import Repeats
 
@@ -30,7 +30,7 @@ def studied() -> rr.Result:
     ).run(people)
 
 
-def exhibit(name: str, look: Look) -> Chart:
+def exhibit(name: str, look: Style) -> Chart:
     """A chart of the report on this study, by the name of its exhibit."""
     found = {one.name: one for part in sections(studied()) for one in part.exhibits}[name]
     drawn: Chart = found.draw(found.rows, look)

@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import lines
 
 from reidrisk import theory
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _USERS = 10_000_000
 _EPSILONS = (0.25, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0)
@@ -29,7 +29,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

@@ -7,7 +7,7 @@ from pictures._lines import lines
 
 import reidrisk as rr
 from reidrisk.attacks import Gaps
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _AWAY = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
 _NOISE = 0.3
@@ -41,7 +41,7 @@ def _ends(one: rr.Estimate) -> dict[str, float]:
     return {"value": one.value, "low": one.low, "high": one.high}
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import level, lines
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _USERS = (500, 1_000, 2_000, 5_000, 10_000, 20_000)
 
@@ -28,7 +28,7 @@ def _ends(one: Any) -> dict[str, float]:
     return {"value": one.value, "low": one.low, "high": one.high}
 
 
-def draw(result: dict[str, Any], look: Look) -> Chart:
+def draw(result: dict[str, Any], look: Style) -> Chart:
     drawn = lines(
         result["rows"],
         look,

@@ -7,7 +7,7 @@ from pictures._lines import level, lines
 from scipy.special import gammaln
 
 from reidrisk.estimates import mean_of_credits
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _TARGETS = 1_000
 _MOST = 90
@@ -36,7 +36,7 @@ def _held(ends: Any, risk: float) -> float:
     return float(chances[(ends[:, 0] <= risk) & (risk <= ends[:, 1])].sum())
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     drawn = lines(
         rows,
         look,

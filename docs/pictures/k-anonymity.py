@@ -6,7 +6,7 @@ import numpy as np
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _USERS = 2_400
 _SIZES = (2, 3, 5, 8, 12, 20, 30, 60)
@@ -34,7 +34,7 @@ def _named(*columns: Any) -> float:
     return rr.measure(seen, rr.Hamming())[len(columns)].value
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _WEEKS = (1, 2, 3, 4, 6, 8)
 _SAID = {
@@ -37,7 +37,7 @@ def _ends(one: rr.Estimate) -> dict[str, float]:
     return {"low": one.low, "high": one.high}
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

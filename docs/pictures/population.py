@@ -3,7 +3,7 @@
 from typing import Any
 
 from reidrisk.data import Interests
-from reidrisk.plotting import PERCENT, Chart, Look, by_attack, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Style, by_attack, chart, layer, of, settings
 
 _TYPES = (0, 1, 2)
 _RANKS = (1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 56, 80, 112, 160, 224, 320)
@@ -21,7 +21,7 @@ def compute() -> list[dict[str, Any]]:
     ]
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     names = list(dict.fromkeys(str(row["attack"]) for row in rows))
     style = by_attack(names, look)
     ticks = settings(title="popularity rank of a topic", values=[1, 3, 10, 30, 100, 300])

@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.plotting import PERCENT, Chart, Look, chart, layer, marked, of, settings
+from reidrisk.plotting import PERCENT, Chart, Style, chart, layer, marked, of, settings
 
 _GROUPS = {"Au": 1, "Bern": 2, "Chur": 5}
 _TIMES = 2
@@ -22,7 +22,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     names = ["prosecutor", "journalist"]
     style = marked("who", names, [look.colour(0), look.colour(1)], ["square", "square"], look)
     base = chart(rows).encode(

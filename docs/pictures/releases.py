@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.plotting import PERCENT, Chart, Look, chart, fixed, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Style, chart, fixed, layer, of, settings
 from reidrisk.releases import observe, prepared, utility
 
 _ITEMS = rr.ItemSamples(samples=4)
@@ -39,7 +39,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     axis = settings(
         title="share of 5,000 people correctly identified", labelExpr=PERCENT, tickCount=6
     )

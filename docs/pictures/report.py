@@ -12,7 +12,7 @@ from pictures._topics import exhibit, studied
 from picturing import LOOKS
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 _FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
@@ -39,7 +39,7 @@ def _seen(browser: Any, page: Path, scheme: str) -> bytes:
     return picture
 
 
-def draw(seen: dict[str, bytes], look: Look) -> Chart | bytes:
+def draw(seen: dict[str, bytes], look: Style) -> Chart | bytes:
     if not seen:
         return exhibit("spectrum", look)
     return next(seen[scheme] for scheme, one in LOOKS.items() if one == look)

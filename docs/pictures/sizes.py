@@ -2,12 +2,12 @@
 
 from pictures._topics import exhibit
 
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 
 def compute() -> str:
     return "sizes"
 
 
-def draw(name: str, look: Look) -> Chart:
+def draw(name: str, look: Style) -> Chart:
     return exhibit(name, look)

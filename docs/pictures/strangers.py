@@ -5,7 +5,7 @@ from typing import Any
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _SAID = {"score": "by score", "gap": "by lead over the second", "posterior": "by chance"}
 _ACCUSED = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
@@ -27,7 +27,7 @@ def _named(decisions: Any, share: float) -> float:
     return max((one.right.value for one in decisions if one.accused.value <= share), default=0.0)
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

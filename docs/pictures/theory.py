@@ -6,7 +6,7 @@ from pictures._lines import level, lines
 
 import reidrisk as rr
 from reidrisk import theory
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _USERS = 30
 _NOISES = (0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -28,7 +28,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     drawn = lines(
         rows,
         look,

@@ -6,7 +6,7 @@ import numpy as np
 from pictures._lines import lines
 
 import reidrisk as rr
-from reidrisk.plotting import Chart, Look
+from reidrisk.plotting import Chart, Style
 
 _WEEKS = (1, 2, 3, 4, 6, 8)
 _BROKEN = ("always luckily", "at random: the mean credit", "never luckily")
@@ -30,7 +30,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     return lines(
         rows,
         look,

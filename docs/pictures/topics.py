@@ -3,7 +3,7 @@
 from typing import Any
 
 import reidrisk as rr
-from reidrisk.plotting import PERCENT, Chart, Look, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Chart, Style, chart, layer, of, settings
 
 _RULES = {
     "as in the paper": rr.TopicsApi(),
@@ -27,7 +27,7 @@ def compute() -> list[dict[str, Any]]:
     return rows
 
 
-def draw(rows: list[dict[str, Any]], look: Look) -> Chart:
+def draw(rows: list[dict[str, Any]], look: Style) -> Chart:
     axis = settings(
         title="share of 10,000 people correctly identified", labelExpr=PERCENT, tickCount=6
     )

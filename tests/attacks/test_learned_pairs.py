@@ -14,7 +14,7 @@ from reidrisk import BagRows, Observations, SetRows, TooLarge
 from reidrisk.attacks import Coarsened, Equal, Hamming, LearnedPairs, View, Within
 from reidrisk.attacks.learned_pairs import attack as attack_module
 from reidrisk.attacks.learned_pairs import learning, pairs
-from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
+from reidrisk.attacks.learned_pairs.columns import ColumnModel, drawn_chances
 from reidrisk.core.rows import MISSING, rows_of
 from reidrisk.data import Linked
 from reidrisk.scores import GRID, TokenTable, TokenWeights
@@ -150,7 +150,7 @@ COMPARISONS = [Equal(), Coarsened(["a", "a", None, "b"]), Within(1.5, [0, 1, 2.5
 def test_the_fit_is_an_em_over_all_pairs(known, shown, which):
     rows = rows_of(np.array(known), tokens=4)
     drawn = drawn_chances(rows, np.array(shown))
-    columns = [Column.of(one, COMPARISONS[c]) for one, c in zip(drawn, which, strict=True)]
+    columns = [ColumnModel.of(one, COMPARISONS[c]) for one, c in zip(drawn, which, strict=True)]
     some = pairs.all_pairs(columns, rows, np.array(shown))
     found = learning.learned(some, np.array([column.compares for column in columns]))
     slow = slow_learned(columns, known, shown)
@@ -163,7 +163,7 @@ def test_slots_that_differ_get_chances_of_their_own():
     known = np.column_stack([np.arange(30), random.integers(0, 30, (30, 2))])
     shown = np.column_stack([known[:, :2], random.integers(0, 30, 30)])
     rows = rows_of(known, tokens=30)
-    columns = [Column.of(one, Equal()) for one in drawn_chances(rows, shown)]
+    columns = [ColumnModel.of(one, Equal()) for one in drawn_chances(rows, shown)]
     some = pairs.all_pairs(columns, rows, shown)
     found = learning.learned(some, np.zeros(3, bool))
     assert found.copied[:2].min() > 0.8
@@ -317,11 +317,11 @@ def test_groups_are_all_pairs(slots, held):
     known, shown = (random.integers(-1, 4, (size, slots)) for size in (40, 5))
     rows = held(rows_of(known, tokens=4))
     columns = [
-        Column.of(drawn, COMPARISONS[slot % 3])
+        ColumnModel.of(drawn, COMPARISONS[slot % 3])
         for slot, drawn in enumerate(drawn_chances(rows, shown))
     ]
     some = pairs.all_pairs(columns, rows, shown)
-    assert (pairs.Codes.of(columns).word[-1] > 0) == (slots == 45)
+    assert (pairs.PairCodes.of(columns).word[-1] > 0) == (slots == 45)
     firsts = np.searchsorted(some.cells.slot, np.arange(slots))
     for target, classes in enumerate(brute_classes(columns, known, shown)):
         mine = slice(some.starts[target], some.starts[target + 1])

@@ -25,7 +25,7 @@ from reidrisk.learning.splits import MULTIPLIER, contents_of, times_before
 from reidrisk.releases import popularity
 from reidrisk.risk import _optimum
 from reidrisk.risk.eligibility import among
-from reidrisk.risk.subset_rows import Traced, TracedRows
+from reidrisk.risk.subset_rows import SubsetRows, UserSubset
 from reidrisk.scores import GRID, TokenTable, TokenWeights, population
 from reidrisk.scores.protocol import by_slot
 from reidrisk.study.parameters import make_release
@@ -174,23 +174,23 @@ def test_samples_of_more_rows_than_are_held(where, users, monkeypatch):
 def test_who_is_traced(where):
     rows = values()
     mask = (rows != MISSING).any(axis=1)
-    traced = Traced.of(where(TokenRows(rows, tokens=TOKENS)))
+    traced = UserSubset.of(where(TokenRows(rows, tokens=TOKENS)))
     assert (traced.users, traced.are_all) == (mask.sum(), False)
     np.testing.assert_array_equal(traced.mask, mask)
     some = np.array([0, 5, 4095, 4096, 9000, traced.users - 1, 5])
     np.testing.assert_array_equal(traced.rows(some), np.flatnonzero(mask)[some])
     np.testing.assert_array_equal(traced.numbers(traced.rows(some)), some)
-    full = Traced.of(where(TokenRows(np.abs(rows), tokens=TOKENS)))
+    full = UserSubset.of(where(TokenRows(np.abs(rows), tokens=TOKENS)))
     assert (full.users, full.are_all) == (USERS, True)
     one = np.zeros((1, 2), int)
-    assert Traced.of(where(TokenRows(one, tokens=1))).mask.tolist() == [True]
+    assert UserSubset.of(where(TokenRows(one, tokens=1))).mask.tolist() == [True]
 
 
 def test_rows_of_those_who_are_traced(where):
     rows = values()
     mask = (rows != MISSING).any(axis=1)
     inner = where(TokenRows(rows, tokens=TOKENS))
-    some, few = TracedRows(inner, Traced.of(inner)), TokenRows(rows[mask], tokens=TOKENS)
+    some, few = SubsetRows(inner, UserSubset.of(inner)), TokenRows(rows[mask], tokens=TOKENS)
     places = np.array([7, 0, 4090, few.users - 1])
     np.testing.assert_array_equal(some.take(places), few.take(places))
     np.testing.assert_array_equal(some.select(places).values, few.take(places))
@@ -225,7 +225,7 @@ def test_searching_among_those_who_are_traced(where, score):
     handle = where(TokenRows(rows, tokens=TOKENS))
     seen = Observations(handle, shown, truth, tokens=TOKENS)
     targets = np.arange(50) % 3 > 0
-    some = among(seen, Traced.of(handle), targets)
+    some = among(seen, UserSubset.of(handle), targets)
     few = Observations(rows[mask], shown[targets], (np.cumsum(mask) - 1)[truth[targets]],
                        tokens=TOKENS)  # fmt: skip
     assert some.users == few.users

@@ -11,7 +11,7 @@ from reidrisk.data import make_profiles, synthetic_topics
 from reidrisk.people.subset import Subset
 from reidrisk.releases import Cohorts, observe, prepared
 from reidrisk.releases.cohorts import BITS, simhashes
-from reidrisk.risk.bounds.promises import Traced
+from reidrisk.risk.bounds.promises import CountedPeople
 
 PEOPLE = synthetic_topics(103, topics=20, epochs=2, types=4, size=3, seed=1)
 
@@ -50,10 +50,10 @@ def test_the_promise_counts_who_is_left():
     """Among fewer users than were surveyed, the smallest cohort may have lost all the others."""
     shows = prepared(Cohorts(users=10), PEOPLE)
     assert [bound.estimate.value for bound in shows.promises(PEOPLE, 1)] == [pytest.approx(0.1)]
-    (bound,) = shows.promises(Traced(98, complete=True), 1)
+    (bound,) = shows.promises(CountedPeople(98, complete=True), 1)
     assert bound.estimate.value == pytest.approx(1 / 5)
-    assert shows.promises(Traced(94, complete=True), 1) == ()
-    assert shows.promises(Traced(104, complete=True), 1) == ()
+    assert shows.promises(CountedPeople(94, complete=True), 1) == ()
+    assert shows.promises(CountedPeople(104, complete=True), 1) == ()
 
 
 def test_who_was_not_surveyed_is_refused():

@@ -136,7 +136,7 @@ def extrapolate(
 
 
 @dataclass(frozen=True, slots=True)
-class _Curve:
+class _RiskBySize:
     """Measured risks above zero, in logarithms, by size."""
 
     sizes: Floats
@@ -145,8 +145,8 @@ class _Curve:
     steps: Floats  # independent standard errors, a column each, in which the logarithms move
     measured: tuple[Estimate, ...]
 
-    def first(self, count: int) -> "_Curve":
-        return _Curve(
+    def first(self, count: int) -> "_RiskBySize":
+        return _RiskBySize(
             self.sizes[:count],
             self.logs[:count],
             self.errors[:count],
@@ -154,7 +154,7 @@ class _Curve:
             self.measured[:count],
         )
 
-    def moved(self) -> Iterator["_Curve"]:
+    def moved(self) -> Iterator["_RiskBySize"]:
         """The same curve, moved by each of its errors."""
         for step in self.steps.T:
             yield replace(self, logs=self.logs + step)
@@ -162,7 +162,7 @@ class _Curve:
 
 def _curve(
     measured: Mapping[int, Estimate], level: float, correlation: Sequence[Sequence[float]]
-) -> _Curve:
+) -> _RiskBySize:
     sizes = sorted(whole_number("a size in measured", size, least=2) for size in measured)
     if len(sizes) < FEWEST:
         raise InvalidInput(
@@ -192,7 +192,7 @@ def _curve(
     steps = errors[:, None] * _steps(correlation, len(sizes), risky)
     logs = np.log([one.value for one in found])
     risky_sizes = np.array(sizes, np.float64)[risky]
-    return _Curve(risky_sizes, logs, np.hypot(errors, FLAW), steps, found)
+    return _RiskBySize(risky_sizes, logs, np.hypot(errors, FLAW), steps, found)
 
 
 def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int]) -> Floats:
@@ -214,7 +214,7 @@ def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int])
         ) from None
 
 
-def _slope(curve: _Curve) -> float:
+def _slope(curve: _RiskBySize) -> float:
     """Slope of the straight line through the last octave, from -1 to 0."""
     part = _last_octave(curve.sizes)
     x, y, weights = np.log(curve.sizes[part]), curve.logs[part], curve.errors[part] ** -2
@@ -223,7 +223,7 @@ def _slope(curve: _Curve) -> float:
     return float(np.clip(slope / np.average((x - x_mean) ** 2, weights=weights), -1, 0))
 
 
-def _crowds(curve: _Curve, start: Shape | None = None) -> Shape:
+def _crowds(curve: _RiskBySize, start: Shape | None = None) -> Shape:
     """Mean and spread of the logarithm of the crowds' shares, if it is normal: all sizes."""
     middle, risk = np.log(curve.sizes).mean(), np.exp(curve.logs.mean())
     about = scipy.special.ndtri(min(risk, 0.99))
@@ -242,12 +242,12 @@ def _log_risk_in_crowds(shape: Shape, sizes: Floats) -> Floats:
     return np.asarray(np.log((-np.expm1(-crowd) / crowd * _CHANCES).sum(axis=1)))
 
 
-def _line(curve: _Curve, sizes: Floats) -> Floats:
+def _line(curve: _RiskBySize, sizes: Floats) -> Floats:
     """The straight line through the last size."""
     return np.asarray(curve.logs[-1] + _slope(curve) * np.log(sizes / curve.sizes[-1]))
 
 
-def _bend(curve: _Curve, start: Shape, sizes: Floats) -> Floats:
+def _bend(curve: _RiskBySize, start: Shape, sizes: Floats) -> Floats:
     """The law that bends, moved so that it meets the last size."""
     ends = np.append(sizes, curve.sizes[-1])
     logs = _log_risk_in_crowds(_crowds(curve, start), ends)
@@ -255,12 +255,12 @@ def _bend(curve: _Curve, start: Shape, sizes: Floats) -> Floats:
 
 
 def _predict(
-    curve: _Curve, users: Sequence[int], drift: float, level: float
+    curve: _RiskBySize, users: Sequence[int], drift: float, level: float
 ) -> dict[int, Estimate]:
     """The power law beyond the curve; both laws with their margins, within what theory allows."""
     sizes, last, shape = np.array(users, np.float64), curve.measured[-1], _crowds(curve)
 
-    def laws(of: _Curve) -> Floats:
+    def laws(of: _RiskBySize) -> Floats:
         return np.stack([_line(of, sizes), _bend(of, shape, sizes)])
 
     logs, astray = laws(curve), drift * np.log10(sizes / curve.sizes[-1])
@@ -274,7 +274,7 @@ def _predict(
     return _estimates(users, (value, low, high), level, last.trials)
 
 
-def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
+def _fitted(curve: _RiskBySize, level: float) -> dict[int, Estimate]:
     """The power law at the sizes it was fitted to."""
     sizes = curve.sizes[_last_octave(curve.sizes)]
     logs = _line(curve, sizes)
@@ -283,7 +283,7 @@ def _fitted(curve: _Curve, level: float) -> dict[int, Estimate]:
     return _estimates([int(size) for size in sizes], ends, level, curve.measured[-1].trials)
 
 
-def _sampling(predict: Callable[[_Curve], Floats], curve: _Curve) -> Floats:
+def _sampling(predict: Callable[[_RiskBySize], Floats], curve: _RiskBySize) -> Floats:
     """Standard error of a prediction: the curve is moved by each of its errors.
 
     Those of the same targets go together: then slopes are better known than levels.
@@ -308,7 +308,7 @@ def _only_high(size: int, last: Estimate, level: float) -> Estimate:
     return Estimate(value, low, high, level, last.trials, "extrapolated, upper end only")
 
 
-def _error(curve: _Curve, kept: int, guesses: Mapping[int, Estimate]) -> float:
+def _error(curve: _RiskBySize, kept: int, guesses: Mapping[int, Estimate]) -> float:
     """Nats a decade by which the held-out sizes were missed: root of the mean square."""
     logs = np.log([guess.value for guess in guesses.values()])
     decades = np.log10(curve.sizes[kept:] / curve.sizes[kept - 1])

@@ -14,7 +14,7 @@ from reidrisk.plotting.style import (
     PEOPLE,
     PERCENT,
     SHOWN,
-    Look,
+    Style,
     by_attack,
     config,
     switchable,
@@ -28,7 +28,7 @@ _HEIGHT, _WIDTH = 340, 560
 
 
 def over_slots(
-    rows: Rows, look: Look, attacks: Sequence[str], name: str, *, told: str = TOLD
+    rows: Rows, look: Style, attacks: Sequence[str], name: str, *, told: str = TOLD
 ) -> Chart:
     """A line with its interval for each attack, over slots.
 
@@ -72,7 +72,7 @@ def over_slots(
     ).properties(height=_HEIGHT)
 
 
-def over_users(rows: Rows, look: Look, attacks: Sequence[str]) -> Chart:
+def over_users(rows: Rows, look: Style, attacks: Sequence[str]) -> Chart:
     """A line with intervals for each attack over the number of users, both axes logarithmic.
 
     A law is a thinner and lighter line; its band begins where its fit ends, and what it predicts
@@ -159,7 +159,7 @@ def _log(ends: tuple[float, float], *, title: str, labels: str, grid: bool) -> d
     return {"scale": settings(type="log", nice=False, domain=list(ends)), "axis": axis}
 
 
-def _edge(rows: Rows, look: Look, x: Any) -> tuple[Chart, ...]:
+def _edge(rows: Rows, look: Style, x: Any) -> tuple[Chart, ...]:
     """A line where measurement ends."""
     if all(row["kind"] != "extrapolated" for row in rows):
         return ()

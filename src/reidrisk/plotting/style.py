@@ -25,7 +25,7 @@ PEOPLE = (
 
 
 @dataclass(frozen=True)
-class Look:
+class Style:
     """Colours of a chart, and whether it explains its marks itself."""
 
     series: tuple[str, ...]
@@ -41,7 +41,7 @@ class Look:
 
 
 # The page decides between light and dark by itself; files cannot.
-PAGE = Look(
+PAGE = Style(
     tuple(f"var(--series-{place})" for place in range(COLOURS)),
     "var(--ink)",
     "var(--muted)",
@@ -49,7 +49,7 @@ PAGE = Look(
     background=None,
     legend=False,
 )
-FILE = Look(
+FILE = Style(
     ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"),
     "#1b1f24",
     "#59636e",
@@ -60,7 +60,7 @@ FILE = Look(
 
 
 def by_attack(
-    attacks: Sequence[str], look: Look, used: Collection[str] | None = None
+    attacks: Sequence[str], look: Style, used: Collection[str] | None = None
 ) -> dict[str, Any]:
     """Colour, shape and dash of each attack, the same in every chart.
 
@@ -88,7 +88,7 @@ def marked(
     names: Sequence[str],
     colours: Sequence[str],
     shapes: Sequence[str],
-    look: Look,
+    look: Style,
     shown: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Colour and shape by the value of a field; a legend of those shown, if the look has one."""
@@ -103,7 +103,7 @@ def marked(
     }
 
 
-def _legend(look: Look, shown: Sequence[str]) -> Any:
+def _legend(look: Style, shown: Sequence[str]) -> Any:
     if not look.legend:
         return None
     return settings(
@@ -116,7 +116,7 @@ def switchable(layers: Chart, attacks: Sequence[str]) -> Chart:
     return layers.properties(params=[{"name": "shown", "value": list(attacks)}])
 
 
-def config(look: Look) -> dict[str, Any]:
+def config(look: Style) -> dict[str, Any]:
     """Everything quiet: thin grid, no frame, text in the colours of the page."""
     text = {"labelColor": look.muted, "titleColor": look.ink, "labelFontSize": 12}
     return {

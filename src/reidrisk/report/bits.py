@@ -5,7 +5,7 @@ from typing import Any
 
 from reidrisk.estimates import standard_errors
 from reidrisk.information.records import Mean
-from reidrisk.plotting import Look, chart, fixed, layer, of, settings
+from reidrisk.plotting import Style, chart, fixed, layer, of, settings
 from reidrisk.report.exhibits import Column, Row, span
 from reidrisk.study.text.numbers import bits, percent
 
@@ -47,7 +47,7 @@ def bit_columns(level: float) -> tuple[Column, Column]:
     )
 
 
-def bars(rows: Sequence[Row], look: Look, title: str, names: Sequence[str]) -> Any:
+def bars(rows: Sequence[Row], look: Style, title: str, names: Sequence[str]) -> Any:
     """A bar with its interval for each row, from 0; lighter where the row is `measured`.
 
     Colours are those of attacks, so here are none.

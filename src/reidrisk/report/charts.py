@@ -11,7 +11,7 @@ from typing import Any
 from reidrisk.core import cache_dir
 from reidrisk.core.machine import GIB, check_address_space
 from reidrisk.core.optional import guest
-from reidrisk.plotting import MEASURED, Chart, Look, config
+from reidrisk.plotting import MEASURED, Chart, Style, config
 from reidrisk.plotting.vega import VERSION
 from reidrisk.report.exhibits import Exhibit
 
@@ -22,7 +22,7 @@ _SCALE = 2
 _RESERVED = 66 * GIB
 
 
-def specification(exhibit: Exhibit, look: Look, width: int | str) -> dict[str, Any]:
+def specification(exhibit: Exhibit, look: Style, width: int | str) -> dict[str, Any]:
     """The chart of an exhibit as a Vega-Lite specification."""
     if exhibit.draw is None:
         raise TypeError(f"{exhibit.name} has no chart")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.core.sanitize import cleaned
-from reidrisk.plotting import Look, by_attack, chart, layer, of, settings
+from reidrisk.plotting import Style, by_attack, chart, layer, of, settings
 from reidrisk.report.exhibits import Column, Exhibit, Row, Section, words_column
 from reidrisk.report.page import Sheet, save
 from reidrisk.study._compare import Comparison, Difference
@@ -153,7 +153,7 @@ def _changes(found: Comparison, names: tuple[str, str]) -> Section:
     return Section("changes", title, exhibits=(exhibit,))
 
 
-def _drawn(rows: Sequence[Row], look: Look) -> Any:
+def _drawn(rows: Sequence[Row], look: Style) -> Any:
     """A mark with its interval for each attack, and a line where nothing differs."""
     data = [
         {**row, "place": f"{row['attack']} ({place})" if _twice(rows, row) else row["attack"],

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from reidrisk.core.csv_safe import guarded
-from reidrisk.plotting import COLOURS, GLYPHS, Look
+from reidrisk.plotting import COLOURS, GLYPHS, Style
 from reidrisk.study.result import Risk
 from reidrisk.study.text.numbers import Interval, count, interval, share, share_with_interval
 
@@ -95,7 +95,7 @@ class Exhibit:
     sentence: str
     rows: tuple[Row, ...]
     columns: tuple[Column, ...]
-    draw: Callable[[Sequence[Row], Look], Any] | None = None
+    draw: Callable[[Sequence[Row], Style], Any] | None = None
     keys: tuple[Key, ...] = ()
     open: bool = False
     folded: bool = False

@@ -64,7 +64,7 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class Group:
+class _Group:
     """Statements of the verdict about one thing."""
 
     label: str
@@ -72,7 +72,7 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Figure:
+class _Figure:
     """A percentage and its interval."""
 
     value: str
@@ -85,7 +85,7 @@ class Speaker:
 
     rule: str
     attack: str
-    figures: tuple[Figure, ...]
+    figures: tuple[_Figure, ...]
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,7 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
     return Outcome("passed", word, (*sentences, *doubted))
 
 
-def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
+def _groups(said: Sequence[Statement]) -> tuple[_Group, ...]:
     """Those of one kind together, in our order; kinds that we do not know come last."""
     found: dict[str, list[Statement]] = {label: [] for label in _ABOUT.values()}
     for one in said:
@@ -219,7 +219,7 @@ def _groups(said: Sequence[Statement]) -> tuple[Group, ...]:
         if about not in _ELSEWHERE:
             label = _ABOUT.get(about, opening(about))
             found.setdefault(label, []).append(replace(one, text=_under(label, one.text)))
-    return tuple(Group(label, tuple(some)) for label, some in found.items() if some)
+    return tuple(_Group(label, tuple(some)) for label, some in found.items() if some)
 
 
 def _texts(said: Sequence[Statement], about: str, label: str = "") -> list[str]:
@@ -264,8 +264,8 @@ def _far(wanted: float | None) -> float:
     return abs((wanted or 0) - USUAL)
 
 
-def _figure(number: Interval | None) -> Figure:
-    return Figure("none made") if number is None else Figure(share(number), interval(number))
+def _figure(number: Interval | None) -> _Figure:
+    return _Figure("none made") if number is None else _Figure(share(number), interval(number))
 
 
 def _utility(result: Result) -> tuple[tuple[str, str], ...]:

@@ -8,7 +8,7 @@ from typing import Any
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
 from reidrisk.io.table_columns import column_name
-from reidrisk.plotting import PERCENT, Look, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Style, chart, layer, of, settings
 from reidrisk.report.exhibits import (
     Column,
     Exhibit,
@@ -366,7 +366,7 @@ def _people(number: int) -> str:
     return "1 person" if number == 1 else f"{count(number)} people"
 
 
-def _bars(rows: Sequence[Row], look: Look, what: str) -> Any:
+def _bars(rows: Sequence[Row], look: Style, what: str) -> Any:
     """A bar for each row, with its number."""
     data = [{**row, "said": _said(row)} for row in rows]
     base = chart(data).encode(y=of("label:N", sort=None, title=None, axis=settings(labelLimit=160)))

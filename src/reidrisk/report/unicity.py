@@ -8,7 +8,7 @@ from typing import Any
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
 from reidrisk.io.table_columns import column_name
-from reidrisk.plotting import Look, over_slots
+from reidrisk.plotting import Style, over_slots
 from reidrisk.report.exhibits import (
     Exhibit,
     Row,
@@ -121,7 +121,7 @@ def _exhibit(found: Unicity, name: str, title: str, ways: Sequence[str]) -> Exhi
     level = next((one.right.level for one in found if one.right), 1.0)
     drawn = [row for row in rows if row["value"] is not None]
 
-    def draw(_: Sequence[Row], look: Look) -> Any:
+    def draw(_: Sequence[Row], look: Style) -> Any:
         return over_slots(said_rows(drawn), look, ways, "points known", told=title.lower())
 
     return Exhibit(

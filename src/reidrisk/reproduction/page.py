@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.core.sanitize import cleaned
-from reidrisk.plotting import COLOURS, GLYPHS, Chart, Look, chart, layer, of, settings
+from reidrisk.plotting import COLOURS, GLYPHS, Chart, Style, chart, layer, of, settings
 from reidrisk.plotting.curves import over_slots
 from reidrisk.report.exhibits import (
     NOTHING,
@@ -29,7 +29,7 @@ _ROOM = 1.3
 """How far the axis goes beyond the longest bar: words stand there."""
 
 
-def bars(rows: Sequence[Mapping[str, Any]], look: Look, axis: str, unit: str) -> Chart:
+def bars(rows: Sequence[Mapping[str, Any]], look: Style, axis: str, unit: str) -> Chart:
     """A bar for each point.
 
     Args:
@@ -205,7 +205,7 @@ def _figure(name: str, rows: Sequence[Row], axis: str, unit: str) -> Exhibit:
     where = " and ".join(dict.fromkeys(row.where for row in rows))
     shares = unit == "%"
 
-    def draw(data: Sequence[Cells], look: Look) -> Any:
+    def draw(data: Sequence[Cells], look: Style) -> Any:
         if shares:
             return over_slots(data, look, series, axis)
         return bars(data, look, axis, unit)

@@ -19,7 +19,7 @@ from reidrisk.risk._posterior import believed, check_likelihood
 from reidrisk.risk.eligibility import among, assessable
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
-from reidrisk.risk.subset_rows import Traced
+from reidrisk.risk.subset_rows import UserSubset
 from reidrisk.scores import GRID, Distribution, normalised
 
 MOST_OUTCOMES = 250_000
@@ -69,7 +69,7 @@ def optimum(
     engine = LocalEngine() if engine is None else engine
     score, short = normalised(fitted(model, seen, view).score), seen.prefix(length)
     # As for attacks: targets of whom one side saw nothing are in no figure.
-    short = among(short, Traced.of(short.known), assessable(short))
+    short = among(short, UserSubset.of(short.known), assessable(short))
     if isinstance(score, Distribution):
         outcomes = (seen.tokens + score.gaps) ** length
         if outcomes <= MOST_OUTCOMES:

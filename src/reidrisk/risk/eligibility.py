@@ -10,7 +10,7 @@ from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import BagRows, Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.repeats import refuse_repeats
-from reidrisk.risk.subset_rows import Traced, TracedRows
+from reidrisk.risk.subset_rows import SubsetRows, UserSubset
 
 Mask = NDArray[np.bool_]
 
@@ -38,12 +38,12 @@ def assessable(seen: Observations) -> Mask:
     return mask
 
 
-def among(seen: Observations, users: Traced, targets: Mask) -> Observations:
+def among(seen: Observations, users: UserSubset, targets: Mask) -> Observations:
     """Only some targets, whose users are among these, and only these users."""
     some = seen if targets.all() else seen.only(targets)
     if users.are_all:
         return some
-    known = TracedRows(seen.known, users)
+    known = SubsetRows(seen.known, users)
     return some.changed(known=known, truth=users.numbers(some.truth), users=known.users)
 
 

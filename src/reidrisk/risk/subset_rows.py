@@ -33,7 +33,7 @@ Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class Traced:
+class UserSubset:
     """Users of whom something is known.
 
     Attributes:
@@ -114,7 +114,7 @@ class Traced:
 
 
 @dataclass(frozen=True, eq=False)
-class TracedRows:
+class SubsetRows:
     """The rows of users of whom something is known, numbered anew; a pass goes to all rows.
 
     Args:
@@ -123,7 +123,7 @@ class TracedRows:
     """
 
     inner: Rows
-    traced: Traced
+    traced: UserSubset
 
     def __len__(self) -> int:
         return self.users
@@ -206,11 +206,11 @@ def _bits(blocks: Blocks) -> dict[int, NDArray[np.uint8]]:
     return {start: np.packbits(mask) for start, mask in masks if not mask.all()}
 
 
-def _work(blocks: Blocks, *, work: Work[Result], traced: Traced, size: int) -> Result:
+def _work(blocks: Blocks, *, work: Work[Result], traced: UserSubset, size: int) -> Result:
     return work(_without_others(blocks, traced, size))
 
 
-def _without_others(blocks: Blocks, traced: Traced, size: int) -> Iterator[tuple[int, Tokens]]:
+def _without_others(blocks: Blocks, traced: UserSubset, size: int) -> Iterator[tuple[int, Tokens]]:
     """The rows of units without those that are left out, cut into blocks."""
     for start, rows in blocks:
         mask, number = traced.in_unit(start), traced.before(start)

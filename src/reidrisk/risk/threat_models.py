@@ -46,7 +46,7 @@ class Recorded(Protocol):
         ...
 
 
-class Figure(Protocol):
+class SpectrumFigure(Protocol):
     """A figure of a spectrum."""
 
     @property
@@ -168,7 +168,7 @@ def card_of_model(attack: Card) -> Card:
     )
 
 
-def cards_of(attackers: Sequence[Recorded], figures: Sequence[Figure]) -> tuple[Card, ...]:
+def cards_of(attackers: Sequence[Recorded], figures: Sequence[SpectrumFigure]) -> tuple[Card, ...]:
     """Threat models of what a result holds: its attacks, then all other figures, each once.
 
     A result records of an attack what it knows and assumes. The rest is taken from the attack of
@@ -190,7 +190,7 @@ def _recorded(one: Recorded) -> Card:
     return recorded_card(one.name, one.knows, one.assumes, likelihood=one.likelihood)
 
 
-def _of_figure(figure: Figure, attacks: dict[str, Card]) -> Card:
+def _of_figure(figure: SpectrumFigure, attacks: dict[str, Card]) -> Card:
     model = figure.name.removeprefix(WITHIN)
     if model != figure.name:
         own = own_attack(model)

@@ -23,7 +23,7 @@ CLOSE = 1e-6
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class World:
+class _World:
     """What an attack is tried on: what is seen, and what a view may hold besides."""
 
     seen: Observations
@@ -69,7 +69,7 @@ def check_attack(
     Example:
         >>> rr.testing.check_attack(rr.Hamming())
     """
-    world = _small_world() if seen is None else World(seen, release, panel, population)
+    world = _small_world() if seen is None else _World(seen, release, panel, population)
     _check_words(attack)
     _promise(_is_frozen(attack), "to be a value: frozen, and with a hash")
     before = _rows(world.seen)
@@ -117,14 +117,14 @@ def _is_frozen(attack: Attack) -> bool:
     return False
 
 
-def _small_world() -> World:
+def _small_world() -> _World:
     release, people = TopicsApi(), synthetic_topics(users=200, epochs=3, seed=1)
     others = synthetic_topics(users=100, epochs=3, seed=2)
     seen, panel = (release.observe(some, targets=40, seed=1) for some in (people, others))
-    return World(seen, release, panel, people.interests)
+    return _World(seen, release, panel, people.interests)
 
 
-def _fitted(attack: Attack, world: World) -> Score:
+def _fitted(attack: Attack, world: _World) -> Score:
     try:
         return attack.fit(world.view(attack))
     except (AttributeError, TypeError, InvalidInput) as wrong:  # None where there is nothing
@@ -135,7 +135,7 @@ def _fitted(attack: Attack, world: World) -> Score:
         ) from wrong
 
 
-def _check_fits(attack: Attack, score: Score, world: World) -> None:
+def _check_fits(attack: Attack, score: Score, world: _World) -> None:
     """The same score each time it is fitted, and in any order of users and targets."""
     seen = world.seen
     again = attack.fit(world.view(attack))
@@ -180,7 +180,7 @@ def _check_chances(score: Score, seen: Observations) -> None:
         _promise(abs(total - 1) < CLOSE, "a likelihood whose chances sum to one")
 
 
-def _check_gaps(attack: Attack, world: World) -> None:
+def _check_gaps(attack: Attack, world: _World) -> None:
     """The last user becomes a stranger, the first one is shown what the first target shows."""
     seen = world.seen
     known, target = _rows(seen), seen.anonymous[0]

@@ -26,7 +26,7 @@ from reidrisk.releases import (
 )
 from reidrisk.releases.protocol import alphabet
 from reidrisk.risk.bounds import Setting, bounds_in
-from reidrisk.risk.bounds.promises import Traced
+from reidrisk.risk.bounds.promises import CountedPeople
 from reidrisk.scores import GRID
 from reidrisk.testing.check import is_frozen, promise
 
@@ -159,7 +159,7 @@ def _check_promises(release: Release, people: People, seed: int) -> None:
 
 
 def _check_bounds(release: Release, people: People, slots: int, seed: int) -> None:
-    bounds = release.promises(Traced(people.users, people.complete), slots)
+    bounds = release.promises(CountedPeople(people.users, people.complete), slots)
     _keeps(isinstance(bounds, tuple), "a tuple of bounds")
     if not bounds:
         return

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.learned_pairs.columns import Column, drawn_chances
-from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
+from reidrisk.attacks.learned_pairs.columns import ColumnModel, drawn_chances
+from reidrisk.attacks.learned_pairs.comparisons import ComparisonLevel, Equal
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
-from reidrisk.attacks.learned_pairs.pairs import Pairs, all_pairs, true_pairs
+from reidrisk.attacks.learned_pairs.pairs import RowPairs, all_pairs, true_pairs
 from reidrisk.attacks.protocol import View, check_needs
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import MISSING, Observations, Tokens
@@ -29,7 +29,7 @@ MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
 
 MOST_PAIRS = 1 << 28
-"""Pairs of rows to go through: above, fewer targets are used."""
+"""RowPairs of rows to go through: above, fewer targets are used."""
 
 MOST_ENTRIES = 250_000_000
 """Entries of all tables, 2 GB."""
@@ -89,13 +89,13 @@ class LearnedPairs:
     likelihood: ClassVar[bool] = True
 
     panel: Observations | None = None
-    comparisons: Mapping[int, Comparison] = field(default_factory=dict, kw_only=True)
+    comparisons: Mapping[int, ComparisonLevel] = field(default_factory=dict, kw_only=True)
 
     def __post_init__(self) -> None:
         chosen = dict(self.comparisons)
         for slot, comparison in chosen.items():
             whole_number("a slot with a comparison", slot, least=0)
-            if not isinstance(comparison, Comparison):
+            if not isinstance(comparison, ComparisonLevel):
                 raise InvalidInput(
                     f"{comparison!r} is no comparison for slot {slot}; make one, as in "
                     "Coarsened(groups), Within(distance, values) or Equal()",
@@ -123,7 +123,7 @@ class LearnedPairs:
         """How reliable each slot is: what the score is made of."""
         return _learned(*self.pairs(view))
 
-    def pairs(self, view: View) -> tuple[list[Column], Pairs]:
+    def pairs(self, view: View) -> tuple[list[ColumnModel], RowPairs]:
         """The columns, and the pairs of rows to learn from."""
         check_needs(self, view)
         self._check(view)
@@ -139,10 +139,10 @@ class LearnedPairs:
         some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
         return columns, all_pairs(columns, view.known, some)
 
-    def _columns(self, view: View, shown: Tokens) -> list[Column]:
+    def _columns(self, view: View, shown: Tokens) -> list[ColumnModel]:
         drawn = drawn_chances(view.known, shown)
         return [
-            Column.of(chances, self.comparisons.get(slot, Equal()))
+            ColumnModel.of(chances, self.comparisons.get(slot, Equal()))
             for slot, chances in enumerate(drawn)
         ]
 
@@ -176,7 +176,7 @@ class LearnedPairs:
             )
 
 
-def _learned(columns: Sequence[Column], pairs: Pairs) -> SlotChances:
+def _learned(columns: Sequence[ColumnModel], pairs: RowPairs) -> SlotChances:
     return learned(pairs, np.array([column.compares for column in columns]))
 
 
@@ -196,7 +196,7 @@ def _check_panel(panel: Observations, view: View) -> None:
         )
 
 
-def _weights(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenWeights:
+def _weights(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) -> TokenWeights:
     """Gains where tokens are the same or not."""
     alone = np.array([column.drawn for column in columns])
     mismatch = chances.drawn[:, None] * alone
@@ -213,7 +213,7 @@ def _weights(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> 
     )
 
 
-def _table(columns: Sequence[Column], chances: SlotChances, *, gaps: bool) -> TokenTable:
+def _table(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) -> TokenTable:
     """Gains by both tokens of a slot."""
     if not gaps:
         parts = zip(columns, chances.copied, chances.close, strict=True)

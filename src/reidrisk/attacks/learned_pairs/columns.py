@@ -17,7 +17,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.learned_pairs.comparisons import Comparison, Equal
+from reidrisk.attacks.learned_pairs.comparisons import ComparisonLevel, Equal
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.rows import MISSING, Rows, Tokens
 
@@ -32,7 +32,7 @@ SURE = 3.0
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Column:
+class ColumnModel:
     """One slot: chances of tokens that are drawn, and what is close.
 
     Args:
@@ -43,12 +43,12 @@ class Column:
     """
 
     drawn: Floats
-    comparison: Comparison
+    comparison: ComparisonLevel
     reach: Floats
     reach_of: Counts
 
     @classmethod
-    def of(cls, drawn: Floats, comparison: Comparison) -> Self:
+    def of(cls, drawn: Floats, comparison: ComparisonLevel) -> Self:
         """The column with these chances."""
         if isinstance(comparison, Equal):
             return cls(drawn, comparison, np.empty(0), np.empty(0, np.int64))

@@ -15,7 +15,7 @@ Mask = NDArray[np.bool_]
 
 
 @runtime_checkable
-class Comparison(Protocol):
+class ComparisonLevel(Protocol):
     """What of a pair of tokens counts as close; a token is always close to itself."""
 
     def check(self, slot: int, tokens: int) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.kernels import add_beliefs
-from reidrisk.attacks.learned_pairs.pairs import Pairs
+from reidrisk.attacks.learned_pairs.pairs import RowPairs
 from reidrisk.core.parallel import over_blocks
 from reidrisk.scores.log_odds import log_chance
 
@@ -54,7 +54,7 @@ class SlotChances:
         return 1 - self.copied - self.close
 
 
-def learned(pairs: Pairs, compared: Mask) -> SlotChances:
+def learned(pairs: RowPairs, compared: Mask) -> SlotChances:
     """The likeliest chances: one for all slots alike, unless slots clearly differ.
 
     Slots differ if chances of their own make what is shown likelier by more than half the
@@ -81,7 +81,7 @@ def started(compared: Mask) -> SlotChances:
     return SlotChances(half, np.where(compared, half / 2, 0.0), half, half)
 
 
-def climbed(pairs: Pairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
+def climbed(pairs: RowPairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
     """Take steps until they gain nothing; what is reached, and its log-likelihood.
 
     Args:
@@ -98,7 +98,7 @@ def climbed(pairs: Pairs, chances: SlotChances, alike: Ints) -> tuple[SlotChance
     return chances, reached
 
 
-def factors(pairs: Pairs, chances: SlotChances) -> Floats:
+def factors(pairs: RowPairs, chances: SlotChances) -> Floats:
     """The chance that each cell stands for, over that of drawing the token shown."""
     cells, slot = pairs.cells, pairs.cells.slot
     gap = np.where(cells.known_gap, chances.gap_given_gap[slot], chances.gap_given_token[slot])
@@ -106,7 +106,7 @@ def factors(pairs: Pairs, chances: SlotChances) -> Floats:
     return np.where(cells.shown_gap, gap, (1 - gap) * token)
 
 
-def best(pairs: Pairs, chances: SlotChances, expected: Floats, alike: Ints) -> SlotChances:
+def best(pairs: RowPairs, chances: SlotChances, expected: Floats, alike: Ints) -> SlotChances:
     """The likeliest chances if targets fall into cells as expected."""
     cells = pairs.cells
 
@@ -128,14 +128,14 @@ def best(pairs: Pairs, chances: SlotChances, expected: Floats, alike: Ints) -> S
     return SlotChances(copied / total, near / total, *gaps)
 
 
-def _token(pairs: Pairs, chances: SlotChances) -> Floats:
+def _token(pairs: RowPairs, chances: SlotChances) -> Floats:
     """The chance of the token shown given the known one, over that of drawing it."""
     cells, slot = pairs.cells, pairs.cells.slot
     added = chances.copied[slot] * cells.copied + chances.close[slot] * cells.close
     return np.asarray(added + chances.drawn[slot])
 
 
-def counted(pairs: Pairs, chances: SlotChances) -> tuple[Floats, float]:
+def counted(pairs: RowPairs, chances: SlotChances) -> tuple[Floats, float]:
     """How many targets fall into each cell, and the log-likelihood."""
     nats = log_chance(factors(pairs, chances))
 

@@ -1,4 +1,4 @@
-"""Pairs of known and anonymous rows, counted by what a likelihood sees of them."""
+"""RowPairs of known and anonymous rows, counted by what a likelihood sees of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, Column
+from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, ColumnModel
 from reidrisk.attacks.learned_pairs.kernels import add_codes
 from reidrisk.core.machine import cores
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
@@ -23,7 +23,7 @@ Counted: TypeAlias = tuple[Ints, Ints]
 """Different codes, words x codes, and how often each occurs."""
 
 DENSE = 4
-"""Codes are counted in a table if it has no more than so many places for each row."""
+"""PairCodes are counted in a table if it has no more than so many places for each row."""
 
 LARGEST_CODE = 1 << 62
 
@@ -34,7 +34,7 @@ ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Cells:
+class PairCells:
     """All that may be seen of a pair in a slot: the symbol shown and the class of the known one.
 
     Attributes:
@@ -53,7 +53,7 @@ class Cells:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Pairs:
+class RowPairs:
     """Known rows beside each target, in groups that no likelihood tells apart.
 
     Attributes:
@@ -63,13 +63,13 @@ class Pairs:
         starts: Where the groups of each target begin, and where the last ones end.
     """
 
-    cells: Cells
+    cells: PairCells
     places: NDArray[np.int32]
     counts: Ints
     starts: Ints
 
 
-def true_pairs(columns: Sequence[Column], known: Tokens, shown: Tokens) -> Pairs:
+def true_pairs(columns: Sequence[ColumnModel], known: Tokens, shown: Tokens) -> RowPairs:
     """Each target beside its own known row."""
     slots = zip(columns, known.T, shown.T, strict=True)
     classes = np.stack([column.classes_of(*pair) for column, *pair in slots], axis=1)
@@ -77,9 +77,9 @@ def true_pairs(columns: Sequence[Column], known: Tokens, shown: Tokens) -> Pairs
     return _pairs(columns, shown, classes, ones, ones)
 
 
-def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
+def all_pairs(columns: Sequence[ColumnModel], known: Rows, shown: Tokens) -> RowPairs:
     """Each target beside everybody; only the first targets, if rows agree in very many ways."""
-    codes, found = Codes.of(columns), list[Counted]()
+    codes, found = PairCodes.of(columns), list[Counted]()
     for first in range(0, len(shown), TARGETS_TOGETHER):
         found += _beside(codes, known, shown[first : first + TARGETS_TOGETHER])
         entries = len(columns) * sum(len(times) for _, times in found)
@@ -98,7 +98,7 @@ def all_pairs(columns: Sequence[Column], known: Rows, shown: Tokens) -> Pairs:
     return _pairs(columns, shown[: len(found)], classes, counts, sizes)
 
 
-def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
+def _beside(codes: "PairCodes", known: Rows, shown: Tokens) -> list[Counted]:
     """For each of some targets, everybody by the code of what is seen of the pair."""
     work = partial(_beside_some, codes=codes, shown=shown)
     # As many blocks as cores, if they are not small: merging what they found takes time.
@@ -106,7 +106,7 @@ def _beside(codes: "Codes", known: Rows, shown: Tokens) -> list[Counted]:
     return over_rows(known, work, _together, most=min(most, ROWS_AT_A_TIME))
 
 
-def _beside_some(blocks: Blocks, *, codes: "Codes", shown: Tokens) -> list[Counted]:
+def _beside_some(blocks: Blocks, *, codes: "PairCodes", shown: Tokens) -> list[Counted]:
     """The same, of some known rows; an empty list if there are none."""
     parts = []
     for _, rows in blocks:
@@ -123,7 +123,7 @@ def _together(some: list[Counted], others: list[Counted]) -> list[Counted]:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Codes:
+class PairCodes:
     """Numbers for combinations of classes: of all slots, in as many words as that takes.
 
     Attributes:
@@ -135,7 +135,7 @@ class Codes:
         span: One more than the largest code, if there is one word; else that of the last.
     """
 
-    columns: Sequence[Column]
+    columns: Sequence[ColumnModel]
     compared: Mask
     sizes: Ints
     word: Ints
@@ -143,8 +143,8 @@ class Codes:
     span: int
 
     @classmethod
-    def of(cls, columns: Sequence[Column]) -> Self:
-        """Codes of rows with these columns."""
+    def of(cls, columns: Sequence[ColumnModel]) -> Self:
+        """PairCodes of rows with these columns."""
         word, unit, here, span = [], [], 0, 1
         for column in columns:
             if span * column.classes > LARGEST_CODE:
@@ -190,24 +190,28 @@ def _merged(parts: Sequence[Counted]) -> Counted:
 
 
 def _pairs(
-    columns: Sequence[Column], shown: Tokens, classes: Tokens, counts: Ints, sizes: Ints
-) -> Pairs:
-    """Pairs from the classes of groups, groups x slots, and how many groups each target has."""
+    columns: Sequence[ColumnModel], shown: Tokens, classes: Tokens, counts: Ints, sizes: Ints
+) -> RowPairs:
+    """RowPairs from the classes of groups, groups x slots, and how many groups each target has."""
     parts, places, first = [], np.empty(classes.shape, np.int32), 0
     for slot, column in enumerate(columns):
         symbols, symbol = np.unique(shown[:, slot], return_inverse=True)
         parts.append(_cells(slot, column, symbols.astype(np.int64)))
         places[:, slot] = first + np.repeat(symbol, sizes) * column.classes + classes[:, slot]
         first += symbols.size * column.classes
-    fields = [np.concatenate([getattr(part, name) for part in parts]) for name in Cells.__slots__]
-    return Pairs(Cells(*fields), places, counts, np.concatenate([[0], np.cumsum(sizes)]))
+    fields = [
+        np.concatenate([getattr(part, name) for part in parts]) for name in PairCells.__slots__
+    ]
+    return RowPairs(PairCells(*fields), places, counts, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def _cells(slot: int, column: Column, symbols: Ints) -> Cells:
+def _cells(slot: int, column: ColumnModel, symbols: Ints) -> PairCells:
     """The cells of one slot, symbol by symbol."""
     copied, close = column.ratios(symbols)
     shape = copied.shape
     shown_gap = np.broadcast_to((symbols == MISSING)[:, None], shape)
     known_gap = np.broadcast_to(np.arange(column.classes) == KNOWN_GAP, shape)
     slots = np.full(shape, slot, np.int64)
-    return Cells(slots.ravel(), copied.ravel(), close.ravel(), known_gap.ravel(), shown_gap.ravel())
+    return PairCells(
+        slots.ravel(), copied.ravel(), close.ravel(), known_gap.ravel(), shown_gap.ravel()
+    )

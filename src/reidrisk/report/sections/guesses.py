@@ -7,7 +7,7 @@ from reidrisk.plotting import (
     PEOPLE,
     PERCENT,
     SHOWN,
-    Look,
+    Style,
     by_attack,
     chart,
     layer,
@@ -91,7 +91,7 @@ def _named(one: Guesses) -> str:
     return "one name" if one.guesses == 1 else f"{count(one.guesses)} names"
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
     """A line with its interval for each attack, over a logarithmic number of names."""
     ends = log_range(float(row["guesses"] or 0) for row in rows)
     across = settings(title="people named", values=log_ticks(*ends), labelExpr=PEOPLE, grid=False)

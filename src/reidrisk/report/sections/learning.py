@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.plotting import GLYPHS, SHAPES, Look, chart, layer, marked, of, settings
+from reidrisk.plotting import GLYPHS, SHAPES, Style, chart, layer, marked, of, settings
 from reidrisk.report.exhibits import Column, Exhibit, Key, Row, count_column, words_column
 from reidrisk.study.result import Learned, Result
 from reidrisk.study.text.numbers import count
@@ -88,7 +88,7 @@ def _sentence(result: Result, rows: Sequence[Row], lines: Sequence[str]) -> str:
     return f"{least}: {'; '.join(parts)}. {opening(who)}."
 
 
-def _draw(result: Result, rows: Sequence[Row], look: Look, lines: Sequence[str]) -> Any:
+def _draw(result: Result, rows: Sequence[Row], look: Style, lines: Sequence[str]) -> Any:
     """A line for each model and figure, held-out users alone: what training users say flatters.
 
     Colours are those of attacks, so shapes tell lines apart.

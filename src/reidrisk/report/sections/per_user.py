@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from reidrisk.plotting import PERCENT, SHAPES, Look, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, SHAPES, Style, chart, layer, of, settings
 from reidrisk.report.exhibits import (
     Column,
     Exhibit,
@@ -185,7 +185,7 @@ def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
     )  # fmt: skip
 
 
-def _draw_spread(rows: Sequence[Row], look: Look, attack: int) -> Any:
+def _draw_spread(rows: Sequence[Row], look: Style, attack: int) -> Any:
     """Bars carry their numbers, because most people stand in the first one."""
     data = [
         {
@@ -207,7 +207,7 @@ def _draw_spread(rows: Sequence[Row], look: Look, attack: int) -> Any:
     ).properties(height=26 * len(rows))
 
 
-def _draw_claims(rows: Sequence[Row], look: Look, attack: int) -> Any:
+def _draw_claims(rows: Sequence[Row], look: Style, attack: int) -> Any:
     data = [
         {
             **row,

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from string import ascii_uppercase
 from typing import Any
 
-from reidrisk.plotting import PERCENT, Look, by_attack, chart, layer, of, settings
+from reidrisk.plotting import PERCENT, Style, by_attack, chart, layer, of, settings
 from reidrisk.report.exhibits import (
     NOTHING,
     Column,
@@ -191,11 +191,11 @@ def _letter(row: Row) -> str:
     return ascii_uppercase[place] if place < len(ascii_uppercase) else str(place + 1)
 
 
-def _drawn(result: Result) -> Callable[[Sequence[Row], Look], Any]:
+def _drawn(result: Result) -> Callable[[Sequence[Row], Style], Any]:
     return lambda rows, look: _draw(rows, look, result.attacks)
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
     """Risk upwards, utility to the right: the lower right corner is best.
 
     A letter names the release; colour and shape are those of the attack that was strongest.

@@ -6,7 +6,7 @@ from typing import Any
 from reidrisk.plotting import (
     PERCENT,
     SHAPES,
-    Look,
+    Style,
     chart,
     decades,
     fixed,
@@ -151,7 +151,7 @@ def _sentence(found: Sequence[Bound]) -> str:
     return f"Share of people correctly identified, from the weakest to the strictest: {named}."
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str]) -> Any:
+def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
     """Names stand above their marks, so that a narrow screen keeps its width for the axis.
 
     Attacks look as they do everywhere; what is no attack is drawn in ink.

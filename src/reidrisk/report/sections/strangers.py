@@ -6,7 +6,7 @@ from typing import Any
 from reidrisk.plotting import (
     PERCENT,
     SHOWN,
-    Look,
+    Style,
     by_attack,
     chart,
     decades,
@@ -231,7 +231,7 @@ def _told(one: OpenSet) -> str:
 
 
 def _draw(
-    rows: Sequence[Row], look: Look, attacks: Sequence[str], ends: tuple[float, float]
+    rows: Sequence[Row], look: Style, attacks: Sequence[str], ends: tuple[float, float]
 ) -> Any:
     """A line with its interval for each attack, over the share of strangers accused.
 

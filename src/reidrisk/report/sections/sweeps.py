@@ -7,7 +7,7 @@ from typing import Any
 from reidrisk.plotting import (
     PERCENT,
     SHOWN,
-    Look,
+    Style,
     by_attack,
     chart,
     fixed,
@@ -164,7 +164,7 @@ def _value(row: Row) -> str:
     return f"{_said(row['at'])} ({row['own']})" if row["own"] else _said(row["at"])
 
 
-def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) -> Any:
+def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str], name: str) -> Any:
     """A ring is around what the study itself has."""
     slots = max(int(row["slots"] or 0) for row in rows)
     data = said_rows([row for row in rows if row["slots"] == slots])
@@ -208,7 +208,7 @@ def _draw(rows: Sequence[Row], look: Look, attacks: Sequence[str], name: str) ->
     ).properties(height=240)
 
 
-def _note(data: Sequence[Row], look: Look) -> Any:
+def _note(data: Sequence[Row], look: Style) -> Any:
     """What the ring is, where nothing beside the chart says it."""
     value = next(row["at"] for row in data if row["own"])
     note = chart([{"text": f"ring: {_OWN}, {_said(value)}"}])

@@ -32,7 +32,7 @@ ABOUT = About(
 
 
 @dataclass(frozen=True, slots=True)
-class Traced:
+class CountedPeople:
     """People, counted as an attacker counts them who leaves out those of whom nothing is known."""
 
     users: int
@@ -63,7 +63,7 @@ def bound(setting: Setting) -> tuple[Bound, ...] | None:
         if _all_as_often(setting.seen.truth, setting.seen.users):
             return promised
         return tuple(replace(one, side="estimate") for one in promised)
-    crowd = Traced(max(traced, 1), setting.people.complete)
+    crowd = CountedPeople(max(traced, 1), setting.people.complete)
     promised = release.promises(crowd, setting.slots)
     if everyone:
         return promised

@@ -10,7 +10,7 @@ from reidrisk.people.protocol import People
 from reidrisk.releases.protocol import Release
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
 from reidrisk.risk.engine import Engine
-from reidrisk.risk.subset_rows import Traced
+from reidrisk.risk.subset_rows import UserSubset
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +51,9 @@ class Setting:
         return self.seen.prefix(self.slots)
 
     @cached_property
-    def traced(self) -> Traced:
+    def traced(self) -> UserSubset:
         """Users of whom the known side saw something: the others can be no target's."""
-        return Traced.of(self.short.known)
+        return UserSubset.of(self.short.known)
 
     @cached_property
     def world(self) -> SmallWorld | None:

@@ -12,7 +12,7 @@ from reidrisk.errors import TooLarge
 from reidrisk.people.protocol import People
 from reidrisk.releases._observe import ANONYMOUS
 from reidrisk.releases.protocol import Exact, Release, alphabet
-from reidrisk.risk.subset_rows import Traced
+from reidrisk.risk.subset_rows import UserSubset
 from reidrisk.theory.numerics import exact_sum
 
 MOST_CHANCES = 1 << 18
@@ -52,7 +52,7 @@ class SmallWorld:
 
 
 def small_world(
-    release: Release, people: People, slots: int, traced: Traced, *, seed: int
+    release: Release, people: People, slots: int, traced: UserSubset, *, seed: int
 ) -> SmallWorld | None:
     """The world after its first slots; None if it is too large, or if its chances are not all.
 

@@ -20,7 +20,7 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.provenance import Source
 from reidrisk.io.table_columns import columns_of
 from reidrisk.risk.tables.singling.contributions import contributions
-from reidrisk.risk.tables.singling.groups import Codes, Whole, by_size, coded, keys, numbered
+from reidrisk.risk.tables.singling.groups import ColumnCodes, Whole, by_size, coded, keys, numbered
 from reidrisk.risk.tables.singling.result import (
     EXACT,
     RareValues,
@@ -32,12 +32,12 @@ from reidrisk.risk.tables.singling.result import (
 NOWHERE = -1
 
 
-def crowds(columns: Sequence[Codes], register: Sequence[Codes]) -> Whole:
+def crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> Whole:
     """For each record, how many people of the register have the same values."""
     translated = [_in_terms_of(one, other) for one, other in zip(columns, register, strict=True)]
     inside = np.logical_and.reduce([codes != NOWHERE for codes in translated])
     both = [
-        Codes(one.name, np.concatenate([one.codes, codes[inside]]), one.values)
+        ColumnCodes(one.name, np.concatenate([one.codes, codes[inside]]), one.values)
         for one, codes in zip(columns, translated, strict=True)
     ]
     group, groups = numbered(keys(both))
@@ -65,7 +65,7 @@ def register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
     )
 
 
-def _in_terms_of(column: Codes, register: Codes) -> Whole:
+def _in_terms_of(column: ColumnCodes, register: ColumnCodes) -> Whole:
     """The register's cells as numbers of the table's values."""
     values, wanted = column.values, register.values
     if values.type != wanted.type:  # a number in one file may be text in the other
@@ -82,7 +82,7 @@ MOST_SHOWN = 10
 
 
 def value_parts(
-    columns: Sequence[Codes], unique: NDArray[np.bool_], least: int
+    columns: Sequence[ColumnCodes], unique: NDArray[np.bool_], least: int
 ) -> tuple[tuple[ValuePart, ...], tuple[RareValues, ...]]:
     """Values with the most unique people, of all columns; and what is too rare to be named.
 
@@ -108,12 +108,12 @@ def value_parts(
     return tuple(named), tuple(rare)
 
 
-def _text(column: Codes, place: int) -> str | None:
+def _text(column: ColumnCodes, place: int) -> str | None:
     value = column.values[int(place)].as_py()
     return None if value is None else str(value)
 
 
-# Codes of cells, and again of those that are left; keys, groups and their sizes.
+# ColumnCodes of cells, and again of those that are left; keys, groups and their sizes.
 _BYTES_PER_CELL, _BYTES_PER_ROW = 16, 64
 
 
@@ -228,7 +228,7 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source)
     return np.sort(first)
 
 
-def _distinct(known: Sequence[Codes], group: Whole, groups: int) -> list[Codes]:
+def _distinct(known: Sequence[ColumnCodes], group: Whole, groups: int) -> list[ColumnCodes]:
     """One row of each group."""
     row = np.empty(groups, np.int64)
     row[group] = np.arange(len(group))

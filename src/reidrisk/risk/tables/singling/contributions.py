@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Estimate, mean_of_numbers
-from reidrisk.risk.tables.singling.groups import Codes, keys
+from reidrisk.risk.tables.singling.groups import ColumnCodes, keys
 from reidrisk.risk.tables.singling.result import EXACT, ColumnPart
 
 MOST_COLUMNS = 12
@@ -44,7 +44,7 @@ Counts = dict[int, Count]
 
 
 def contributions(
-    columns: Sequence[Codes], alone: NDArray[np.bool_], people: int, *, seed: int
+    columns: Sequence[ColumnCodes], alone: NDArray[np.bool_], people: int, *, seed: int
 ) -> tuple[ColumnPart, ...]:
     """What each column adds.
 
@@ -72,7 +72,7 @@ def contributions(
     )
 
 
-def counted(columns: Sequence[Codes], alone: NDArray[np.bool_]) -> Count:
+def counted(columns: Sequence[ColumnCodes], alone: NDArray[np.bool_]) -> Count:
     """Unique people and groups of attackers who know these columns of the distinct rows."""
     if not columns:
         return Count(int(len(alone) == 1 and alone[0]), 1)
@@ -84,7 +84,9 @@ def counted(columns: Sequence[Codes], alone: NDArray[np.bool_]) -> Count:
     return Count(int(single.sum()), int(begins.sum()) - 1)
 
 
-def _counts(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Collection[int]) -> Counts:
+def _counts(
+    columns: Sequence[ColumnCodes], alone: NDArray[np.bool_], masks: Collection[int]
+) -> Counts:
     """Counts of sets of columns, small sets first.
 
     Who knows more than a set that already tells all rows apart knows no more than that.
@@ -104,7 +106,9 @@ def _counts(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Collectio
     return counts
 
 
-def _counted(columns: Sequence[Codes], alone: NDArray[np.bool_], masks: Sequence[int]) -> Counts:
+def _counted(
+    columns: Sequence[ColumnCodes], alone: NDArray[np.bool_], masks: Sequence[int]
+) -> Counts:
     def work(start: int, stop: int) -> list[Count]:
         return [
             counted([one for place, one in enumerate(columns) if mask >> place & 1], alone)

@@ -21,7 +21,7 @@ MOST_KEYS = 2**62
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Codes:
+class ColumnCodes:
     """A column as numbers into its distinct values; an empty cell is a value too."""
 
     name: str
@@ -39,12 +39,12 @@ class Codes:
         place = np.flatnonzero(self.values.is_null().to_numpy(zero_copy_only=False))
         return np.isin(self.codes, place)
 
-    def take(self, rows: NDArray[Any] | slice) -> "Codes":
+    def take(self, rows: NDArray[Any] | slice) -> "ColumnCodes":
         """The same column for some rows."""
-        return Codes(self.name, self.codes[rows], self.values)
+        return ColumnCodes(self.name, self.codes[rows], self.values)
 
 
-def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
+def coded(column: pa.ChunkedArray, name: str, source: Source) -> ColumnCodes:
     """Number the values of a column; empty text and null are the same empty cell."""
     kind = column.type
     if pa.types.is_dictionary(kind):
@@ -59,10 +59,10 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> Codes:
             "text, numbers or dates; write it as one of them",
             code="wrong-column-type",
         ) from None
-    return Codes(name, values.indices.to_numpy(), values.dictionary)
+    return ColumnCodes(name, values.indices.to_numpy(), values.dictionary)
 
 
-def keys(columns: Sequence[Codes]) -> Whole:
+def keys(columns: Sequence[ColumnCodes]) -> Whole:
     """A number for each row, equal where all columns are, below `MOST_KEYS`."""
     key, most = np.zeros(len(columns[0].codes), np.int64), 1
     for column in columns:
