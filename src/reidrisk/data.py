@@ -1,4 +1,4 @@
-"""People and what sites saw of them: synthetic ones, and the border to files."""
+"""Public functions that make synthetic people and read people and observations from files."""
 
 from reidrisk.information.population_fit import PopulationFit, SequenceTarget, fit_population
 from reidrisk.information.sequences import (

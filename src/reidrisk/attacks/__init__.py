@@ -1,4 +1,4 @@
-"""How an attacker rates known users: frozen descriptions that are fitted to a score.
+"""Attacks: descriptions of an attacker that are fitted to a score.
 
 A new attack is one new file here, of the same name: `ATTACKS` finds it.
 """

@@ -1,4 +1,4 @@
-"""Threat models as cards: what an attacker knows and assumes, and which figure follows from it.
+"""The card of an attack or bound: what the attacker knows and assumes, and its limits.
 
 A card is derived from an attack or a bound, which say each thing once. The command line, the report
 and the documentation show the same cards.

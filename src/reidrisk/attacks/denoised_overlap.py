@@ -1,4 +1,4 @@
-"""Compare what two users were ever shown, but for what is more likely noise."""
+"""Attack: count common tokens, leaving out those that are more likely noise."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,7 @@
-"""The closed world: what the chances follow from is known of everyone.  Paper: section 7."""
+"""Attack: the attacker knows every user's secrets, from which the release draws.
+
+Paper: section 7.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar

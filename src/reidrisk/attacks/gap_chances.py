@@ -1,4 +1,4 @@
-"""What an empty slot says: counted among the known rows, explained by the release.
+"""Chances of empty slots, counted in the known rows and explained by the release.
 
 A gap is an observation. If users are away now and then, and both sites see it, gaps tell users
 apart as tokens do; if every site misses users by chance, they say nothing. The release knows which.

@@ -1,4 +1,4 @@
-"""Compare only gaps: how much the weeks in which nothing came give away by themselves."""
+"""Attack: compare only which slots are empty."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,7 @@
-"""Count the slots that agree.  Paper: section 8.2.1."""
+"""Attack: count the slots that agree.
+
+Paper: section 8.2.1.
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""An attacker who learns from other people what two sites show of the same person.
+"""Attack: a chain of hidden types learned from a panel of other people.
 
 What is learned is a chain of classes: `reidrisk.learning.type_chain`, a network of a few tables
 that a laptop trains in seconds. It needs the extra `torch`. Decision 26 says why it is this one.

@@ -1,4 +1,4 @@
-"""Compare what two users were ever shown, whenever it was: the attack of other studies."""
+"""Attack: count common tokens, whatever the slot."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""How often two tokens are in a top set, and what follows for two sites: assumed or counted."""
+"""Chances that two tokens are in one top set, assumed or counted in a panel."""
 
 from dataclasses import dataclass
 from typing import Self

@@ -1,4 +1,4 @@
-"""The learned matcher as published: a network that is asked whether two rows are one person's.
+"""Attack: the paper's network, asked whether two rows are of one person.
 
 Paper: section 8. It needs the extra `torch`; `neural` learns more in the same time.
 """

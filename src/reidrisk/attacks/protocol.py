@@ -1,4 +1,4 @@
-"""What every attack promises, ours and those of others, and what it may look at."""
+"""The protocol of attacks, and the view they are fitted on."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar

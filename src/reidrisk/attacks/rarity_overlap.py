@@ -1,4 +1,4 @@
-"""Compare what two users hold, and count by how rare it is.
+"""Attack: count common tokens, weighted by how rare they are.
 
 References:
     A. Narayanan and V. Shmatikov, Robust de-anonymization of large sparse datasets, IEEE Symposium

@@ -1,4 +1,4 @@
-"""Count how often a token came: what comes again is the user's own, what came once may be noise.
+"""Attack: compare how often each token came; tokens that come again are the user's own.
 
 References:
     N. Jha, M. Trevisan, E. Leonardi and M. Mellia, On the robustness of Topics API to a

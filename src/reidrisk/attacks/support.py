@@ -1,4 +1,4 @@
-"""How many known users hold a token, and how often: one pass over the known rows."""
+"""Count how many known users hold each token, and how often."""
 
 import operator
 from functools import partial

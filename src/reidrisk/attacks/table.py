@@ -1,4 +1,4 @@
-"""Attacks by name: ours, found in the modules of this package, and those of others."""
+"""The table of attacks by name, made from the modules of this package."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,6 @@
-"""The full theorem: what a slot says depends on both tokens.  Paper: section 7, theorem 1.
+"""Attack: the paper's full theorem, a gain for each pair of tokens.
+
+Paper: section 7, theorem 1.
 
 A site that showed w tells which tokens may be in the set. Site 2 then shows o with chance
 `q_out + (q_in - q_out) Pr(o in S | W = w)`, whose logarithm is the gain. The paper's text

@@ -1,4 +1,4 @@
-"""The attacker who knows, or learns, that users come in types.
+"""Attack: users come in hidden types, which are given or learned.
 
 Slots of a user are then not independent: what a site was shown in one tells the type, and the type
 what may be shown in the others.

@@ -1,4 +1,7 @@
-"""Agreement on a rare token says more.  Paper: section 8.2.2."""
+"""Attack: count the slots that agree, weighted by how rare the token is.
+
+Paper: section 8.2.2.
+"""
 
 import math
 from dataclasses import dataclass, field

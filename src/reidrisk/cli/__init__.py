@@ -1,4 +1,4 @@
-"""The command line: arguments only; each command is a few public calls and a way to print them.
+"""The command line: each command parses arguments, makes a public call and prints.
 
 Exit codes: 0 done, 2 bad input or usage, 3 a gate is exceeded, 1 our fault; 130 interrupted, 143
 terminated, 129 the terminal was closed.

@@ -1,4 +1,4 @@
-"""All commands together, and what becomes of their failures."""
+"""The group of all commands, and how failures become messages and exit codes."""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""What attackers may try, and what bounds them."""
+"""`reidrisk attacks`: list every attack and bound."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Bars of progress, drawn by rich; loaded where somebody looks."""
+"""Progress bars."""
 
 from rich.console import Console
 from rich.progress import BarColumn, ProgressColumn, Task, TextColumn, TimeRemainingColumn

@@ -1,4 +1,4 @@
-"""How much noise is enough."""
+"""`reidrisk calibrate`: find how much noise is enough."""
 
 import json
 from dataclasses import asdict

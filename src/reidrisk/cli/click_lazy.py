@@ -1,4 +1,4 @@
-"""Commands that are imported when they are used."""
+"""A click group that imports a command when it is used."""
 
 import importlib
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Two runs beside each other."""
+"""`reidrisk compare`: show which of two runs is worse."""
 
 import json
 import shlex

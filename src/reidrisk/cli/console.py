@@ -1,4 +1,4 @@
-"""What commands print: tables and sentences on stdout, progress on stderr."""
+"""Print tables and sentences on stdout, and progress on stderr."""
 
 import sys
 import textwrap

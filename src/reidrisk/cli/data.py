@@ -1,4 +1,4 @@
-"""People, and what is shown of them, as files."""
+"""`reidrisk synth` and `release`: write people and what is shown of them to files."""
 
 import click
 

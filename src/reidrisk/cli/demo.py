@@ -1,4 +1,4 @@
-"""The whole story, on people who do not exist."""
+"""`reidrisk demo`: a whole study on synthetic people."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A study that a command describes: run, written down as a study file, and told."""
+"""Run a study that command-line options describe, and write its study file."""
 
 import json
 import shlex

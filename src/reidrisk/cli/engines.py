@@ -1,4 +1,4 @@
-"""Where a command runs: on this machine, or on a Spark cluster, as its options say.
+"""Options that choose the engine: this machine or a Spark cluster.
 
 Where it runs is no part of a study. So a command does not know of it, what is run does not name it,
 and the result is the same: only whoever makes the engine asks here.

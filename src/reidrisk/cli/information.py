@@ -1,4 +1,4 @@
-"""How much what two sites are shown tells, in bits."""
+"""`reidrisk information`: the bits that two sites share."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""What a file looks like, before anything is done with it."""
+"""`reidrisk inspect`: show what a file looks like."""
 
 import json
 from dataclasses import asdict

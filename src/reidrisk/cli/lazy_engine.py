@@ -1,4 +1,4 @@
-"""An engine that is made when it is first asked.
+"""An engine that is made when it is first used.
 
 A study that is refused, and a run that is found again, ask nothing of their engine: a cluster is
 not bothered for them.

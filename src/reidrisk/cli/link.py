@@ -1,4 +1,4 @@
-"""Attacks on what two sites saw."""
+"""`reidrisk link` and `attack`: find the people of one table in another."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

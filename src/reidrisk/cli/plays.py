@@ -1,4 +1,4 @@
-"""Plays, purchases, visits: whom two sites can match if each sees some of their items."""
+"""`reidrisk plays`: whom two sites can match if each sees some of their items."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

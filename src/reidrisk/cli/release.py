@@ -1,4 +1,4 @@
-"""A command for each release: its parameters are options, made from the fields of its class."""
+"""One sub-command for each release, with options made from its fields."""
 
 import re
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""The paper and its neighbours, ours beside the published."""
+"""`reidrisk reproduce`: the paper's figures beside ours."""
 
 import shlex
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What becomes of a result: a report, or a gate in a pipeline."""
+"""`reidrisk report` and `gate`: what is made of a result."""
 
 import json
 from dataclasses import asdict

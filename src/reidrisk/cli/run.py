@@ -1,4 +1,4 @@
-"""A study in a folder, with a log, a bar, and words for who stops it."""
+"""Run a study in a folder, with a log, a progress bar and a hint how to resume."""
 
 import shlex
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Who stops a command: Ctrl-C, a system that shuts down, a terminal that closes; all in one way.
+"""Turn signals into one kind of interrupt.
 
 Each raises `KeyboardInterrupt`, so that temporary files go and what is done is kept. Libraries that
 are being loaded may turn it into something else; then it is still known that somebody stopped us.

@@ -1,4 +1,4 @@
-"""Tables of people, and points of people: who can be singled out."""
+"""`reidrisk singling` and `unicity`: who is alone in a table."""
 
 import json
 import shlex

@@ -1,4 +1,4 @@
-"""Studies from files."""
+"""`reidrisk study` and `sweep`: run study files."""
 
 from importlib import resources
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What is known exactly: from a table of chances, or from a promise."""
+"""`reidrisk bounds` and `explain`: exact figures of a matrix or an epsilon."""
 
 import json
 import math

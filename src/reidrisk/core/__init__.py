@@ -1,1 +1,1 @@
-"""What every other package stands on: rows, randomness, parallel loops, files and checks."""
+"""Foundations of all packages: rows, randomness, parallel loops, files and checks."""

@@ -1,4 +1,4 @@
-"""What is made once a machine and kept: in a folder that is ours alone, verified when it is read.
+"""A cache folder owned by the user, whose files are checked by owner, mode and checksum.
 
 Compiled kernels and the scripts of pages run with all that their reader may do. So a file is used
 only if it belongs to us, nobody else may write to it, and its checksum fits; anything else is a

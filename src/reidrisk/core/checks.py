@@ -1,4 +1,4 @@
-"""Checks of single arguments, for every border of the package."""
+"""Checks of single arguments, used by every public function."""
 
 import difflib
 import math

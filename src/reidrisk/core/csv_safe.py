@@ -1,4 +1,4 @@
-"""Text in CSV files that a spreadsheet would run: a cell that begins as formulas do.
+"""Escape cells of CSV files that a spreadsheet would run as formulas.
 
 A table that people look at gets a quote before such text, as OWASP advises against CSV injection.
 A table that is read again must keep its labels as they are, so it is not written as CSV at all.

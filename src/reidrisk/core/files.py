@@ -1,4 +1,4 @@
-"""Files that are there, and files that appear whole or not at all.
+"""Check files before reading, and write files whole or not at all.
 
 A file is written beside the place where it is wanted, flushed to disk, and only then moved there:
 whatever happens, there is the old file or the new one. What is no file is not replaced by one:

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: verified before they are loaded, in a folder that is ours alone.
+"""A cache of compiled kernels on disk, verified before they are loaded.
 
 A file of compiled code runs with all that the user may do, and numba unpickles it. So it is loaded
 only if it belongs to us, nobody else may write to it, and its checksum fits; anything else is a

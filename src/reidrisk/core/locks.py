@@ -1,4 +1,4 @@
-"""A folder in which one process works at a time.
+"""Lock a folder, so that one process works in it at a time.
 
 The system's own lock on the folder ends with the process that holds it, however it ends: nobody is
 kept out by a process that is gone. Beside it lies a note of who holds it, for messages. Where the

@@ -1,4 +1,4 @@
-"""What this process may take of its machine: cores and memory, in a container and under limits too.
+"""Cores and memory that this process may use, inside containers and under limits.
 
 Of several limits the tightest holds: what the machine has free, what each control group around the
 process leaves, what `ulimit` allows, and what the user said.

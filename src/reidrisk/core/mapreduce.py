@@ -1,4 +1,4 @@
-"""One pass over known rows: cut into blocks, worked on, and merged, wherever the rows are.
+"""Pass over known rows: cut them into blocks, work on each, and merge the results.
 
 Whoever counts, samples or searches known rows writes a piece of work that sees some blocks and
 returns something that merges, and lets it go over the rows here. Rows in memory or on disk are cut

@@ -1,4 +1,4 @@
-"""What engines answer: for each target the best score, how many share it, and the truth's rank."""
+"""Matches, the answer of an engine: best score, ties, true score and rank of each target."""
 
 from dataclasses import dataclass, fields, replace
 from functools import reduce

@@ -1,4 +1,4 @@
-"""What an attacker has seen: rows of tokens, some with a name, some without.
+"""Observations, what an attacker has seen: known rows, anonymous rows and the truth.
 
 Everything is checked here and in `rows.py`, once: behind this border code trusts its rows and runs
 without bounds checks.

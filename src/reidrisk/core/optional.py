@@ -1,4 +1,4 @@
-"""Libraries that are used where they are installed and asked for where they are not."""
+"""Import optional libraries, and say how to install the ones that are missing."""
 
 import importlib
 import importlib.util

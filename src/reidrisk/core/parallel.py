@@ -1,4 +1,4 @@
-"""Compiled loops on all cores: one decorator, one way to share the work.
+"""Compile loops with numba and share work among threads.
 
 Kernels release the interpreter lock, so plain threads run them side by side. Work is always cut
 into the same blocks, whatever the number of threads, and results come back in block order: no

@@ -1,4 +1,4 @@
-"""Parts by name: those of the package, found in its modules, and those of others, by their path.
+"""Find parts by name: ours in their package, those of others by `package.module:Name`.
 
 A new attack, release or bound is one new file, of the same name: nothing else lists it.
 `package.module:Name` is a part of someone else; only code that is installed, or lies in the folder

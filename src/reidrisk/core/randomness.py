@@ -1,4 +1,4 @@
-"""Chance as a pure function of seed, purpose and user: the only source of it in the package.
+"""Random draws as a pure function of seed, purpose and user id.
 
 A draw belongs to a user, not to a row: shuffling, cutting, adding or removing other users, or
 running on more cores cannot change it. Purposes keep uses apart, so that the noise of one site

@@ -1,4 +1,4 @@
-"""Known rows as a handle: in memory, memory-mapped or on disk, read in blocks.
+"""Rows of users, read in blocks: in memory, memory-mapped or on disk.
 
 Whoever works through rows asks for a block of them, or for a few by their numbers, and never for
 all: so ten million users need not fit into memory. What a row holds is its kind: one token for each

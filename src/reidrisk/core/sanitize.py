@@ -1,4 +1,4 @@
-"""Texts of others as they may be shown: without what could mislead a reader or steer a terminal."""
+"""Remove characters from foreign text that could mislead a reader or steer a terminal."""
 
 import unicodedata
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The words of where the user is: options on a command line, keys in a study file, arguments.
+"""Write a setting as an option, a study key or an argument, depending on who reads it.
 
 A message that advises a setting asks here how it is written, and whether it can be said at all: not
 every command has every option. The command line and the reader of study files say once that it is

@@ -1,4 +1,4 @@
-"""How sure a measured number is."""
+"""Estimates: how sure a measured number is."""
 
 from reidrisk.estimates.betting import anytime_interval, mean_of_numbers
 from reidrisk.estimates.claims import Claims, ClaimsBin, claims

@@ -1,4 +1,4 @@
-"""Numbers on their way in: one check for every estimate."""
+"""Check arrays of numbers that estimates are made from."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

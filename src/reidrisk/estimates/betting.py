@@ -1,4 +1,4 @@
-"""Intervals that adapt to the spread, by betting against every mean.
+"""Betting intervals for the mean of bounded numbers, valid at all times at once.
 
 Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2023:
 a gambler starts with one coin and bets on each number being above m. If m is the mean the game is

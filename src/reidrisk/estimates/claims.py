@@ -1,4 +1,4 @@
-"""Is the attacker as often right as it claims?"""
+"""Compare how sure an attacker claims to be with how often it is right."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The interval of a mean credit: exact binomial, for fractions too."""
+"""The interval of a mean credit: exact binomial, valid for fractions too."""
 
 import math
 

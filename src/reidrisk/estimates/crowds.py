@@ -1,4 +1,4 @@
-"""The credit of a target in a smaller crowd: exact, from its rank among everyone.
+"""The exact mean credit of a target in smaller crowds, from its rank.
 
 A crowd is the true user and others, drawn at random from everyone else. Of n users a rate above the
 truth and e others level with it. Nobody above is drawn into a crowd of m with chance

@@ -1,4 +1,4 @@
-"""How much two risks differ: of the same targets, or of others."""
+"""The difference between two risks, of the same targets or of others."""
 
 import numpy as np
 from numpy.typing import ArrayLike

@@ -1,4 +1,4 @@
-"""A number and what must travel with it; and a number that bounds what attackers do."""
+"""The records Estimate and Bound: a number with its interval, level, trials and method."""
 
 from dataclasses import dataclass
 from typing import Literal, Self

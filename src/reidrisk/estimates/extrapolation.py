@@ -1,4 +1,4 @@
-"""Risk among more users than were measured.
+"""Extrapolate risk to more users than were measured.
 
 A target hides in a crowd: the share u of people whom the attack cannot tell from it. Among n users
 about n u of them are present, and the right one is named with chance `(1 - exp(-n u)) / (n u)`.

@@ -1,4 +1,4 @@
-"""The attacker who may meet people it does not know, and speaks only above a threshold."""
+"""Choose thresholds on strangers, and measure who is named rightly or accused above them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

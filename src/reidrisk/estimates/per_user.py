@@ -1,4 +1,4 @@
-"""Risk by user: an average hides those most at risk."""
+"""Risk by user: percentiles and the worst tenth, fitted to repeated attacks."""
 
 from dataclasses import dataclass
 

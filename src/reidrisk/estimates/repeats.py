@@ -1,4 +1,4 @@
-"""Whom an interval is of: independent people."""
+"""Refuse people who are counted twice in an interval."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""How risk is spread over users, behind what a few repeats show of it.
+"""Fit the distribution of risk over users behind a few repeats.
 
 A user at risk 0.1 who is attacked four times is measured at 0, 0.25 or 0.5: measured risks spread
 wider than the risks. Here the spread behind them is fitted: a share of users for each risk on a

@@ -1,4 +1,4 @@
-"""The attacker who names a person only when sure."""
+"""The attacker who names a person only when sure: thresholds with a proved precision."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""How much what is shown tells, in bits."""
+"""Information: entropy and mutual information of what is shown, in bits."""
 
 import lazy_loader
 

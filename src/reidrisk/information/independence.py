@@ -1,4 +1,4 @@
-"""Whether slots add up: what they share one by one, against what they share taken together.
+"""Compare the bits of slots taken one by one with those of whole rows.
 
 If slots are independent the two are the same, and an attack that adds up slots loses nothing.
 The other way round it is no proof: equal bits are what independence would give, not more.

@@ -1,4 +1,4 @@
-"""Choose how interests are spread so that one epoch shows given numbers of bits."""
+"""Fit the synthetic population so that one epoch shows given numbers of bits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

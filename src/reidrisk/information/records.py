@@ -1,4 +1,4 @@
-"""What is found about bits, as records: whoever reads them in a result needs no model for it."""
+"""The records of information in a result; reading them needs no model."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,6 @@
-"""Bits of whole rows by models that learn to continue them.  Paper: section 8.4.
+"""Bits of whole rows, by models that learn to predict them.
+
+Paper: section 8.4.
 
 A model is trained twice: to write what one site is shown, and to write it given what the other was
 shown. Its cross-entropy on users it was not trained on is at least the entropy. The difference of

@@ -1,4 +1,4 @@
-"""Several epochs of the embedded population: exact chances of a sequence, averaged over samples.
+"""Bits of several epochs of the synthetic population, from exact chances over samples.
 
 A sequence's probability is a sum over the types a user may have had, which a forward recursion
 gives exactly; only the mean of its logarithm is by Monte Carlo.

@@ -1,4 +1,4 @@
-"""What is learned from rows: types of users, and networks.
+"""Models that attacks and information learn: types of users, chains and networks.
 
 Modules that use torch import it when they are loaded, so they are loaded only where they are used.
 """

@@ -1,4 +1,4 @@
-"""What training had reached at its last looks, in files from which it goes on.
+"""Checkpoints of training, from which it resumes.
 
 There are two: the last, and the one before, which takes its place if the last is damaged. What
 comes of either is the same, so one that is damaged is passed over and costs only time. One that

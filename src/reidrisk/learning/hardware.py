@@ -1,4 +1,4 @@
-"""Where networks are trained: torch, a device, threads, and chance that can be repeated."""
+"""Set up torch: device, threads and repeatable randomness."""
 
 import os
 import re

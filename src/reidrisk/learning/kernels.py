@@ -1,4 +1,4 @@
-"""Compiled loops of the attacks: arrays in, arrays out."""
+"""Compiled loops of learned models."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,6 @@
-"""The matcher as published: are these two rows one person's?  Paper: section 8, neural matcher.
+"""The network that compares two rows, as published.
+
+Paper: section 8, neural matcher.
 
 A Transformer encoder reads each row; the states of all slots, one after the other, are its
 embedding. A second network compares two of them, in the manner of Grale (Halcrow, Moşoi, Ruth and

@@ -1,4 +1,4 @@
-"""Rows of the same users at two sites: nothing here needs torch."""
+"""Rows of the same users at two sites, to train on; needs no torch."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How training is asked for and how it went: nothing here needs torch."""
+"""Settings of a training and its learning curve; needs no torch."""
 
 import math
 from dataclasses import dataclass

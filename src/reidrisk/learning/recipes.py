@@ -1,4 +1,4 @@
-"""Models that write rows, by name: how their networks begin and how they are trained.
+"""Models of rows by name: how their networks begin and how they are trained.
 
 Nothing here needs torch until a network is made.
 """

@@ -1,4 +1,4 @@
-"""Networks in files: what was learned, and all that is needed to use it, in one safetensors file.
+"""Save and load a trained network with all it needs, as one safetensors file.
 
 A model is learned from people and may tell of them, so only its owner may read the file: see
 `docs/decisions/0025-networks-in-safetensors.md`.

@@ -1,4 +1,4 @@
-"""Teaching a network to write what a site is shown, and asking how well it does.
+"""Train a network to predict rows, and measure how well it does.
 
 A lesson is learned once: in a folder, training goes on where it was stopped, and what has been
 learned is read again.

@@ -1,4 +1,4 @@
-"""How large a network that translates rows is: nothing here needs torch."""
+"""Sizes of the sequence networks; needs no torch."""
 
 from dataclasses import dataclass, replace
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Users who are learned from, users who decide when to stop, and users whom figures are of.
+"""Split users into those who train, who decide when to stop, and who are measured.
 
 Who is which goes by chance that belongs to a user: the order of users does not matter, and an added
 one moves nobody else. Rows without ids are named by what they hold.

@@ -1,4 +1,4 @@
-"""Tensors and what is said of them in one safetensors file, under a checksum of every byte.
+"""Write and read tensors and notes in one safetensors file with a checksum.
 
 The checksum stands in the header, computed with zeros in its place. It shows damage and careless
 changes; it is no signature. Nothing of a file is executed, and nothing is allocated that the file

@@ -1,4 +1,4 @@
-"""Training a network: steps on some users, stopped by what it reaches on others.
+"""The training loop: steps on some users, stopped by the loss on others.
 
 Every look at held-out users can be kept in a folder. Training that is stopped, by whatever, goes on
 from the last of them and ends with the weights it would have ended with.

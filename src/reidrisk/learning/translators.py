@@ -1,4 +1,4 @@
-"""Networks that read what one site was shown and write what another is: the paper's two.
+"""The paper's two networks that read one site's row and predict the other's.
 
 Both have the same encoder, a Transformer. One decoder is a Transformer too (Vaswani et al.,
 "Attention is all you need", 2017), the other an LSTM: the hybrid of Chen et al., "The best of both

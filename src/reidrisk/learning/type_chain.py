@@ -1,4 +1,4 @@
-"""A network that learns on a laptop what two sites show: types of users that drift, and copies.
+"""A network for a chain of hidden types, small enough for a laptop.
 
 A user has a class in each slot. From slot to slot the class is kept with a chance of its own, or
 else drawn anew. Given the class, the known site shows a symbol; the other site shows the same one

@@ -1,4 +1,4 @@
-"""Expectation and maximisation for a mixture of types, step by step; `latent_types` is the way in.
+"""The E and M steps of a mixture of types, used by `latent_types`.
 
 A mixture is a pair: the share of each type, and phi, tokens x types: the chance that a token is in
 the top set of a user of the type, over the size of the set.

@@ -1,1 +1,1 @@
-"""People: users before anything is shown."""
+"""People: users before anything is shown of them."""

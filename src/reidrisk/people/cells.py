@@ -1,4 +1,4 @@
-"""Compiled loops over cells: the tokens of one user in one epoch.
+"""Compiled loops over cells, the tokens of one user in one epoch.
 
 The cells of all users stand one after the other, user by user and epoch by epoch; `starts` has the
 place where each begins, and one more for the end. Inside a cell tokens ascend.

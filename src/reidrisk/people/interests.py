@@ -1,4 +1,4 @@
-"""How interests are spread over people: types of users, and each type's weights of topics.
+"""The distribution of interests: types of users, and the topic weights of each type.
 
 Everything that one epoch can show is closed form here; `reidrisk.information.sequences` treats
 several epochs. The shape is a model, not a census: see `docs/concepts/population.md`.

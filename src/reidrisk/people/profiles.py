@@ -1,4 +1,4 @@
-"""People from a table: how much each user cared for each token in each epoch."""
+"""People from a table: the weight of each token for each user and epoch."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

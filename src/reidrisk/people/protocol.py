@@ -1,4 +1,4 @@
-"""Users before anything is shown: what every source of people offers to a release."""
+"""The protocol of people: what every population offers to a release."""
 
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable

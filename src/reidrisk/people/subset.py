@@ -1,4 +1,4 @@
-"""Subsets of people, which are people themselves."""
+"""A subset of people, which is a population itself."""
 
 from dataclasses import dataclass, field
 from typing import Any, Self

@@ -1,4 +1,4 @@
-"""The embedded population: as many users as asked for, made on demand, each from its id alone.
+"""The synthetic population: any number of users, each made from its id alone.
 
 Nobody is stored. A user's topics are a function of seed and id, so user 7 is the same among ten
 and among ten million, and any part can be made without the rest.

@@ -1,4 +1,4 @@
-"""The top of sets whose members all count alike: cut if too many, pad if too few."""
+"""Cut or pad the top sets of users to a fixed size."""
 
 import numpy as np
 from numpy.typing import NDArray

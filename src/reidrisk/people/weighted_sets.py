@@ -1,4 +1,4 @@
-"""Random sets of fixed size with weights, exactly: compiled loops over symmetric polynomials.
+"""Draw random sets of fixed size with weights: compiled loops over symmetric polynomials.
 
 A set of k distinct tokens with weights w is drawn with probability proportional to the product of
 its weights: what k independent draws give if one starts anew until all differ (conditional

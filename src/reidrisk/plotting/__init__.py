@@ -1,4 +1,4 @@
-"""What all charts share: looks, axes, and risk along something."""
+"""Parts that all charts share: styles, axes and curves with intervals."""
 
 from reidrisk.plotting.axes import decades, floor_of, log_range, log_ticks
 from reidrisk.plotting.curves import TOLD, alone, over_slots, over_users

@@ -1,4 +1,4 @@
-"""Logarithmic axes that can be read: three labels at least, none upon another."""
+"""Ticks for logarithmic axes that can be read."""
 
 import itertools
 import math

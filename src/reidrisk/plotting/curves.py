@@ -1,4 +1,4 @@
-"""Risk along something, with its interval: the charts that pages, results and curves share.
+"""Charts of risk over slots or users, with intervals.
 
 Rows have `attack`, `value`, `low`, `high`, what they are along, and `said`, the figure in words.
 """

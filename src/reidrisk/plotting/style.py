@@ -1,4 +1,4 @@
-"""Colours, shapes and dashes, safe for the colour-blind: each attack has its own, everywhere."""
+"""Colours, shapes and dashes of attacks, safe for colour-blind readers."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

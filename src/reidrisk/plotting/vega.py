@@ -1,4 +1,4 @@
-"""Charts in the words of Vega-Lite, as plain dictionaries: as little of altair as charts need.
+"""Build Vega-Lite charts as plain dictionaries.
 
 Altair takes 0.3 CPU s to load, and as long again to copy and check a page's charts at every step.
 Charts are made here, and given to altair where somebody wants one of it (`curves.alone`); tests let

@@ -1,4 +1,4 @@
-"""Mechanisms that turn people into what sites see."""
+"""Releases: mechanisms that turn people into what sites see."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""What sites see of people, whatever the release: targets, known sites, the one that is anonymous.
+"""Observe people through any release: choose targets, known sites and the anonymous one.
 
 Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3, 4, ... also know
 theirs and tell site 1. A further site changes nothing that the others saw.

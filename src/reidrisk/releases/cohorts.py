@@ -1,4 +1,4 @@
-"""Cohorts: groups of similar users, each of whom is shown as their group and nothing else.
+"""Release: cohorts, groups of similar users who are shown as their group.
 
 Users are sorted by a SimHash of what they have (Charikar 2002) and the sorted line is cut into
 groups of at least k: the sorting LSH that was proposed for FLoC. Nothing of it is chance: a user's

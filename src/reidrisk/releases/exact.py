@@ -1,4 +1,4 @@
-"""The exact distribution of what a site is shown, for worlds small enough to go through."""
+"""The exact distribution of what a site is shown, for small worlds."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

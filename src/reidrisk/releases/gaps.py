@@ -1,4 +1,4 @@
-"""Where gaps come from, as a table of chances: what an empty slot says about another site's.
+"""Chances of gaps at one site and at both.
 
 A gap is an observation. If a user was away, both sites see nothing; if a site was not visited, or
 an answer was withheld from it, only that one does.

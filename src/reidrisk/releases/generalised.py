@@ -1,4 +1,4 @@
-"""Coarser tokens: rare ones merged, a taxonomy cut, numbers rounded, dates coarsened."""
+"""Release: coarser tokens, by merging, a taxonomy, rounding or dates."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Promises that several releases share."""
+"""Guarantees that several releases share, such as local privacy."""
 
 import math
 

@@ -1,4 +1,7 @@
-"""Some items of a user: purchases, plays, visits.  Paper: section 8.5, the Million Song study."""
+"""Release: some items of each user, such as purchases, plays or visits.
+
+Paper: section 8.5, the Million Song study.
+"""
 
 import itertools
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Known rows that a release shows of people, made when they are asked for.
+"""Known rows that a release makes when a block is asked for.
 
 Nobody holds them: people are made, shown and forgotten in chunks, where the rows are worked on.
 What is held is how they come about, a few numbers; so such rows travel to where others are made.

@@ -1,4 +1,4 @@
-"""Tokens of few users are withheld: the rule under which search logs were released."""
+"""Release: withhold tokens that too few users hold."""
 
 from dataclasses import dataclass
 from typing import ClassVar

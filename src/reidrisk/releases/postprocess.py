@@ -1,4 +1,4 @@
-"""Another release, with something else shown in place of its tokens: a function of what it shows.
+"""Base of releases that replace the tokens of another release.
 
 What is a function of something says no more than that. So the promises of the other release, which
 hold given whatever it shows, hold here too; its exact rows become exact rows by adding up columns.

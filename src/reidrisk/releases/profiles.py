@@ -1,4 +1,4 @@
-"""What users have, all epochs together: the tokens of each with their weights."""
+"""The tokens of each user with their weights, all epochs together."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a release is, and what some can do besides: only the release knows the release.
+"""The protocol of releases, and the capabilities that some have.
 
 A release is a frozen dataclass whose fields are its parameters. It says how many slots people show,
 shows them, and promises what is proved for its very parameters and for the people at hand. What

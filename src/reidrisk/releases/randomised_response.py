@@ -1,4 +1,4 @@
-"""Randomised response: each slot shows the truth, or any other token (Warner 1965)."""
+"""Release: randomised response, the true token or any other (Warner 1965)."""
 
 import math
 from dataclasses import dataclass

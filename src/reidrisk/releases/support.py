@@ -1,4 +1,4 @@
-"""How many users hold each token, and which tokens to merge until each is held by enough."""
+"""Count how many users hold each token, and merge tokens until enough do."""
 
 from typing import Any
 

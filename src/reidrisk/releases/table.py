@@ -1,4 +1,4 @@
-"""Releases by name: ours, found in the modules of this package, and those of others."""
+"""The table of releases by name, made from the modules of this package."""
 
 from functools import cache
 

@@ -1,4 +1,4 @@
-"""What a release is still good for: how true what it shows is, and how much it withholds.
+"""Utility of a release: how true what it shows is, and how much it withholds.
 
 All figures are of what one site is shown of all people, and every user counts alike:
 

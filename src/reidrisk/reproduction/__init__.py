@@ -1,4 +1,4 @@
-"""What others have published, and what comes out here: row by row, with why they differ.
+"""Reproduce published figures, row by row, with reasons where ours differ.
 
 `reidrisk.reproduction.run("folder/")` is what `reidrisk reproduce` runs.
 """

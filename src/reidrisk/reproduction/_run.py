@@ -1,4 +1,4 @@
-"""All chapters, step by step, in a folder."""
+"""Run all chapters of the reproduction, step by step, in a folder."""
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version

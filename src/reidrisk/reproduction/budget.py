@@ -1,4 +1,4 @@
-"""What of the time for learning goes where, and why nothing was learned."""
+"""How the time for training is shared, and why training may be impossible here."""
 
 from importlib.util import find_spec
 

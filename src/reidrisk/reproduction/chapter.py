@@ -1,4 +1,4 @@
-"""What a chapter of a reproduction is: steps that give rows, ours beside the published.
+"""The parts of a chapter: steps that give rows, ours beside the published figure.
 
 A chapter is a module in `chapters` with `TITLE`, `SOURCE` and `steps`; `chapters/__init__.py` lists
 them in order. Steps are kept as soon as they are done, so a run goes on where it stopped. How a row

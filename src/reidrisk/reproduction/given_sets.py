@@ -1,4 +1,4 @@
-"""People whose sets of topics are given: those of other studies, rebuilt or read from files."""
+"""People whose topic sets are given by another study or read from its files."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The page of a reproduction: marks first, then chapter by chapter, ours beside the published."""
+"""The page of a reproduction: marks first, then each chapter."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

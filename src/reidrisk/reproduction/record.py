@@ -1,4 +1,4 @@
-"""What a reproduction found, as a value and as `reproduction.json`."""
+"""The record of a reproduction, as `reproduction.json`."""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Small worlds, drawn by a seed, in which every case can be gone through with exact fractions."""
+"""Small seeded worlds in which every case is checked in exact fractions."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The folder of a reproduction: each step in a file of its own, found again after a crash.
+"""The steps of a reproduction, each kept in a file and resumed after a crash.
 
 `steps/` holds one file for each step, with a checksum and a fingerprint of what is reproduced;
 `reproduction.json` and `reproduction.html` come last. All are written whole or not at all, by one

@@ -1,4 +1,4 @@
-"""Rows in words: a figure with its interval, a mark with a sign that needs no colour."""
+"""Rows of a reproduction in words, with their marks."""
 
 import math
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Small worlds of top sets, in fractions: what two sites show, and who guesses how well.
+"""Small worlds of top sets in exact fractions.
 
 Users are alike but for chance and weeks are independent, as the paper's theorem assumes. All users,
 all that site 1 may have shown of them, and all that site 2 may show are gone through.

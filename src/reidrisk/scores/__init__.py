@@ -1,4 +1,4 @@
-"""What a known row gains by explaining an anonymous one: the language attacks speak to engines."""
+"""Scores: how well a known row explains an anonymous one, as whole numbers."""
 
 from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.overlap import OverlapWeights, first_shown

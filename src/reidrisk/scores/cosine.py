@@ -1,4 +1,4 @@
-"""A score that forgets slots: the cosine of the angle between what two sides hold."""
+"""Score: the cosine between the tokens of two rows, whatever the slot."""
 
 from dataclasses import dataclass
 from typing import Any

@@ -1,4 +1,4 @@
-"""Chances as gains."""
+"""Logarithms of chances, as gains of a score."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

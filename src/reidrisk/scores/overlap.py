@@ -1,4 +1,4 @@
-"""A score that forgets slots: what two sides have in common."""
+"""Score: common tokens of two rows, whatever the slot."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""How likely a row is if nobody knows whose it is: slot by slot, by what is known of everybody.
+"""The chance that anybody shows a row, slot by slot, from all known rows.
 
 Where slots are independent, what a member of the population shows in one of them has the mean of
 its chances over the known rows: thousands of draws, for one slot. Over whole rows this mean would

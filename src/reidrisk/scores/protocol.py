@@ -1,4 +1,4 @@
-"""What every score is: a gain for each pair of a known and an anonymous row.
+"""The protocol of scores, and the grid of whole numbers they are rounded to.
 
 Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
 ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums

@@ -1,4 +1,4 @@
-"""A score that counts how often a token came: a person's own come again, noise does not."""
+"""Score: how often each token came on both sides."""
 
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,4 +1,4 @@
-"""A score that takes long, asked only about the rows that a quick one lists.
+"""Score: a slow score asked only about rows that a quick one lists.
 
 Who is in the list depends on everybody who is known. So this is no score of two rows alone: before
 anybody is searched, `among` draws the list of each target.

@@ -1,4 +1,4 @@
-"""A score that looks at both tokens of a slot."""
+"""Score: a gain for each pair of known and shown token."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Scores that ask of each slot only whether it matches, and which token is shown."""
+"""Score: a gain for each slot that matches, by the token shown."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""A score for users whose hidden type may change: as a type mixture, slot after slot.
+"""Score: likelihood under a hidden type that may change from slot to slot.
 
 In each slot a user is of one of some classes. The class of the slot before is kept with a chance of
 its own, else one is drawn anew. So what is seen in a slot says much about the slots beside it and

@@ -1,4 +1,4 @@
-"""A score for users who have a hidden type: how well known tokens explain shown ones, by chance.
+"""Score: likelihood under a hidden type of each user.
 
 Each user has one type, which never changes and nobody sees; given the type, slots are independent.
 So seeing a user's row says something about the type, the type says something about every other

@@ -1,4 +1,4 @@
-"""Promises that every part keeps, for plug-ins too: call these from your own tests."""
+"""Checks of attacks, releases, engines and scores, for tests of plug-ins too."""
 
 from reidrisk.testing.attacks import check_attack
 from reidrisk.testing.engines import check_engine

@@ -1,4 +1,4 @@
-"""The promises of attacks, for plug-ins too: call this from your own tests."""
+"""`check_attack`: what every attack must do."""
 
 from dataclasses import dataclass, replace
 

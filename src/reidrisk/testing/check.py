@@ -1,4 +1,4 @@
-"""How promises are kept."""
+"""Helpers of the checks."""
 
 import dataclasses
 

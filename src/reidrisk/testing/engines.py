@@ -1,4 +1,4 @@
-"""The promises of engines."""
+"""`check_engine`: what every engine must answer."""
 
 import operator
 from dataclasses import fields, replace

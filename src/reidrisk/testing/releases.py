@@ -1,4 +1,4 @@
-"""What every release promises, checked on small worlds."""
+"""`check_release`: what every release must do, checked on small worlds."""
 
 import dataclasses
 from typing import Any

@@ -1,4 +1,4 @@
-"""The promises of scores."""
+"""`check_score`: what every score must do."""
 
 from typing import Any
 

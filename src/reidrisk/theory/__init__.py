@@ -1,4 +1,6 @@
-"""Exact optimum and bounds of re-identification, without sampling.  Paper: sections 3 to 6.
+"""Theory: exact optimum and bounds of re-identification, without sampling.
+
+Paper: sections 3 to 6.
 
 Everywhere a matrix is expected, anything that makes a `RepresentationMatrix` will do.
 """

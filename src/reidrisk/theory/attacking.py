@@ -1,4 +1,4 @@
-"""The matching attack at scale: the likeliest assignment, its accuracy measured."""
+"""The matching attack at scale: the likeliest assignment and its measured accuracy."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which privacy notions a matrix satisfies, and how strongly.
+"""Compute the epsilon and the k-anonymity of a matrix.
 
 The lemmas of `relations` start from a promise; these functions read it off P. Answers lean to the
 safe side: P certainly satisfies what is returned.

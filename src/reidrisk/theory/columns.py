@@ -1,4 +1,4 @@
-"""What the statements of the paper ask of each column, for every layout of the entries."""
+"""Statistics of each column of a matrix, for every layout."""
 
 import numpy as np
 import scipy

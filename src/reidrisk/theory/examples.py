@@ -1,4 +1,4 @@
-"""The two families of matrices by which the paper separates notions."""
+"""The two families of matrices by which the paper separates privacy notions."""
 
 import numpy as np
 import scipy

@@ -1,4 +1,4 @@
-"""Compiled passes over the entries of a matrix.
+"""Compiled loops over the entries of a matrix.
 
 Two layouts cover all: rows of a C-ordered array, and segments, where column `o` is
 `values[starts[o]:starts[o + 1]]` (sparse columns, or a Fortran-ordered array). Nothing is checked

@@ -1,4 +1,4 @@
-"""Local differential privacy, sharply: what it allows over several slots, and what is reached.
+"""The sharp bound from local differential privacy over several slots.
 
 Each slot is (epsilon, delta)-locally private, with chance of its own.  Paper: section 6.1.
 """

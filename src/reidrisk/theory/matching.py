@@ -1,4 +1,6 @@
-"""Everyone shows one representation, in random order; who is who?  Paper: section 5.
+"""The optimum and bound when all users show one representation at once.
+
+Paper: section 5.
 
 A matching rule sees all n representations and names a user for each, not necessarily a
 permutation. Its accuracy is the expected share of users named rightly.

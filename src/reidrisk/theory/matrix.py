@@ -1,4 +1,6 @@
-"""The representation matrix P: who shows what, how often.  Paper: section 3, Representations.
+"""The representation matrix P: the chance that each user shows each representation.
+
+Paper: section 3, Representations.
 
 Dense input stays as it lies in memory, sparse input becomes a compressed sparse column array:
 every statement of the paper reads P column by column.

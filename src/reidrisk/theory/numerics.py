@@ -1,4 +1,4 @@
-"""Sums and roundings that can be trusted to the last digit.
+"""Sums and roundings with proved error bounds.
 
 Long sums are carried in twice the precision, the few steps after them in exact fractions, so the
 only rounding is the last one: to nearest for a value, upwards for an upper bound.

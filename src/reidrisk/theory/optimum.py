@@ -1,4 +1,7 @@
-"""One random user shows one representation; who was it?  Paper: section 4."""
+"""The optimum when one random user shows one representation.
+
+Paper: section 4.
+"""
 
 from collections.abc import Iterable
 from typing import Any

@@ -1,4 +1,6 @@
-"""Quantitative information flow: the attacker's gain before and after.  Paper: section 6.5.
+"""Quantitative information flow: vulnerability and leakage of a matrix.
+
+Paper: section 6.5.
 
 P is the channel, the user the secret. A gain says how good each guess is for each user; the
 vulnerability is the expected gain of the best guess. Naming the user at once, with gain 1, is

@@ -1,4 +1,4 @@
-"""The slow, obvious definitions, in exact fractions: what the fast functions must equal.
+"""Slow definitions in exact fractions, which the fast functions must equal.
 
 Rows are lists of fractions, one list per user. Everything is enumerated; keep the worlds tiny.
 """

@@ -1,4 +1,7 @@
-"""What other notions of privacy imply for re-identification.  Paper: section 6."""
+"""Bounds on re-identification that follow from other privacy notions.
+
+Paper: section 6.
+"""
 
 import math
 from fractions import Fraction

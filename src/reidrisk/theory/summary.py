@@ -1,4 +1,4 @@
-"""Everything that is known exactly about one matrix, as one list."""
+"""All exact figures of one matrix, as one list."""
 
 from dataclasses import dataclass
 from typing import Literal

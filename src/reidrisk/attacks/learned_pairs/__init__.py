@@ -1,4 +1,4 @@
-"""The attacker who learns, from rows alone, how far each column is to be trusted."""
+"""Attack: learn from the rows alone how reliable each column is."""
 
 from reidrisk.attacks.learned_pairs.attack import LearnedPairs
 from reidrisk.attacks.learned_pairs.comparisons import Coarsened, ComparisonLevel, Equal, Within

@@ -1,4 +1,4 @@
-"""Weigh agreement by what it is worth in each column, learned from the rows alone."""
+"""The learned-pairs attack: weigh agreement by what was learned about each column."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a column shows if it is not copied, and which pairs of tokens weigh alike.
+"""What a column shows when it is not copied, and which token pairs weigh the same.
 
 The token shown is copied from the known one, or drawn among those close to it, or drawn from all:
 with q the chances of tokens when they are drawn and Q(w) the sum of q over all that are close to w,

@@ -1,4 +1,4 @@
-"""When two tokens of a column are close: the same, or nearly so."""
+"""Comparisons that say when two tokens of a column are close."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Compiled loops of the fit: arrays in, arrays out."""
+"""Compiled loops that fit learned pairs."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Learning from pairs how often a column is copied, nearly copied, drawn or left empty: by EM.
+"""Learn by EM how often a column is copied, nearly copied, drawn or empty.
 
 Who a target is, whether its token was copied, and the chances of that are not known; given any two,
 the third is easy. A step takes each known row to be the target's own with the belief that the

@@ -1,4 +1,4 @@
-"""RowPairs of known and anonymous rows, counted by what a likelihood sees of them."""
+"""Count pairs of known and anonymous rows by what the likelihood sees of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

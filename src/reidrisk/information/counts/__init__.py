@@ -1,4 +1,4 @@
-"""Bits that two sites share about a user, from counts, with what corrects them."""
+"""Bits that two sites share about a user, estimated from counts."""
 
 from reidrisk.information.counts.counting import count_information
 from reidrisk.information.counts.intervals import TOO_FEW, CountedBits, CountedInformation, Way

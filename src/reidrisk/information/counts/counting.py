@@ -1,4 +1,4 @@
-"""Bits that two sites share about a user, from counts of what they are shown."""
+"""Count what two sites are shown, and estimate the bits they share."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""Entropies of counts, in bits, each as a spread: of everybody, and without each of the users."""
+"""Entropies of counts in bits, for all users and without each user in turn."""
 
 import numpy as np
 import scipy

@@ -1,4 +1,4 @@
-"""Entropies of what two sites show and what they share, by each way of counting."""
+"""Estimators of entropy and mutual information from counts."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

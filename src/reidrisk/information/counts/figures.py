@@ -1,4 +1,4 @@
-"""A figure with what it would be without each of the users, from which its noise follows."""
+"""A figure with its values without each user, from which its error follows."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Cross-entropies on users who had no part in the model: on average never below the entropy.
+"""Cross-entropies on held-out users: on average never below the entropy.
 
 Everybody is held out once. What the others were shown gives chances of what one of them is shown:
 

@@ -1,4 +1,4 @@
-"""What counts say, in bits: from each way of correcting them, and what holds on both sides."""
+"""Intervals of bits from counts, with an end proved on each side."""
 
 from dataclasses import dataclass
 

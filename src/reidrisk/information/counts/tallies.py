@@ -1,4 +1,4 @@
-"""How often each symbol, or pair of symbols, came; and how often without each of the users.
+"""Count symbols and pairs of symbols, for all users and without each user in turn.
 
 Users are independent of each other, slots of a user are not: so what is left out is always a user
 with all slots. Sums over cells are given as *spreads*: the sum itself, and behind it the sum with

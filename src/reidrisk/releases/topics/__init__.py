@@ -1,4 +1,4 @@
-"""The Topics API of the browser, its rules, and what can be computed about it."""
+"""Release: the Topics API of the browser."""
 
 from reidrisk.releases.topics.api import TopicsApi
 from reidrisk.releases.topics.popularity import Popularity, popularity

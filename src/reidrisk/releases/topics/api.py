@@ -1,4 +1,6 @@
-"""The Topics API of the browser: each site is shown a topic of each week.  Paper: section 7.
+"""The Topics API as a release: its parameters, its epsilon, and what each site is shown.
+
+Paper: section 7.
 
 With the defaults it is what the paper studies. Every other rule of the browser is a switch of its
 own, off until set, so that its effect on risk can be measured alone: `docs/concepts/topics.md`.

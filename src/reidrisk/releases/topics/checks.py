@@ -1,4 +1,4 @@
-"""Checks of the switches of `TopicsApi`: sequences become tuples, so that a release is a value."""
+"""Check the parameters of `TopicsApi`."""
 
 from collections.abc import Sequence
 

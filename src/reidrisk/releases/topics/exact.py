@@ -1,4 +1,4 @@
-"""The exact distribution of what a site is shown, for worlds small enough to go through.
+"""The exact distribution of Topics rows, for small worlds.
 
 It follows the rules a second way, with sums in place of draws; simulation is tested against it.
 """

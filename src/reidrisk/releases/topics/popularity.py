@@ -1,4 +1,6 @@
-"""How popular each topic is, estimated from what known users were shown.  Paper: section 7.
+"""Estimate how popular each topic is from what known users were shown.
+
+Paper: section 7.
 
 The estimate is unbiased and may therefore leave [0, 1]. It is kept as it is; what is used for
 weights is smoothed, and the estimate says for how many topics that made a difference.

@@ -1,4 +1,4 @@
-"""What one site is shown of some users: the rules of `TopicsApi`, one step each."""
+"""The rules of `TopicsApi`, step by step: what one site is shown of some users."""
 
 from dataclasses import dataclass
 from functools import lru_cache

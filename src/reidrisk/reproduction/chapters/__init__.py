@@ -1,4 +1,4 @@
-"""The chapters, in the order in which they are shown: the paper first, its neighbours behind."""
+"""The chapters in order: the paper first, then neighbouring studies."""
 
 from typing import Any
 

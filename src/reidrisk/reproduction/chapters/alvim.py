@@ -1,4 +1,4 @@
-"""One answer of the Topics API to an attacker who knows every top set: a closed form.
+"""Alvim and others: one Topics answer against known top sets, in closed form.
 
 With m' topics that are in somebody's top set of k, and a share p of random answers, seeing one
 answer multiplies the chance to name the user by `m' (1-p)/k + p`: the sum of the column maxima of

@@ -1,4 +1,4 @@
-"""Two sites that see three topics of each of 250,000 visitors with lasting interests.
+"""Beugin and McDaniel: two sites and 250,000 visitors with lasting interests.
 
 The authors draw a browsing history from published figures: how many domains people visit, from a
 replication by Mozilla, and the share of page loads of the domain of each rank, from a figure of

@@ -1,4 +1,7 @@
-"""Re-identification among ten million users.  Paper: sections 8.1 to 8.3."""
+"""The main experiment: re-identification among ten million users.
+
+Paper: sections 8.1 to 8.3.
+"""
 
 import itertools
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,7 @@
-"""How many bits two sites share.  Paper: section 8.4."""
+"""The bits that two sites share.
+
+Paper: section 8.4.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Two sites, a thousand visitors, ten and thirty weeks: Hamming attacks on rebuilt personas.
+"""Jha and others: Hamming attacks on rebuilt personas over ten and thirty weeks.
 
 The authors recorded 268 people and publish how often each visited each of 349 topics in a week.
 From these rates they make personas in two ways. I.I.D. personas visit a number of topics drawn from

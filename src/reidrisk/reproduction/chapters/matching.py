@@ -1,4 +1,7 @@
-"""All users at once.  Paper: section 5."""
+"""The statements about matching all users at once.
+
+Paper: section 5.
+"""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

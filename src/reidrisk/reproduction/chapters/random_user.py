@@ -1,4 +1,7 @@
-"""The accuracy of a rule, and of the best one.  Paper: section 4."""
+"""The statements about one random user.
+
+Paper: section 4.
+"""
 
 import itertools
 from collections.abc import Iterator

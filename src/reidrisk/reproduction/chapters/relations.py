@@ -1,4 +1,7 @@
-"""What other notions of privacy imply.  Paper: section 6."""
+"""The bounds from other privacy notions.
+
+Paper: section 6.
+"""
 
 import math
 from collections.abc import Iterator

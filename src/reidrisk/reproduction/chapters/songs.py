@@ -1,4 +1,7 @@
-"""Samples of the songs that people play.  Paper: section 8.5."""
+"""The experiment with samples of songs.
+
+Paper: section 8.5.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import cache, partial

@@ -1,4 +1,7 @@
-"""The Topics API: its chances, popularity, and the attack that is optimal.  Paper: section 7."""
+"""The Topics API: chances, popularity and the optimal attack.
+
+Paper: section 7.
+"""
 
 import itertools
 import math
