@@ -19,10 +19,10 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_what_was_kept_is_found_again_and_only_under_its_stamp(folder):
-    path = cache_dir.own_folder() / "thing"
-    cache_dir.keep(path, b"made by 1", b"content")
-    assert cache_dir.found(path, b"made by 1") == b"content"
-    assert cache_dir.found(path, b"made by 2") is None
+    path = cache_dir.cache_folder() / "thing"
+    cache_dir.write_cached(path, b"made by 1", b"content")
+    assert cache_dir.read_cached(path, b"made by 1") == b"content"
+    assert cache_dir.read_cached(path, b"made by 2") is None
     assert [one.name for one in (folder / "reidrisk").iterdir()] == ["thing"]
 
 
@@ -30,34 +30,34 @@ def test_what_was_kept_is_found_again_and_only_under_its_stamp(folder):
     "damage", [lambda _: b"", lambda all_: all_[:-1], lambda all_: all_ + b"x"]
 )
 def test_what_is_damaged_is_not_there(folder, damage):
-    path = cache_dir.own_folder() / "thing"
-    cache_dir.keep(path, b"stamp", b"content")
+    path = cache_dir.cache_folder() / "thing"
+    cache_dir.write_cached(path, b"stamp", b"content")
     path.write_bytes(damage(path.read_bytes()))
-    assert cache_dir.found(path, b"stamp") is None
+    assert cache_dir.read_cached(path, b"stamp") is None
 
 
 @MODES
 def test_what_others_may_write_is_not_used(folder):
-    path = cache_dir.own_folder() / "thing"
-    cache_dir.keep(path, b"stamp", b"content")
+    path = cache_dir.cache_folder() / "thing"
+    cache_dir.write_cached(path, b"stamp", b"content")
     assert path.stat().st_mode & 0o077 == 0
     path.chmod(0o666)
-    assert cache_dir.found(path, b"stamp") is None
+    assert cache_dir.read_cached(path, b"stamp") is None
 
 
 @MODES
 def test_a_folder_that_is_not_ours_alone_is_passed_over(folder):
     (folder / "reidrisk").mkdir()
     (folder / "reidrisk").chmod(0o777)
-    assert cache_dir.own_folder() == folder / "other" / "reidrisk"
+    assert cache_dir.cache_folder() == folder / "other" / "reidrisk"
 
 
 def test_without_a_folder_nothing_is_kept_and_nothing_fails(folder):
     (folder / "reidrisk").write_text("not a folder")
     (folder / "other").write_text("not a folder")
-    assert cache_dir.own_folder() is None
-    cache_dir.keep(folder / "reidrisk" / "thing", b"stamp", b"content")
-    assert cache_dir.found(folder / "reidrisk" / "thing", b"stamp") is None
+    assert cache_dir.cache_folder() is None
+    cache_dir.write_cached(folder / "reidrisk" / "thing", b"stamp", b"content")
+    assert cache_dir.read_cached(folder / "reidrisk" / "thing", b"stamp") is None
 
 
 @pytest.mark.skipif(os.name != "posix", reason="folders are elsewhere")
@@ -65,7 +65,7 @@ def test_it_is_the_folder_in_which_numba_would_look(folder, monkeypatch):
     appdirs = pytest.importorskip("numba.misc.appdirs")
     monkeypatch.delenv("NUMBA_CACHE_DIR")
     wanted = appdirs.AppDirs("reidrisk", appauthor=False).user_cache_dir
-    assert str(cache_dir.own_folder()) == wanted
+    assert str(cache_dir.cache_folder()) == wanted
 
 
 @pytest.mark.parametrize("kept", [True, False])

@@ -16,7 +16,7 @@ from tests.fuzz.running import Done, run
 from tests.fuzz.world import sound
 
 from reidrisk.core.locks import NOTE as LOCK
-from reidrisk.io.manifest import BEGUN
+from reidrisk.io.manifest import UNFINISHED
 
 pytestmark = pytest.mark.faults
 
@@ -139,7 +139,7 @@ class Made:
 
     def left(self, there: dict[str, bytes]) -> list[str]:
         # What tells which shards are done stays, so that the same command goes on.
-        known = {*self.before, *self.after, f"seen/{BEGUN}"}
+        known = {*self.before, *self.after, f"seen/{UNFINISHED}"}
         return [f"{name} is left behind" for name in sorted(set(there) - known)]
 
     def again(self) -> list[str]:

@@ -6,6 +6,7 @@ import pytest
 from pyarrow import csv, parquet
 
 from reidrisk import InvalidInput
+from reidrisk.core.digest import sha256_json
 from reidrisk.core.observations import Observations
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.data import (
@@ -18,7 +19,6 @@ from reidrisk.data import (
 )
 from reidrisk.io.layouts import Layout
 from reidrisk.study.describe import describe
-from reidrisk.study.fingerprints import fingerprint
 
 
 def seen(users=40, targets=15, slots=4, seed=1, missing=0.2, tokens=30):
@@ -78,7 +78,7 @@ def test_the_order_of_rows_in_a_file_does_not_matter(tmp_path, form):
             text = "\n".join(lines[row] for row in order)
             (tmp_path / f"{name}{turn}.csv").write_text(f"user,tokens\n{text}")
     one, other = (read_linked(tmp_path / f"k{i}.csv", tmp_path / f"a{i}.csv") for i in (0, 1))
-    assert fingerprint(describe(one)) == fingerprint(describe(other))
+    assert sha256_json(describe(one)) == sha256_json(describe(other))
 
 
 def test_the_columns_are_those_of_the_contract(tmp_path):

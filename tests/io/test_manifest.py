@@ -15,7 +15,7 @@ from reidrisk import InvalidInput
 from reidrisk.core.observations import Observations
 from reidrisk.data import read_linked, read_taxonomy, write_observations
 from reidrisk.errors import Unverified
-from reidrisk.io.manifest import read_seal
+from reidrisk.io.manifest import read_manifest
 from reidrisk.io.parquet_rows import ParquetRows
 
 FILES = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
@@ -40,7 +40,10 @@ def figures(folder):
     """All that attacks use."""
     linked = read_linked(folder / "known.parquet", folder / "anonymous.parquet")
     rows = (linked.known.block(0, linked.users), linked.anonymous, linked.truth)
-    return [*(part.tolist() for part in (*rows, linked.ids, linked.labels)), read_seal(folder).note]
+    return [
+        *(part.tolist() for part in (*rows, linked.ids, linked.labels)),
+        read_manifest(folder).note,
+    ]
 
 
 @pytest.mark.parametrize("name", FILES)

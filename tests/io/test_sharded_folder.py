@@ -1,6 +1,5 @@
 """A released folder in many files: the same rows, whole or not at all, gone on with."""
 
-import json
 import os
 import shutil
 import stat
@@ -18,9 +17,10 @@ from reidrisk.core.mapreduce import unit
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows, SetRows
 from reidrisk.data import read_linked, write_observations
-from reidrisk.io import manifest, sharded_folder
-from reidrisk.io.manifest import known_rows, read_seal
-from reidrisk.io.sharded_folder import cut
+from reidrisk.io import manifest
+from reidrisk.io import shards as shards_module
+from reidrisk.io.manifest import known_rows, read_manifest
+from reidrisk.io.shards import cut
 
 USERS, TOKENS = 301, 40
 LABELS = [f"topic {number:02}" for number in range(TOKENS)]
@@ -66,11 +66,11 @@ def test_any_number_of_shards_holds_the_same_rows(tmp_path, shards):
     assert users == NAMES.tolist()
     assert (tokens == np.asarray(seen().known)).all()
     assert len(shards_of(folder)) == shards
-    seal = read_seal(folder)
-    assert seal.note == {"release": "topics", "noise": 0.05}
+    written = read_manifest(folder)
+    assert written.note == {"release": "topics", "noise": 0.05}
     others = {"anonymous.parquet", "labels.parquet"}
-    assert set(seal.files) == {f"known/part-{k:05}.parquet" for k in range(shards)} | others
-    assert set(contents(folder)) == {*seal.files, "release.json"}
+    assert set(written.files) == {f"known/part-{k:05}.parquet" for k in range(shards)} | others
+    assert set(contents(folder)) == {*written.files, "release.json"}
     assert known_rows(folder) == folder / "known"
 
 
@@ -155,7 +155,7 @@ def test_killed_at_any_operation_it_is_refused_and_goes_on_to_the_same_bytes(tmp
                 release(folder)
         if (folder / "release.json").exists():  # the last of them, and all others were there
             assert {**contents(folder), **whole} == contents(folder)
-        elif (folder / manifest.BEGUN).exists():
+        elif (folder / manifest.UNFINISHED).exists():
             with pytest.raises(InvalidInput, match="run the same `reidrisk release` again"):
                 known_rows(folder)
         release(folder)
@@ -187,22 +187,22 @@ def is_note(name):
 
 
 def check_all(folder):
-    """As readers do: all shards that the seal names, and all that are there."""
+    """As readers do: all shards that the manifest names, and all that are there."""
     known_rows(folder)
     for file in folder.rglob("*.parquet"):
         if not is_note(str(file)):
-            manifest.check(file)
+            manifest.check_file(file)
             manifest.check_origin(file, parquet.read_schema(file).metadata)
 
 
 def made_shards(monkeypatch):
-    made, real = [], sharded_folder.written_whole
+    made, real = [], shards_module.written_whole
 
     def watched(*paths, **how):
         made.extend(path.name for path in paths)
         return real(*paths, **how)
 
-    monkeypatch.setattr(sharded_folder, "written_whole", watched)
+    monkeypatch.setattr(shards_module, "written_whole", watched)
     return lambda: sorted(name for name in made if name.startswith("part-"))
 
 
@@ -216,7 +216,7 @@ def stopped_after(folder, shards, done, **how):
 
     with pytest.raises(KeyboardInterrupt):
         release(folder, shards, progress=progress, **how)
-    return len(json.loads((folder / manifest.BEGUN).read_text())["sha256"])
+    return len(read_manifest(folder, manifest.UNFINISHED).files)
 
 
 def test_shards_that_are_done_are_not_made_again(tmp_path, monkeypatch):
@@ -333,12 +333,12 @@ def test_a_flipped_bit_is_refused(tmp_path, name):
         (folder / name).write_bytes(damaged)
         try:
             known_rows(folder)
-            manifest.check(folder / name)
+            manifest.check_file(folder / name)
         except InvalidInput as wrong:
             assert "damaged" in str(wrong) or "checksum" in str(wrong)  # noqa: PT017
         else:
             assert name == "release.json"
-            assert read_seal(folder).note == {"release": "topics", "noise": 0.05}
+            assert read_manifest(folder).note == {"release": "topics", "noise": 0.05}
 
 
 def test_a_shard_that_is_missing_is_named(tmp_path):
@@ -361,7 +361,7 @@ def test_what_shards_cannot_hold_is_refused(tmp_path, known, said):
 
 
 def test_whoever_stops_is_heard_after_the_blocks_in_hand(tmp_path, monkeypatch):
-    monkeypatch.setattr(sharded_folder, "BLOCK", 10)
+    monkeypatch.setattr(shards_module, "BLOCK", 10)
     told = []
 
     def progress(users, total):

@@ -121,10 +121,10 @@ NOWHERE_TO_KEEP_KERNELS = """
     from reidrisk import LocalEngine, Observations, measure
     from reidrisk.attacks import Hamming
     from reidrisk.engines.spark import engine
-    from reidrisk.core.cache_dir import own_folder
+    from reidrisk.core.cache_dir import cache_folder
 
     engine.SMALL = 0
-    places = spark.sparkContext.parallelize([0], 1).map(lambda _: str(own_folder())).collect()
+    places = spark.sparkContext.parallelize([0], 1).map(lambda _: str(cache_folder())).collect()
     known = np.random.default_rng(1).integers(0, 9, (20_000, 3))
     seen = Observations(known, known[:50], np.arange(50), tokens=9)
     engines = SparkEngine(spark), LocalEngine()

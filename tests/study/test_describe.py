@@ -9,10 +9,10 @@ import pytest
 
 from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
+from reidrisk.core.digest import sha256_json
 from reidrisk.releases import RandomisedResponse, TopicsApi
 from reidrisk.study import Result, Study
 from reidrisk.study.describe import describe
-from reidrisk.study.fingerprints import fingerprint
 
 API = TopicsApi()
 STUDY = Study(release=API, attacks=(Hamming(), WeightedHamming(API)), slots=(1, 2), seed=7)
@@ -63,8 +63,8 @@ def test_a_description_is_json_and_holds_nobody():
 )
 def test_another_study_has_another_fingerprint(changed):
     same = replace(STUDY)
-    assert fingerprint(same.describe(PEOPLE)) == fingerprint(STUDY.describe(PEOPLE))
-    assert fingerprint(changed.describe(PEOPLE)) != fingerprint(STUDY.describe(PEOPLE))
+    assert sha256_json(same.describe(PEOPLE)) == sha256_json(STUDY.describe(PEOPLE))
+    assert sha256_json(changed.describe(PEOPLE)) != sha256_json(STUDY.describe(PEOPLE))
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ def test_another_study_has_another_fingerprint(changed):
     ],
 )
 def test_other_people_have_another_fingerprint(changed):
-    assert fingerprint(STUDY.describe(changed)) != fingerprint(STUDY.describe(PEOPLE))
+    assert sha256_json(STUDY.describe(changed)) != sha256_json(STUDY.describe(PEOPLE))
 
 
 def test_the_order_of_keys_does_not_matter():
-    assert fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
+    assert sha256_json({"a": 1, "b": 2}) == sha256_json({"b": 2, "a": 1})

@@ -2,15 +2,15 @@
 
 import os
 import time
+from hashlib import file_digest
 from pathlib import Path
 
 import pytest
 from tests.cli.tools import call
 
 from reidrisk import data, releases
-from reidrisk.core.files import sha256_of
+from reidrisk.core import digest
 from reidrisk.errors import InvalidInput
-from reidrisk.io import manifest
 from reidrisk.study import input_files
 from reidrisk.study.input_files import hashed
 from reidrisk.study.toml import read_study
@@ -112,18 +112,17 @@ def test_a_study_knows_the_files_that_it_read(tmp_path, monkeypatch):
 
 
 def test_a_released_folder_is_hashed_once(tmp_path, monkeypatch):
-    """Its files are known by their hashes, and compared with their seal: that takes one reading."""
+    """Each file is read once, for its hash and for the comparison with the manifest."""
     seen = releases.TopicsApi().observe(data.synthetic_topics(50, epochs=3), targets=20, seed=1)
     data.write_observations(seen, tmp_path / "seen")
     monkeypatch.setattr(input_files, "_SECOND", -3_600 * 10**9)  # as if they were an hour old
-    manifest._digests.clear()  # noqa: SLF001  what was written was hashed
+    digest._of_files.clear()  # noqa: SLF001  what was written was hashed
     read = []
 
-    def counted(file):
-        read.append(file.name)
-        return sha256_of(file)
+    def counted(content, method):
+        read.append(Path(content.name).name)
+        return file_digest(content, method)
 
-    for module in (input_files, manifest):
-        monkeypatch.setattr(module, "sha256_of", counted)
+    monkeypatch.setattr(digest.hashlib, "file_digest", counted)
     assert call("attack", tmp_path / "seen", "--attack", "hamming").returncode == 0
     assert sorted(read) == ["anonymous.parquet", "known.parquet", "labels.parquet"]

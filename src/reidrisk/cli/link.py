@@ -73,12 +73,12 @@ def attack(
       reidrisk attack seen/ --attack neural --training 50%
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
-    from reidrisk.io.manifest import known_rows, read_seal
+    from reidrisk.io.manifest import known_rows, read_manifest
     from reidrisk.study.input_files import hashed
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = options.seen_folder(seen)
-    note = read_seal(folder).note
+    note = read_manifest(folder).note
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
     paths = (known_rows(folder), folder / "anonymous.parquet")

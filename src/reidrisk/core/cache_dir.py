@@ -1,50 +1,69 @@
 """A cache folder owned by the user, whose files are checked by owner, mode and checksum.
 
 Compiled kernels and the scripts of pages run with all that their reader may do. So a file is used
-only if it belongs to us, nobody else may write to it, and its checksum fits; anything else is a
-file that is not there yet. What cannot be read or written costs the time to make it again, and
-nothing else.
+only if it belongs to this user, nobody else may write to it, and its checksum fits; otherwise it
+counts as missing. What cannot be read or written is made again, which costs time and nothing else.
 """
 
-import hashlib
 import os
 import sys
 import tempfile
 from functools import cache
 from pathlib import Path
 
-_DIGEST = hashlib.sha256().digest_size
+from platformdirs import user_cache_path
+
+from reidrisk.core.digest import sha256_bytes
+
+_CHECKSUM_SIZE = 32
 _OTHERS_MAY_WRITE = 0o022
 
 
-def own_folder() -> Path | None:
-    """Where things are kept; None if there is no place to which nobody else may write."""
+def cache_folder() -> Path | None:
+    """The folder of cached files; None if there is none to which nobody else may write.
+
+    It is `reidrisk` in `NUMBA_CACHE_DIR`, if that is set, or else in the cache folder of the user.
+    """
     named = os.environ.get("NUMBA_CACHE_DIR")
-    places = (named and Path(named).absolute() / "reidrisk", _of_this_user())
+    places = (
+        named and Path(named).absolute() / "reidrisk",
+        user_cache_path("reidrisk", appauthor=False),
+    )
     return next(filter(None, (_private(place) for place in places if place)), None)
 
 
-def found(path: Path, stamp: bytes) -> bytes | None:
-    """What is kept there, if it is ours, whole, and made from what the stamp tells."""
+def read_cached(path: Path, stamp: bytes) -> bytes | None:
+    """The content of a cached file; None if it is missing, damaged, or made from something else.
+
+    Args:
+        path: The file.
+        stamp: Identifies what the content was made from.
+    """
     try:
         with path.open("rb") as file:
             if not _is_ours(os.fstat(file.fileno())):
                 return None
-            checksum, content = file.read(_DIGEST), file.read()
+            checksum, content = file.read(_CHECKSUM_SIZE), file.read()
     except OSError:
         return None
-    return content if checksum == _checksum(stamp, content) else None
+    return content if checksum == sha256_bytes((stamp, content)) else None
 
 
-def keep(path: Path, stamp: bytes, content: bytes) -> None:
-    """Write a file that is there whole or not at all, whoever else writes it; or not at all."""
+def write_cached(path: Path, stamp: bytes, content: bytes) -> None:
+    """Write a cached file, whole or not at all; nothing happens where that is not possible.
+
+    Args:
+        path: The file.
+        stamp: Identifies what the content was made from.
+        content: What to keep.
+    """
     try:
         handle, part = tempfile.mkstemp(prefix=".", dir=path.parent)
     except OSError:
         return
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(_checksum(stamp, content) + content)
+            file.write(sha256_bytes((stamp, content)) + content)
         Path(part).replace(path)
     except OSError:
         return
@@ -52,20 +71,11 @@ def keep(path: Path, stamp: bytes, content: bytes) -> None:
         Path(part).unlink(missing_ok=True)
 
 
-def _of_this_user() -> Path | None:
-    """The folder of this user for what can be made again; None if nobody knows their home."""
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA", "")
-        return Path(base) / "reidrisk" / "Cache" if base else None
-    usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
-    asked = None if sys.platform == "darwin" else os.environ.get("XDG_CACHE_HOME")
-    place = Path(asked or os.path.expanduser(usual)) / "reidrisk"  # noqa: PTH111  does not raise
-    return place if place.is_absolute() else None
-
-
 @cache
 def _private(folder: Path) -> Path | None:
-    """The folder, made if need be, if it is ours alone."""
+    """The folder, made if need be, if it belongs to this user alone."""
+    if not folder.is_absolute():  # the home of this user is not known
+        return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         return folder if _is_ours(folder.lstat()) and os.access(folder, os.W_OK) else None
@@ -78,9 +88,3 @@ def _is_ours(status: os.stat_result) -> bool:
     if sys.platform == "win32":  # the folder is one of the user's own, and modes say nothing
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE
-
-
-def _checksum(stamp: bytes, content: bytes) -> bytes:
-    digest = hashlib.sha256(stamp)
-    digest.update(content)
-    return digest.digest()

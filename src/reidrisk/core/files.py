@@ -6,7 +6,6 @@ devices and pipes are written to, and links are refused.
 """
 
 import errno
-import hashlib
 import os
 import re
 import secrets
@@ -128,12 +127,6 @@ def append(path: Path, text: str, *, mode: int = 0o666) -> None:
             "room, and that it may be written to",
             code="cannot-write",
         ) from wrong
-
-
-def sha256_of(file: Path) -> str:
-    """The SHA-256 of a file, in hexadecimal digits."""
-    with file.open("rb") as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
 
 
 def existing_file(path: str | os.PathLike[str]) -> Path:

@@ -8,7 +8,6 @@ time to compile, and nothing else.
 """
 
 import gc
-import hashlib
 import pickle
 import sys
 from functools import cache
@@ -25,7 +24,8 @@ from numba.core.serialize import dumps
 from numba.core.sigutils import normalize_signature
 
 from reidrisk.core import cache_dir
-from reidrisk.core.cache_dir import own_folder
+from reidrisk.core.cache_dir import cache_folder
+from reidrisk.core.digest import sha256_bytes
 
 # Names that numba calls its own: it offers no others to who keeps compiled code.
 if not (hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")):
@@ -53,14 +53,14 @@ class KernelCache(NullCache):  # type: ignore[misc]
     @property
     def cache_path(self) -> str | None:
         """The folder."""
-        folder = own_folder()
+        folder = cache_folder()
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The code for these types of arguments; None if it is not there, whole and of today."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
-        code = None if path is None else cache_dir.found(path, self._stamp(sig))
+        code = None if path is None else cache_dir.read_cached(path, self._stamp(sig))
         if code is None:
             return None
         return CompileResult._rebuild(target_context, *pickle.loads(code))  # noqa: S301, SLF001
@@ -70,11 +70,11 @@ class KernelCache(NullCache):  # type: ignore[misc]
         path = self._path(sig, data.codegen)
         if path is None or data.lifted or data.library.has_dynamic_globals:
             return
-        cache_dir.keep(path, self._stamp(sig), dumps(data._reduce()))  # noqa: SLF001
+        cache_dir.write_cached(path, self._stamp(sig), dumps(data._reduce()))  # noqa: SLF001
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """Where code of this kernel for these arguments and this machine is."""
-        folder, function = own_folder(), self._kernel.py_func
+        folder, function = cache_folder(), self._kernel.py_func
         if folder is None:
             return None
         versions = numba.__version__, sys.implementation.cache_tag
@@ -154,4 +154,4 @@ def _file(path: str) -> bytes:
 
 
 def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).digest()
+    return sha256_bytes((content,))

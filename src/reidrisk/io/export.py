@@ -1,8 +1,8 @@
 """People and observations to files that others can read, each written whole or not at all."""
 
-import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.core.csv_safe import FORMULA, NUMBER
+from reidrisk.core.digest import sha256_bytes
 from reidrisk.core.files import ONLY_ME, made_folder, written_whole
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import Kind, Rows, TokenRows
@@ -21,10 +22,8 @@ from reidrisk.io import manifest
 from reidrisk.io.authors.tfrecord import Lists, tfrecord_bytes
 from reidrisk.io.columns import holds_text
 from reidrisk.io.formats.parquet import read_back
-from reidrisk.io.known_users import KnownUsers, plain
 from reidrisk.io.linked import BAGS, FORM, LABELS, LABELS_FILE, Linked
-from reidrisk.io.sharded_folder import Progress, ShardedFolder, cut, forget_shards
-from reidrisk.io.shards import ShardWriter
+from reidrisk.io.shards import Progress, ShardedFolder, ShardWriter, cut, forget_shards
 from reidrisk.io.tables import AnyPath
 from reidrisk.people.profiles import Profiles
 from reidrisk.people.protocol import People
@@ -32,12 +31,35 @@ from reidrisk.people.protocol import People
 # Users per piece of a file.
 CHUNK = 1 << 17
 
-
 ANONYMOUS = "anonymous.parquet"
 
 Seen = Observations | Linked
 Site = tuple[NDArray[Any], Rows]
 """The users of some rows, and the rows."""
+
+
+@dataclass(frozen=True)
+class _KnownUsers:
+    """The users of known rows: an array, rows made on demand, or files; read piece by piece.
+
+    Attributes:
+        part: Users of neighbouring rows, from the first to behind the last.
+    """
+
+    part: Callable[[int, int], NDArray[Any]]
+
+    def some(self, rows: NDArray[np.int64]) -> NDArray[Any]:
+        """Users of some rows, at least one, in their order."""
+        order = np.argsort(rows, kind="stable")
+        ascending = rows[order]
+        ends = np.flatnonzero(np.diff(ascending // CHUNK)) + 1
+        found = np.concatenate([
+            self.part(int(mine[0]), int(mine[-1]) + 1)[mine - mine[0]]
+            for mine in np.split(ascending, ends)
+        ])  # fmt: skip
+        names = np.empty_like(found)
+        names[order] = found
+        return names
 
 
 def write_observations(
@@ -89,7 +111,7 @@ def write_observations(
         place = made_folder(Path(folder))
         everyone = users.part(0, known.users), known
         notes = _notes(known, _identity((everyone, targets), words, said))
-        _seal_all(place, {manifest.WHOLE: everyone, ANONYMOUS: targets}, {}, words, said, notes)
+        _write_folder(place, {manifest.WHOLE: everyone, ANONYMOUS: targets}, {}, words, said, notes)
         forget_shards(place)
         return
     if known.kind is Kind.BAGS:
@@ -108,7 +130,7 @@ def write_observations(
         _write_shard(part, known, users, blocks, notes)
 
     with sharded.filled(write, _row_size(known, users), progress) as written:
-        _seal_all(sharded.place, {ANONYMOUS: targets}, written, words, said, notes)
+        _write_folder(sharded.place, {ANONYMOUS: targets}, written, words, said, notes)
 
 
 def write_tfrecord_observations(
@@ -249,7 +271,7 @@ def _notes(known: Rows, identity: str) -> dict[bytes, bytes]:
     return notes | ({FORM: BAGS} if known.kind is Kind.BAGS else {})
 
 
-def _seal_all(
+def _write_folder(
     place: Path,
     sites: Mapping[str, Site],
     shards: Mapping[str, Path],
@@ -257,12 +279,13 @@ def _seal_all(
     note: Mapping[str, Any],
     notes: dict[bytes, bytes],
 ) -> None:
-    """Write rows, labels and the seal, which knows of shards that are there.
+    """Write rows, labels and the manifest, which also lists shards that are there.
 
-    The seal comes last: where it is the new one, all others are.
+    The manifest comes last: where it is the new one, all other files are.
     """
     held = (*sites, LABELS_FILE)
-    with written_whole(*(place / name for name in (*held, manifest.SEAL)), mode=ONLY_ME) as parts:
+    written = (place / name for name in (*held, manifest.MANIFEST))
+    with written_whole(*written, mode=ONLY_ME) as parts:
         token = pa.array(words[:1]).type
         for part, (users, rows) in zip(parts, sites.values(), strict=False):
             kinds = {"user": pa.array(users[:1]).type, "tokens": pa.list_(token)}
@@ -278,13 +301,14 @@ def _seal_all(
             ([pa.array(words[at : at + CHUNK])] for at in range(0, len(words), CHUNK)),
         )
         files = {**shards, **dict(zip(held, parts, strict=False))}
-        parts[-1].write_text(manifest.sealed(note, identity.decode(), files), encoding="utf-8")
+        whole = manifest.Manifest.of_files(note, identity.decode(), files)
+        parts[-1].write_text(whole.text, encoding="utf-8")
 
 
 def _write_shard(
     part: Path,
     known: Rows,
-    users: KnownUsers,
+    users: _KnownUsers,
     blocks: Iterator[tuple[int, int]],
     notes: Mapping[bytes, bytes],
 ) -> None:
@@ -295,7 +319,7 @@ def _write_shard(
             writer.write(users.part(start, stop), known.block(start, stop))
 
 
-def _row_size(known: Rows, users: KnownUsers) -> float:
+def _row_size(known: Rows, users: _KnownUsers) -> float:
     """Bytes that a row takes in a shard, more or less: tokens and steps between users in bits."""
     names = users.part(0, min(known.users, CHUNK))
     bits = known.slots * max(known.tokens - 1, 1).bit_length()
@@ -307,14 +331,22 @@ def _row_size(known: Rows, users: KnownUsers) -> float:
 
 def _identity(sites: Iterable[Site], words: NDArray[Any], note: Mapping[str, Any]) -> str:
     """A name for all that is written together: the same for the same."""
-    digest = hashlib.sha256(json.dumps(note, sort_keys=True).encode())
-    for users, rows in sites:
-        for start in range(0, len(rows), CHUNK):
-            stop = min(start + CHUNK, len(rows))
-            digest.update(_bytes(users[start:stop]))
-            digest.update(rows.part(start, stop).block(0, stop - start).tobytes())
-    digest.update(_bytes(words))
-    return digest.hexdigest()[:32]
+
+    def parts() -> Iterator[bytes]:
+        yield json.dumps(note, sort_keys=True).encode()
+        for users, rows in sites:
+            for start in range(0, len(rows), CHUNK):
+                stop = min(start + CHUNK, len(rows))
+                yield _bytes(users[start:stop])
+                yield rows.part(start, stop).block(0, stop - start).tobytes()
+        yield _bytes(words)
+
+    return sha256_bytes(parts()).hex()[:32]
+
+
+def _plain(labels: NDArray[Any]) -> NDArray[Any]:
+    """Text as objects, which Arrow takes as they are."""
+    return labels.astype(object) if labels.dtype.kind == "U" else labels
 
 
 def _bytes(labels: NDArray[Any]) -> bytes:
@@ -327,7 +359,7 @@ def _observations(seen: Seen) -> Observations:
     return seen.observations if isinstance(seen, Linked) else seen
 
 
-def _users_of(seen: Seen, ids: Any) -> KnownUsers:
+def _users_of(seen: Seen, ids: Any) -> _KnownUsers:
     """The users of known rows: as somebody says, as the rows themselves know, or their numbers."""
     known = _observations(seen).known
     if known.kind is Kind.SETS:
@@ -339,15 +371,15 @@ def _users_of(seen: Seen, ids: Any) -> KnownUsers:
         ids = seen.ids
     if ids is None:
         asked = getattr(known, "ids", np.arange)
-        return KnownUsers(lambda start, stop: plain(asked(start, stop)))
+        return _KnownUsers(lambda start, stop: _plain(asked(start, stop)))
     names = np.asarray(ids)
     if names.shape != (known.users,):
         raise InvalidInput(
             f"ids must name each of the {known.users} known rows, in their order",
             code="length-mismatch",
         )
-    names = plain(names)
-    return KnownUsers(lambda start, stop: names[start:stop])
+    names = _plain(names)
+    return _KnownUsers(lambda start, stop: names[start:stop])
 
 
 def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
@@ -363,7 +395,7 @@ def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
             f"labels must name each of the {seen.tokens} tokens, in their order",
             code="length-mismatch",
         )
-    return plain(words)
+    return _plain(words)
 
 
 def _lists(rows: Rows, words: NDArray[Any]) -> pa.Array:

@@ -1,6 +1,5 @@
 """Known rows in Parquet files, of which a few row groups are read at a time."""
 
-import hashlib
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -12,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from reidrisk.core.digest import sha256, sha256_file
 from reidrisk.core.machine import check_fits, cores
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.rows import (
@@ -245,11 +245,11 @@ class ParquetRows:
         checks = over_blocks(lambda at, _: self._checksum(mine[at]), len(mine), 1)
         said = (self.columns, self.held, self.tokens, self.slots, self.users,
                 self.first - int(self.before[mine[0]]), checks)  # fmt: skip
-        return hashlib.sha256(repr(said).encode()).hexdigest()
+        return sha256(repr(said))
 
     def _checksum(self, file: int) -> str:
         self.files[file].check()
-        return manifest.digest(self.files[file].path.resolve())
+        return sha256_file(self.files[file].path, cached=True)
 
     def _check(self, unproven: Sequence[int], progress: Progress | None) -> None:
         """Read what the notes of files do not prove, on all cores, each row group once."""

@@ -5,7 +5,6 @@ the lowest and highest token and the gaps of each column. Whoever reads rows lat
 with what was told, so that a note that lies is found out before a kernel trusts it.
 """
 
-import hashlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -15,6 +14,7 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
+from reidrisk.core.digest import sha256
 from reidrisk.core.files import existing_file
 from reidrisk.core.rows import MISSING, smallest_type
 from reidrisk.errors import InvalidInput
@@ -59,7 +59,7 @@ class Stored:
             file.seek(max(state.st_size - _TAIL, 0))
             length = int.from_bytes(file.read(_TAIL)[:4], "little")
             file.seek(max(state.st_size - _TAIL - length, 0))
-            notes = hashlib.blake2b(file.read(), digest_size=16).hexdigest()
+            notes = sha256(file.read())
         return cls(path, state.st_size, state.st_mtime_ns, notes)
 
     def check(self) -> None:
@@ -137,7 +137,7 @@ class Survey:
 
 
 def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) -> Survey:
-    """Look at a file, once; its seal is compared if it has one.
+    """Look at a file, once; it is compared with its manifest, if it has one.
 
     Args:
         path: The file.

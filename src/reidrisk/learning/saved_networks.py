@@ -4,8 +4,6 @@ A model is learned from people and may tell of them, so only its owner may read 
 `docs/decisions/0025-networks-in-safetensors.md`.
 """
 
-import hashlib
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
@@ -16,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import shown, whole_number
+from reidrisk.core.digest import sha256, sha256_json
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.tensor_files import read_sealed, write_sealed
 
@@ -183,13 +182,13 @@ def _about(path: Path, said: dict[str, Any]) -> About:
 
 def hash_of_labels(labels: Iterable[object]) -> str:
     """The SHA-256 of the labels of tokens, in their order."""
-    return hashlib.sha256(json.dumps([str(one) for one in labels]).encode()).hexdigest()
+    return sha256_json([str(one) for one in labels])
 
 
 def hash_of_rows(*rows: NDArray[np.integer]) -> str:
     """The SHA-256 of rows of tokens, whatever type holds them; several if a user has several."""
-    digest = hashlib.sha256()
-    for one in rows:
-        digest.update(repr(one.shape).encode())
-        digest.update(np.ascontiguousarray(one, dtype="<i8").data)
-    return digest.hexdigest()
+    return sha256(*(part for one in rows for part in (repr(one.shape), _numbers(one))))
+
+
+def _numbers(rows: NDArray[np.integer]) -> memoryview:
+    return np.ascontiguousarray(rows, dtype="<i8").data

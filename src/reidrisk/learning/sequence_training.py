@@ -4,7 +4,6 @@ A lesson is learned once: in a folder, training goes on where it was stopped, an
 learned is read again.
 """
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, astuple, dataclass, replace
 from functools import partial
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import real_number
+from reidrisk.core.digest import sha256
 from reidrisk.core.rows import Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
@@ -96,7 +96,7 @@ class Lesson:
             progress: Called with each look and the seconds left.
         """
         about = self._about(recipe)
-        identity = hashlib.sha256(repr(about).encode()).hexdigest()
+        identity = sha256(repr(about))
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
             network, about = read_network(place / _FILE, recipe, tokens=self.tokens)

@@ -5,13 +5,13 @@ changes; it is no signature. Nothing of a file is executed, and nothing is alloc
 does not hold.
 """
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from reidrisk.core.digest import sha256
 from reidrisk.core.files import ONLY_ME, existing_file, written_whole
 from reidrisk.core.machine import check_fits
 from reidrisk.core.optional import guest
@@ -41,7 +41,7 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     # One note that says all: safetensors writes several in any order.
     text = json.dumps({**said, _SEAL: _NO_SEAL}, allow_nan=False, sort_keys=True)
     content = safetensors_torch.save(copies, metadata={_SAID: text})
-    seal = hashlib.sha256(content).hexdigest()
+    seal = sha256(content)
     head = _LENGTH + int.from_bytes(content[:_LENGTH], "little")
     if head > _LENGTH + _MOST_HEADER:
         raise TooLarge(
@@ -71,9 +71,8 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise _damaged(file, what, "its header is not as long as it says")
     head = content[: _LENGTH + length]
     said, seal = _header(head[_LENGTH:], file, what)
-    digest = hashlib.sha256(head.replace(_written(seal), _written(_NO_SEAL), 1))
-    digest.update(memoryview(content)[len(head) :])
-    if digest.hexdigest() != seal:
+    unsealed = head.replace(_written(seal), _written(_NO_SEAL), 1)
+    if sha256(unsealed, memoryview(content)[len(head) :]) != seal:
         raise _damaged(file, what, "its checksum is that of other content")
     try:
         return said, safetensors_torch.load(content)

@@ -4,7 +4,6 @@ Every look at held-out users can be kept in a folder. Training that is stopped, 
 from the last of them and ends with the weights it would have ended with.
 """
 
-import hashlib
 import math
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.core.checks import whole_number
+from reidrisk.core.digest import sha256
 from reidrisk.core.files import made_folder
 from reidrisk.core.locks import locked
 from reidrisk.core.settings_syntax import offered, setting
@@ -289,7 +289,7 @@ def _named(network: Any, users: int, how: Training, device: Any, identity: str) 
         **settings,
         "device": device.type,
         "users": str(users),
-        "network or data": hashlib.sha256(f"{identity}\n{shapes}".encode()).hexdigest(),
+        "network or data": sha256(f"{identity}\n{shapes}"),
         "version of reidrisk": version("reidrisk"),
         "version of torch": str(torch.__version__),
     }

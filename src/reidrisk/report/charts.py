@@ -2,13 +2,13 @@
 
 import copy
 import functools
-import hashlib
 import re
 from contextlib import AbstractContextManager, nullcontext
 from importlib.metadata import version
 from typing import Any
 
 from reidrisk.core import cache_dir
+from reidrisk.core.digest import sha256
 from reidrisk.core.machine import GIB, check_address_space
 from reidrisk.core.optional import guest
 from reidrisk.plotting import MEASURED, Chart, Style, config
@@ -67,14 +67,14 @@ def _renderer() -> Any:
 def library() -> str:
     """The scripts that draw charts in a browser, all in one: bundled once a machine."""
     made_by = f"Vega-Lite {version_drawn()} by vl-convert {version('vl-convert-python')}".encode()
-    folder = cache_dir.own_folder()
-    path = folder and folder / f"charts-{hashlib.sha256(made_by).hexdigest()[:32]}.js"
-    kept = path and cache_dir.found(path, made_by)
+    folder = cache_dir.cache_folder()
+    path = folder and folder / f"charts-{sha256(made_by)[:32]}.js"
+    kept = path and cache_dir.read_cached(path, made_by)
     if kept:
         return kept.decode()
     script: str = _renderer().javascript_bundle(vl_version=version_drawn())
     if path:
-        cache_dir.keep(path, made_by, script.encode())
+        cache_dir.write_cached(path, made_by, script.encode())
     return script
 
 

@@ -1,13 +1,13 @@
 """How pages are written: templates that escape everything, and a policy that forbids the rest."""
 
 import base64
-import hashlib
 import os
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from reidrisk.core.digest import sha256_bytes
 from reidrisk.core.files import written_whole
 from reidrisk.core.optional import guest
 
@@ -96,5 +96,4 @@ def _quoted(text: str) -> str:
 
 
 def _hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
+    return f"'sha256-{base64.b64encode(sha256_bytes([text])).decode()}'"

@@ -1,10 +1,10 @@
 """The sign-off edition: two printed pages that somebody can sign. No script, no chart library."""
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from reidrisk.core.digest import sha256
 from reidrisk.core.sanitize import cleaned
 from reidrisk.report.range_chart import range_of
 from reidrisk.report.rendering import foot, policy, resource, template, trusted
@@ -98,7 +98,7 @@ class Strangers:
 
 def digest_of(result: Result) -> str:
     """The SHA-256 of `result.json`: what `sha256sum` says of the saved file."""
-    return hashlib.sha256(result.to_json().encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(result.to_json().encode("utf-8", "surrogatepass"))
 
 
 def render(result: Result, digest: str | None = None) -> str:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from reidrisk.core.checks import real_number
-from reidrisk.core.files import existing_file, keep_inputs, made_folder, sha256_of, written_whole
+from reidrisk.core.digest import sha256_file
+from reidrisk.core.files import existing_file, keep_inputs, made_folder, written_whole
 from reidrisk.core.locks import locked
 from reidrisk.errors import InvalidInput
 from reidrisk.reproduction import chapters
@@ -84,7 +85,7 @@ def run(
         3
     """
     size = scaled(scale) if isinstance(scale, str) else scale
-    inputs = {name: sha256_of(path) for name, path in sorted(size.files.items())}
+    inputs = {name: sha256_file(path) for name, path in sorted(size.files.items())}
     outputs = [Path(folder) / name for name in (RECORD, PAGE)]
     keep_inputs(outputs, size.files.values())
     kept = Kept(Path(folder), _described(size, inputs))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.digest import sha256_json
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import (
     Estimate,
@@ -20,7 +21,6 @@ from reidrisk.estimates import (
     unpaired_difference,
 )
 from reidrisk.study.credits import credits_in
-from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import Credits, Result, Risk
 from reidrisk.study.text.differences import verdict
 
@@ -328,7 +328,7 @@ def _said(value: Any) -> str:
         return value if len(value) <= _LONG else f"{value[:8]}..."
     if isinstance(value, Mapping):
         name = str(value.get("name") or value.get("kind") or "data")
-        return f"{name} ({fingerprint(value)[:8]})"
+        return f"{name} ({sha256_json(value)[:8]})"
     return ", ".join(_said(one) for one in value)
 
 

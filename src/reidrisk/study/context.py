@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks import Attack, View
+from reidrisk.core.digest import sha256_json
 from reidrisk.core.matches import Matches
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
@@ -30,7 +31,6 @@ from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.engine import Engine
 from reidrisk.study.describe import describe
-from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import Setting
 from reidrisk.study.splits import crowd_in, empty_side, sides_of
 from reidrisk.study.two_tables import TwoTables, targets_in_order
@@ -347,5 +347,5 @@ def _value(thing: Any) -> Hashable:
     try:
         hash(thing)
     except TypeError:
-        return fingerprint(describe(thing))
+        return sha256_json(describe(thing))
     return thing  # type: ignore[no-any-return]

@@ -1,6 +1,5 @@
 """What became of every target, in few letters: `Credits`, and back to numbers."""
 
-import hashlib
 import json
 import re
 from collections.abc import Iterable, Iterator
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.digest import sha256
 from reidrisk.errors import InvalidInput
 from reidrisk.study.result import Credits
 
@@ -69,7 +69,7 @@ def digest_of(ids: NDArray[np.generic], seed: int) -> str:
     makes digests of other studies useless.
     """
     text = json.dumps(["reidrisk/people", seed, ids.tolist()], default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return sha256(text)
 
 
 def _runs(told: Iterable[str]) -> Iterator[str]:

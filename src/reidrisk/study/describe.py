@@ -1,6 +1,5 @@
 """A study in plain words and numbers, to store beside a result and to know it again."""
 
-import hashlib
 import json
 import math
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows, Rows
@@ -57,13 +57,15 @@ def _rows(rows: Rows) -> Any:
     """Known rows by shape and hash, block by block; bags as they are, since they have no shape."""
     if isinstance(rows, BagRows | InFiles):
         return describe(rows)
-    shape, digest = rows.block(0, 1).shape[1:], hashlib.sha256()
-    for start in range(0, rows.users, ROWS_AT_A_TIME):
-        digest.update(rows.block(start, min(start + ROWS_AT_A_TIME, rows.users)).data)
-    return {"array": [rows.users, *shape], "sha256": digest.hexdigest()}
+    blocks = (
+        rows.block(start, min(start + ROWS_AT_A_TIME, rows.users)).data
+        for start in range(0, rows.users, ROWS_AT_A_TIME)
+    )
+    shape = [rows.users, *rows.block(0, 1).shape[1:]]
+    return {"array": shape, "sha256": sha256_bytes(blocks).hex()}
 
 
 def _hash_of_array(array: np.ndarray) -> str:
     if array.dtype.hasobject:
-        return hashlib.sha256(json.dumps(array.tolist(), default=str).encode()).hexdigest()
-    return hashlib.sha256(np.ascontiguousarray(array).view(np.uint8).data).hexdigest()
+        return sha256(json.dumps(array.tolist(), default=str))
+    return sha256(np.ascontiguousarray(array).view(np.uint8).data)

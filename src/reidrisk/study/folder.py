@@ -7,13 +7,13 @@ goes on where it stopped and ends with the same bytes. Nothing is replaced or re
 run's own.
 """
 
-import hashlib
 import json
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol
 
+from reidrisk.core.digest import sha256, sha256_json
 from reidrisk.core.files import left_over, made_folder, written_whole
 from reidrisk.core.locks import Lock, locked
 from reidrisk.core.settings_syntax import setting
@@ -25,7 +25,6 @@ from reidrisk.study.assumptions import guests_of
 from reidrisk.study.checkpoints import Checkpoints, checkpoints_in, forget_begun
 from reidrisk.study.context import Source
 from reidrisk.study.desks import Desk, Watched
-from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.step_files import STEPS
 from reidrisk.study.strict_json import found_json
@@ -155,15 +154,15 @@ class _Run:
 
     def checkpoints(self) -> Checkpoints:
         """Of this study."""
-        return Checkpoints(self.folder / STEPS, fingerprint(self.description), self.guests)
+        return Checkpoints(self.folder / STEPS, sha256_json(self.description), self.guests)
 
     def note(self) -> dict[str, Any]:
         """What `run.json` says."""
-        kept = {} if self.text is None else {"file": _hash(self.text.encode())}
+        kept = {} if self.text is None else {"file": sha256(self.text)}
         return {
             "schema": SCHEMA,
             "version": version("reidrisk"),
-            "fingerprint": fingerprint(self.description),
+            "fingerprint": sha256_json(self.description),
             **kept,
             **self.description,
         }
@@ -249,7 +248,7 @@ class _Run:
         there = _content(self.folder / FILE)
         if self.text is None or there is None or there == self.text.encode():
             return
-        if before is None or before.get("file") != _hash(there):
+        if before is None or before.get("file") != sha256(there):
             raise InvalidInput(
                 f"{self.folder / FILE} is not what a run here wrote, and it is left alone. Use "
                 "another folder for the run, or move the file away",
@@ -341,10 +340,6 @@ def _content(file: Path) -> bytes | None:
         return file.read_bytes()
     except OSError:
         return None
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
 
 
 def first_difference(before: Any, now: Any, path: str = "") -> str:

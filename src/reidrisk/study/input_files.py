@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from reidrisk.core.files import sha256_of
+from reidrisk.core.digest import sha256_file
 from reidrisk.errors import InvalidInput
-from reidrisk.io.manifest import digest
 
 _SECOND = 1_000_000_000
 """In nanoseconds. A file that changes twice within a tick of the system's clock shows one time."""
@@ -27,12 +26,12 @@ def hashed(paths: Sequence[Path]) -> Iterator[dict[str, str]]:
     """
     before = {file: _state(file) for file in _files(paths)}
     began = time.time_ns()
-    hashes = {file: digest(file, again=True) for file in before}
+    hashes = {file: sha256_file(file) for file in before}
     yield dict(zip(_names(hashes), hashes.values(), strict=True))
     now = {file: _state(file) for file in _files(paths)}
     young = [file for file in before if before[file][-1] > began - _SECOND]
     changed = [file for file in {*before, *now} if before.get(file) != now.get(file)]
-    changed += [file for file in young if file not in changed and sha256_of(file) != hashes[file]]
+    changed += [file for file in young if file not in changed and sha256_file(file) != hashes[file]]
     if changed:
         raise InvalidInput(
             f"{min(changed)}: the file changed while it was read, so the rows belong to no one "

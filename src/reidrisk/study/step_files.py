@@ -1,12 +1,12 @@
 """What steps gave, in a file each, whoever runs them: written whole, sealed, and found again."""
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from reidrisk.core.digest import sha256
 from reidrisk.core.files import written_whole
 from reidrisk.study.stored import checksum_of
 from reidrisk.study.strict_json import found_json
@@ -77,7 +77,7 @@ class StepFiles:
 
     def file(self, step: str) -> Path:
         """Where it is kept."""
-        short = hashlib.sha256(step.encode()).hexdigest()[:8]
+        short = sha256(step)[:8]
         safe = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in step)
         return self.folder / f"{safe[:80]}-{short}.json"
 

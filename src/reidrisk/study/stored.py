@@ -1,12 +1,11 @@
 """A result as it lies in a file: read once, checked, and known by its bytes."""
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from reidrisk.core.digest import sha256, sha256_json
 from reidrisk.errors import InvalidInput
-from reidrisk.study.fingerprints import fingerprint
 from reidrisk.study.result import SCHEMA, Result, typed
 from reidrisk.study.strict_json import read_json
 from reidrisk.study.validators import unsound
@@ -50,7 +49,7 @@ class Stored:
                 f"{file} is damaged ({wrong}); run the study again", code="damaged-file"
             ) from wrong
         result, sealed = parsed(text, str(file))
-        return cls(result, file, hashlib.sha256(content).hexdigest(), sealed)
+        return cls(result, file, sha256(content), sealed)
 
 
 def parsed(text: str, name: str) -> tuple[Result, bool]:
@@ -99,6 +98,6 @@ def checksum_of(body: dict[str, Any]) -> str:
         ValueError: It is nested too deeply.
     """
     try:
-        return fingerprint({key: body[key] for key in body if key != "checksum"})
+        return sha256_json({key: body[key] for key in body if key != "checksum"})
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

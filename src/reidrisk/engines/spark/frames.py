@@ -6,7 +6,6 @@ neighbours then, wherever they were. Each partition is packed on its way through
 batch by batch; then its cells are cut so that units begin where they must.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -19,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
+from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.optional import guest
 from reidrisk.core.rows import MISSING, Kind, Tokens, smallest_type
@@ -107,7 +107,7 @@ class FrameRows(SparkRows):
             tree = merged_in_tree(digests, _all_digests)
             users = found_in(one(tree, None, f"checksums of {self.users:,} users"))
         said = self.users, self.slots, self.tokens, sorted(rows.items()), sorted(users.items())
-        return hashlib.sha256(repr(said).encode()).hexdigest()
+        return sha256(repr(said))
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +362,7 @@ def _looked_up(
 
 def _digests_of_rows(blocks: Blocks) -> dict[int, bytes]:
     """The checksum of each block, by its first row."""
-    return {start: hashlib.sha256(rows.tobytes()).digest() for start, rows in blocks}
+    return {start: sha256_bytes([rows.tobytes()]) for start, rows in blocks}
 
 
 def fragments_of_ids(
@@ -403,11 +403,8 @@ def digests_of_units(
     """The checksum of each unit, of fragments in order, wherever these end."""
     found = {}
     for at, some in groupby(fragments, lambda fragment: fragment[0] // size):
-        lengths, content = hashlib.sha256(), hashlib.sha256()
-        for _, fragment in some:
-            lengths.update(fragment[0])
-            content.update(fragment[1])
-        found[at] = lengths.digest() + content.digest()
+        lengths, content = zip(*(fragment for _, fragment in some), strict=True)
+        found[at] = sha256_bytes(lengths) + sha256_bytes(content)
     return found
 
 

@@ -43,7 +43,7 @@ def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
     """An open Parquet file, if it is as it was written, as far as it tells."""
     from pyarrow import parquet
 
-    manifest.check(file)
+    manifest.check_file(file)
     try:
         opened = parquet.ParquetFile(file, memory_map=memory_map, page_checksum_verification=True)
         notes = opened.schema_arrow.metadata or {}
