@@ -1,5 +1,6 @@
 """Where one way to search ends and another begins, answers stay those of the reference."""
 
+import sys
 import tracemalloc
 from functools import partial
 from itertools import pairwise
@@ -8,20 +9,21 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.engines.strategies import AWKWARD, GAPS, observations, weights
+from tests.engines.strategies import AWKWARD, GAPS, observations, only, weights
 from tests.engines.test_evidence import assert_close
 from tests.engines.test_local import assert_same
 
 from reidrisk.core.matches import Wanted
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.engines import LocalEngine, ReferenceEngine, plan
+from reidrisk.engines import LocalEngine, ReferenceEngine, plan, pruning
+from reidrisk.engines.bitmaps import matches_needed
+from reidrisk.engines.cost_model import Question, Search
 from reidrisk.engines.encode import codes_of
-from reidrisk.engines.kernels_search import matches_needed
-from reidrisk.engines.plan import Way
-from reidrisk.engines.strategies import bit_scan, sift, tally
+from reidrisk.engines.histogram import MOST_SLOTS
+from reidrisk.engines.strategies import bit_scan, distinct, lanes, sift, tally
 from reidrisk.scores import TokenTable, TokenWeights
 
-ONE_BY_ONE = [Way.BIT_SCAN, Way.TALLY]
+ONE_BY_ONE = [bit_scan, tally]
 
 
 @st.composite
@@ -67,10 +69,10 @@ def test_rows_with_gaps_equal_the_reference(way, world, top, ranks, second, most
     seen, score = world
     asked = {"list_best": top, "ranks": ranks, "second": second}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "cheapest_search", lambda *_, **__: way)
+        patch.setattr(plan, "cheapest", only(way))
         patch.setattr(bit_scan, "_MOST_SCORED", most_scored)
         patch.setattr(bit_scan, "_ENOUGH_ROWS", 1)
-        patch.setattr(tally, "_TARGET_SLOTS", 7 * seen.slots)
+        patch.setattr(pruning, "_TARGET_SLOTS", 7 * seen.slots)
         fast = LocalEngine(threads=2, rows=90).search(seen, score, **asked)
     assert_same(fast, ReferenceEngine().search(seen, score, **asked))
 
@@ -102,7 +104,7 @@ def test_no_row_scores_more_than_its_bound(world):
 def test_evidence_of_rows_with_gaps(world, parts):
     seen, score = world
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "cheapest_search", lambda *_, **__: Way.TALLY)
+        patch.setattr(plan, "cheapest", only(tally))
         patch.setattr(tally, "ROWS_PER_TALLY", 16)  # so that a better row comes later
         found = LocalEngine().evidence(seen, score)
         assert_close(found, ReferenceEngine().evidence(seen, score), share=1e-9)
@@ -138,7 +140,7 @@ def test_evidence_of_long_rows_is_the_same_bytes_for_every_cut():
 
 
 @pytest.mark.parametrize("tokens", [21_843, 21_844, 65_534, 65_535, 65_536, 65_537])
-@pytest.mark.parametrize("way", list(Way))
+@pytest.mark.parametrize("way", [lanes, distinct, bit_scan, tally])
 def test_codes_may_end_anywhere(tokens, way):
     """Where 16 bits end, of one token and of all codes of a row."""
     random = np.random.default_rng(1)
@@ -150,7 +152,7 @@ def test_codes_may_end_anywhere(tokens, way):
     seen = Observations(known, shown, truth, tokens=tokens)
     score = TokenWeights(random.choice(AWKWARD, tokens), -0.1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "cheapest_search", lambda *_, **__: way)
+        patch.setattr(plan, "cheapest", only(way))
         assert_same(LocalEngine().search(seen, score), ReferenceEngine().search(seen, score))
 
 
@@ -174,7 +176,7 @@ def test_evidence_of_scores_that_differ_enormously():
     for gain in (1e-6, 1.0, 150.0, 250.0, 1e5):
         score = TokenWeights([gain, 0.0], -gain)
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(plan, "cheapest_search", lambda *_, **__: Way.TALLY)
+            patch.setattr(plan, "cheapest", only(tally))
             found = LocalEngine().evidence(seen, score)
         assert_close(found, ReferenceEngine().evidence(seen, score), share=1e-9)
 
@@ -182,21 +184,24 @@ def test_evidence_of_scores_that_differ_enormously():
 def chosen(seen, score, **asked):
     """The way that the plan chooses."""
     gaps = not seen.complete and score.sees_gaps
-    return plan.cheapest_search(seen, 1, Wanted(**asked), gaps=gaps)
+    question = Question(seen, Wanted(**asked), gaps=gaps)
+    patterns = plan.counts() if seen.slots <= MOST_SLOTS else ()
+    entry = plan.cheapest(question, [*patterns, *plan.entries(Search, score)])
+    return sys.modules[entry.run.__module__]
 
 
 def test_many_groups_of_gaps_are_not_counted_by_patterns():
     seen = long_rows(slots=8, targets=1000)
-    assert chosen(seen, UNEQUAL, ranks=None) is Way.TALLY
-    assert chosen(seen, TokenWeights(np.ones(30)), ranks=None) is Way.LANES
-    assert chosen(seen.prefix(2), UNEQUAL, ranks=None) is Way.LANES
+    assert chosen(seen, UNEQUAL, ranks=None) is tally
+    assert chosen(seen, TokenWeights(np.ones(30)), ranks=None) is lanes
+    assert chosen(seen.prefix(2), UNEQUAL, ranks=None) is lanes
 
 
 def test_many_ranks_are_never_scanned_for():
     seen = long_rows(tokens=2, gaps=0)
     score = TokenWeights([1.0, 1.0])
-    assert chosen(seen, score) is Way.BIT_SCAN
-    assert chosen(seen, score, ranks=None) is Way.TALLY
+    assert chosen(seen, score) is bit_scan
+    assert chosen(seen, score, ranks=None) is tally
 
 
 def check_memory_is_foreseen(by, seen, score, wanted):

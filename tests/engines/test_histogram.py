@@ -5,13 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
-from tests.engines.strategies import observations, weights
+from tests.engines.strategies import observations, only, weights
 
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.encode import codes_of
-from reidrisk.engines.kernels import encode_sets, encode_tokens
-from reidrisk.engines.plan import Way
+from reidrisk.engines.encode import codes_of, encode_sets, encode_tokens
+from reidrisk.engines.strategies import distinct, lanes
 from reidrisk.errors import TooLarge
 from reidrisk.scores import GRID, TokenWeights
 
@@ -21,16 +20,16 @@ def raw(score):
     return score if isinstance(score, TokenWeights) else score.weights
 
 
-@pytest.mark.parametrize("way", [Way.LANES, Way.DISTINCT])
+@pytest.mark.parametrize("way", [lanes, distinct])
 @settings(deadline=None, max_examples=60)
 @given(data=st.data())
 def test_a_histogram_equals_the_reference(way, data):
     sets = data.draw(st.booleans())
     seen = data.draw(observations(most_slots=2 if sets else 4, sets=sets))
-    if way is Way.DISTINCT and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
-        way = Way.LANES
+    if way is distinct and (min(seen.tokens, 70) + 2) ** (seen.slots * seen.set_size) > 10**5:
+        way = lanes
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("reidrisk.engines.plan.cheapest_count", lambda *_: way)
+        patch.setattr("reidrisk.engines.plan.cheapest", only(way))
         fast = LocalEngine(threads=2, rows=13).histogram(seen)
     slow = ReferenceEngine().histogram(seen)
     np.testing.assert_array_equal(fast.missing, slow.missing)
@@ -71,7 +70,7 @@ def test_rows_of_twelve_slots_still_have_a_histogram():
 
 @pytest.mark.parametrize("shape", [(300, 5), (300, 5, 2)])
 def test_more_targets_than_a_word_share_a_token(shape, monkeypatch):
-    monkeypatch.setattr("reidrisk.engines.plan.cheapest_count", lambda *_: Way.LANES)
+    monkeypatch.setattr("reidrisk.engines.plan.cheapest", only(lanes))
     random = np.random.default_rng(2)
     known, anonymous = random.integers(0, 2, shape), random.integers(0, 2, (400, 5))
     seen = Observations(known, anonymous, random.integers(0, 300, 400), tokens=2)

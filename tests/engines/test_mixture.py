@@ -12,8 +12,8 @@ from tests.engines.strategies import mixtures, observations, typed_people
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.kernels_mixture import ROOM
 from reidrisk.engines.strategies import mixture
+from reidrisk.engines.strategies.mixture import ROOM
 from reidrisk.errors import TooLarge
 from reidrisk.scores import TypeMixture
 

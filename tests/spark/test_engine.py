@@ -297,7 +297,7 @@ def test_rows_travel_without_themselves(spark):
 
 
 def test_kernels_travel_by_name():
-    from reidrisk.engines.kernels import count_patterns
+    from reidrisk.engines.strategies.lanes import count_patterns
 
     sent = shipped(lambda: count_patterns)
     assert b"count_patterns" in sent

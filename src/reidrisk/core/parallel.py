@@ -16,13 +16,19 @@ from contextvars import copy_context
 from functools import cached_property, update_wrapper
 from itertools import islice
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeAlias, TypeVar, cast
+
+from numpy.typing import NDArray
 
 from reidrisk.core.machine import cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Function = TypeVar("Function", bound=Callable[..., object])
+
+Array: TypeAlias = NDArray[Any]
+Number: TypeAlias = Any
+"""Of a kernel: a whole number, as wide as the compiler finds."""
 
 _MOMENT = 0.5
 """Seconds that threads are waited for after an interrupt."""

@@ -1,27 +1,144 @@
-"""What ways cost, as far as it can be foreseen, from what was measured.
+"""What a strategy tells the plan: which questions it answers, and what they cost.
 
-Costs are seconds on one core of an ordinary server. Only their ratios matter, and only roughly:
-every way gives the same answer.
+Costs are seconds on one core of an ordinary server, foreseen from what was measured. Only their
+ratios matter, and only roughly: every strategy gives the same answer.
 """
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.core.observations import Observations
-from reidrisk.engines.encode import Codes
+from reidrisk.core.matches import Matches, Wanted
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.engines.encode import Codes, codes_of, first_with_codes
+from reidrisk.engines.histogram import gaps_of
 from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS
-from reidrisk.engines.strategies.distinct import MOST_DISTINCT
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
 
-# Lanes: sort a row by one slot; pass 64 targets in one later slot; look at one target that was
-# found; enter one slot of a target into the tables of a block of rows.
-_SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
-_ROWS_PER_BLOCK = 1 << 20
-# Distinct rows: compare one slot of a pair.
-_COMPARE_SLOT = 1e-9
+MOST_DISTINCT = 1 << 20
+"""Different rows of codes that are counted in one table."""
+
+_THE_BEST = Wanted()
+
+# Seconds to make the count of one pattern exact, and to look at it in a search.
+_COUNT_PATTERN, _LOOK_AT_PATTERN = 3e-8, 5e-9
 
 # Rows that are looked at, in so many runs of neighbours: on disk, row groups are read as a whole.
 _SAMPLE, _RUNS = 1 << 14, 4
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What costs depend on.
+
+    Args:
+        observations: Who is compared with whom.
+        wanted: What a search is to find.
+        searches: How many searches of the same rows are asked for at once.
+        gaps: Whether gaps of known rows have gains of their own.
+    """
+
+    observations: Observations
+    wanted: Wanted = _THE_BEST
+    searches: int = 1
+    gaps: bool = False
+
+    @cached_property
+    def some(self) -> Observations:
+        """As many targets as have codes together: they stand for all."""
+        return first_with_codes(self.observations)
+
+    @cached_property
+    def codes(self) -> Codes:
+        """The codes of these targets."""
+        return codes_of(self.some)
+
+    @cached_property
+    def known(self) -> Tokens:
+        """Some known rows from all over, by which costs are judged."""
+        known = self.observations.known
+        return known.take(some_rows(known.users))
+
+    @cached_property
+    def known_codes(self) -> NDArray[np.uint16]:
+        """The codes of these known rows."""
+        return self.codes.of(self.known)
+
+
+Cost: TypeAlias = Callable[[Question], float]
+Condition: TypeAlias = Callable[[Observations], bool]
+
+
+def unmeasured(question: Question) -> float:
+    """The cost of a strategy that is the only one for its scores."""
+    del question
+    return 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """Plan entry of a strategy that searches for the best known rows.
+
+    Args:
+        scores: The very types of score that it searches under; none if it takes any score.
+        run: The search.
+        cost: Seconds; infinite where it cannot answer.
+        whenever: If given, the strategy is taken where this holds, whatever others cost, and
+            nowhere else.
+        ranks_are_free: Whether counting all ranks takes no longer than finding the best.
+    """
+
+    scores: tuple[type, ...]
+    run: Callable[[Observations, Any, Wanted, Engine], Matches]
+    cost: Cost = unmeasured
+    whenever: Condition | None = None
+    ranks_are_free: Callable[[Observations, Any], bool] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Plan entry of a strategy that sums exp(score) over all known rows.
+
+    Args:
+        scores: The very types of score that it sums; none if it takes any score.
+        run: Gives the logarithm of the sum for each target.
+        cost: Seconds.
+        whenever: As of a search.
+    """
+
+    scores: tuple[type, ...]
+    run: Callable[[Observations, Any, Engine], NDArray[np.float64]]
+    cost: Cost = unmeasured
+    whenever: Condition | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Plan entry of a strategy that counts match patterns: they answer all token weights at once.
+
+    Args:
+        run: Counts known rows by group of gaps, target and pattern, for some number of searches.
+        cost: Seconds.
+        whenever: As of a search.
+    """
+
+    run: Callable[[Observations, Codes, NDArray[np.int64], Engine, int], NDArray[np.int64]]
+    cost: Cost
+    whenever: Condition | None = None
+
+
+def cost_of_patterns(question: Question, counting: float) -> float:
+    """Seconds of counting all patterns and searching them, given those of one group of gaps.
+
+    Groups of gaps are counted as far as some known rows show them.
+    """
+    groups = len(np.unique(gaps_of(question.known))) if question.gaps else 1
+    patterns = len(question.codes.targets) << question.observations.slots
+    return groups * (counting + patterns * (_COUNT_PATTERN + question.searches * _LOOK_AT_PATTERN))
 
 
 def bytes_to_count(observations: Observations, room: Room, groups: int, targets: int) -> int:
@@ -35,47 +152,9 @@ def bytes_to_count(observations: Observations, room: Room, groups: int, targets:
     return room.threads * (per_thread + 8 * MOST_DISTINCT) + 8 * patterns + codes
 
 
-def cost_of_distinct(observations: Observations, codes: Codes) -> float:
-    """Seconds of counting the patterns of the different rows."""
-    sizes = np.diff([*codes.lookup[:, 0].tolist(), codes.size]).astype(float)
-    possible = np.prod(sizes) ** observations.set_size
-    compared = codes.targets.size * observations.set_size * possible
-    return float(compared * _COMPARE_SLOT if possible <= MOST_DISTINCT else np.inf)
-
-
-def cost_of_lanes(observations: Observations, codes: Codes) -> float:
-    """Seconds of counting patterns, targets as bits."""
-    users, slots, size = observations.known.users, observations.slots, observations.set_size
-    sample = codes.of(observations.known.take(some_rows(users)))
-    chance = np.empty(slots)
-    words = np.empty(slots)
-    for slot in range(slots):
-        columns = sample[:, slot * size : (slot + 1) * size]
-        known = np.bincount(columns.ravel(), minlength=codes.size) / len(sample)
-        shown = np.bincount(codes.targets[:, slot], minlength=codes.size)
-        chance[slot] = known @ shown / len(codes.targets)
-        words[slot] = known @ -(-shown // 64)
-    found = sum(
-        chance[slot] * _at_least_two(np.minimum(chance[slot + 1 :], 1)) for slot in range(slots)
-    )
-    passed = sum(words[slot] * (slots - slot - 1) * size for slot in range(slots))
-    per_row = slots * size * _SORT_ROW + passed * _PASS_WORD
-    blocks = -(-users * size // _ROWS_PER_BLOCK)
-    entering = blocks * codes.targets.size * _ENTER_SLOT
-    return float(users * (per_row + len(codes.targets) * found * _LOOK_AT_FOUND) + entering)
-
-
 def some_rows(users: int) -> NDArray[np.int64]:
     """Rows from all over."""
     if users <= _SAMPLE:
         return np.arange(users)
     run = _SAMPLE // _RUNS
     return (np.linspace(0, users - run, _RUNS).astype(np.int64)[:, None] + np.arange(run)).ravel()
-
-
-def _at_least_two(chances: NDArray[np.float64]) -> float:
-    """Chance that two or more of several independent events happen."""
-    none, one = 1.0, 0.0
-    for chance in chances:
-        none, one = none * (1 - chance), one * (1 - chance) + none * chance
-    return max(1 - none - one, 0.0)

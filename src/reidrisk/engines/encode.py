@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.engines.kernels import encode_sets, encode_tokens
+from reidrisk.core.parallel import Array, kernel
 from reidrisk.engines.memory import MOST_TARGETS, Room
 from reidrisk.errors import TooLarge
 
@@ -102,3 +102,31 @@ def _targets_with_codes(observations: Observations) -> int:
             code="too-many-slots",
         )
     return min(MOST_TARGETS, targets if observations.tokens <= room else room)
+
+
+@kernel
+def encode_tokens(tokens: Array, lookup: Array, codes: Array) -> None:
+    """Look up the code of every token."""
+    for row in range(tokens.shape[0]):
+        for slot in range(tokens.shape[1]):
+            codes[row, slot] = lookup[slot, np.int64(tokens[row, slot]) + 1]
+
+
+@kernel
+def encode_sets(sets: Array, lookup: Array, codes: Array) -> None:
+    """Look up the codes of sets; free places and repeated tokens become tokens nobody shows."""
+    size = sets.shape[2]
+    for row in range(sets.shape[0]):
+        for slot in range(sets.shape[1]):
+            absent = lookup[slot, 0]
+            something_known = False
+            for place in range(size):
+                something_known |= sets[row, slot, place] >= 0
+            for place in range(size):
+                token = sets[row, slot, place]
+                is_idle = token < 0
+                for earlier in range(place):
+                    is_idle |= sets[row, slot, earlier] == token
+                code = lookup[slot, np.int64(token) + 1]
+                is_idle &= something_known
+                codes[row, slot * size + place] = absent + np.uint16(1) if is_idle else code

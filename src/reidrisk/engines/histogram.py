@@ -5,16 +5,20 @@ these sets (patterns) answer every search for the best row, all ties, every pref
 sums over all users; the users themselves are no longer needed.
 """
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.matches import ABSENT, UNCOUNTED, Counts, Matches, Wanted, up_to_rank
-from reidrisk.core.observations import Observations
-from reidrisk.core.parallel import over_blocks
+from reidrisk.core.observations import MISSING, Observations, Tokens
+from reidrisk.core.parallel import Array, kernel, over_blocks
 from reidrisk.core.rows import Kind
-from reidrisk.engines.kernels import Rated, SlotGains, rate_patterns, sum_patterns
+from reidrisk.engines.protocol import Engine
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.scores import GRID, TokenWeights
@@ -22,6 +26,27 @@ from reidrisk.scores import GRID, TokenWeights
 MOST_SLOTS = 12
 
 _TARGETS_AT_A_TIME = 2048
+
+
+class SlotGains(NamedTuple):
+    """Gains of a match, a mismatch and a known gap, each targets x slots."""
+
+    match: NDArray[np.int64]
+    mismatch: NDArray[np.int64]
+    known_gap: NDArray[np.int64]
+
+
+class PatternTotals(NamedTuple):
+    """What counted rows come to: the best score, its rows, the next score below it.
+
+    `above` rows rate above the true score, `level` as high.
+    """
+
+    best: NDArray[np.int64]
+    ties: NDArray[np.int64]
+    second: NDArray[np.int64]
+    above: NDArray[np.int64]
+    level: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -92,16 +117,16 @@ class PatternHistogram:
         score.check(seen)
         return seen
 
-    def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> Rated:
+    def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> PatternTotals:
         """What all patterns come to; rows level with the truth are others than the true one."""
         gains = SlotGains(*score.gains(seen.anonymous))
         absent, none = np.full(len(true_score), ABSENT), np.zeros(len(true_score), np.int64)
-        rated = Rated(absent, none, absent.copy(), none.copy(), none - 1)
+        rated = PatternTotals(absent, none, absent.copy(), none.copy(), none - 1)
 
         def rate(start: int, stop: int) -> None:
             mine = slice(start, stop)
             some = SlotGains._make(each[mine] for each in gains)
-            found = Rated._make(each[mine] for each in rated)
+            found = PatternTotals._make(each[mine] for each in rated)
             for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
                 rate_patterns(counts[mine], missing, some, true_score[mine], found)
 
@@ -122,3 +147,92 @@ def check_slots(observations: Observations) -> None:
             f"count for every target; use search, or prefix({MOST_SLOTS})",
             code="too-many-slots",
         )
+
+
+def gap_groups(observations: Observations, engine: Engine) -> NDArray[np.int64]:
+    """The different sets of slots that known rows miss, as bits; only 0 if nothing is missing."""
+    if observations.complete:
+        return np.zeros(1, np.int64)
+
+    def work(blocks: Blocks) -> NDArray[np.int64]:
+        found = [np.unique(gaps_of(rows)) for _, rows in blocks]
+        return np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+
+    return engine.reduce(observations.known, work, np.union1d, most=1 << 16)
+
+
+def by_group(rows: Tokens, groups: NDArray[np.int64]) -> Iterator[tuple[int, Tokens]]:
+    """The rows of each group."""
+    if len(groups) == 1:
+        yield 0, rows
+        return
+    gaps = gaps_of(rows)
+    for group, slots in enumerate(groups):
+        if (gaps == slots).any():
+            yield group, rows[gaps == slots]
+
+
+def gaps_of(rows: Tokens) -> NDArray[np.int64]:
+    """The slots that each row misses, as bits."""
+    sets = rows.reshape(*rows.shape[:2], -1)
+    return np.asarray((sets == MISSING).all(axis=2) @ (1 << np.arange(rows.shape[1])))
+
+
+@kernel
+def rate_patterns(
+    counts: Array, missing: int, gains: SlotGains, true_score: Array, rated: PatternTotals
+) -> None:
+    """Rate every pattern that occurs.
+
+    `missing` are the slots, as bits, that all counted rows miss.
+    """
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(gains, target, missing, scores)
+        true = true_score[target]
+        best, ties, second = rated.best[target], rated.ties[target], rated.second[target]
+        above, level = 0, 0
+        for pattern in range(counts.shape[1]):
+            count = counts[target, pattern]
+            if count == 0:
+                continue
+            score = scores[pattern % scores.shape[0]]
+            if score > best:
+                best, ties, second = score, count, best
+            elif score == best:
+                ties += count
+            elif score > second:
+                second = score
+            if score > true:
+                above += count
+            elif score == true:
+                level += count
+        rated.best[target], rated.ties[target], rated.second[target] = best, ties, second
+        rated.above[target] += above
+        rated.level[target] += level
+
+
+@kernel
+def sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sums: Array) -> None:
+    """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
+    scores = np.empty(1 << gains.match.shape[1], np.int64)
+    for target in range(counts.shape[0]):
+        fill_scores(gains, target, missing, scores)
+        for pattern in range(counts.shape[1]):
+            count = counts[target, pattern]
+            if count > 0:
+                score = scores[pattern % scores.shape[0]]
+                sums[target] += count * math.exp((score - best[target]) / GRID)
+
+
+@kernel
+def fill_scores(gains: SlotGains, target: int, missing: int, scores: Array) -> None:
+    """The score of each pattern: slot by slot, the patterns without it and those with it."""
+    scores[0] = 0
+    for slot in range(gains.match.shape[1]):
+        match, other = gains.match[target, slot], gains.mismatch[target, slot]
+        if missing >> slot & 1:
+            other = gains.known_gap[target, slot]
+        for pattern in range(1 << slot):
+            scores[pattern | 1 << slot] = scores[pattern] + match
+            scores[pattern] += other

@@ -1,22 +1,49 @@
-"""Searching under token weights, known rows as bits: see `kernels_search.py` for how."""
+"""Search under token weights, known rows as bits.
+
+64 known rows are one machine word (`bitmaps`). Only rows with enough matches to reach the best
+score so far are scored. The bound is safe, and the score itself is exact: pruning never changes an
+answer.
+"""
 
 import math
-from typing import TypeAlias
+from collections.abc import Iterator
+from functools import partial
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks
-from reidrisk.core.matches import Matches, Wanted
+from reidrisk.core.matches import Matches, Wanted, join_targets
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.engines.encode import Codes, codes_of
-from reidrisk.engines.kernels import SlotGains
-from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept, Weighed, scan
-from reidrisk.engines.kernels_tally import tally
+from reidrisk.core.parallel import Array, Number, kernel
+from reidrisk.engines.bitmaps import (
+    COUNTERS,
+    ROWS_PER_SCAN,
+    WORDS,
+    count_matches,
+    list_found,
+    mark,
+    matches_needed,
+    start_counters,
+    start_of,
+    unmark,
+)
+from reidrisk.engines.cost_model import Question, Search
+from reidrisk.engines.encode import Codes, codes_of, fitting
+from reidrisk.engines.histogram import SlotGains
 from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import Engine
-from reidrisk.engines.strategies.pruning import few_rows_first, keep
-from reidrisk.engines.strategies.tally import rated, some_kept, some_rated, target_parts
+from reidrisk.engines.pruning import (
+    Kept,
+    few_rows_first,
+    keep,
+    offer,
+    some_kept,
+    target_parts,
+    threshold,
+)
+from reidrisk.engines.strategies.tally import rated, some_rated, tally
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.protocol import Gains
 
@@ -27,10 +54,40 @@ FEW_RANKS = 1000
 
 # Pass a pair; count one slot of it; this many codes make that twice as long, for want of cache.
 _PASS, _COUNT_SLOT, _MANY_CODES = 5e-10, 1.3e-11, 1 << 14
-_LOOK_FURTHER = 4
 
+_LOOK_FURTHER = 4
 # Share of pairs that may be scored, in as long as a tally takes; rows by which it is judged.
 _MOST_SCORED, _ENOUGH_ROWS = 1 / 16, 256
+
+
+class Weighed(NamedTuple):
+    """Targets under token weights.
+
+    The code of a shown gap is that of a known one, `absent[slot]`: there they match. A row with m
+    matches and g gaps scores at most `reach[target, m] + lift[target, g]`, in eighths of the grid,
+    so that sums of bounds do not overflow. Where no gap counts, `lift` has one column.
+    """
+
+    codes: NDArray[np.uint16]
+    gains: SlotGains
+    reach: NDArray[np.int64]
+    lift: NDArray[np.int64]
+    absent: NDArray[np.uint16]
+
+
+def cost(question: Question) -> float:
+    """Seconds of the searches.
+
+    To list rows or to count ranks, more rows are scored; to count many, nearly all.
+    """
+    observations, codes, wanted = question.observations, question.codes, question.wanted
+    if wanted.most_above > FEW_RANKS:
+        return math.inf
+    pairs = observations.known.users * len(codes.targets)
+    counting = observations.slots * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
+    beyond_the_best = wanted.by_listing.list_best > 0 or wanted.most_above > 1
+    seconds = pairs * (_PASS + counting) * (_LOOK_FURTHER if beyond_the_best else 1)
+    return question.searches * seconds
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets: int) -> int:
@@ -42,23 +99,26 @@ def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets
     return room.threads * per_thread + codes
 
 
-def cost(observations: Observations, codes: Codes, wanted: Wanted) -> float:
-    """Seconds of a search, as in `costs.py`.
-
-    To list rows or to count ranks, more rows are scored; to count many, nearly all.
-    """
-    pairs = observations.known.users * len(codes.targets)
-    counting = observations.slots * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
-    if wanted.most_above > FEW_RANKS:
-        return math.inf
-    beyond_the_best = wanted.by_listing.list_best > 0 or wanted.most_above > 1
-    return pairs * (_PASS + counting) * (_LOOK_FURTHER if beyond_the_best else 1)
-
-
 def search(
     observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
-    """Search under token weights.
+    """Search under token weights."""
+    blocks = targets_that_fit(observations, wanted, engine)
+    return join_targets([_search(some, score, wanted, engine) for some in blocks])
+
+
+def targets_that_fit(
+    observations: Observations, wanted: Wanted, engine: Engine
+) -> Iterator[Observations]:
+    """The targets, in blocks that fit into memory."""
+    size = partial(bytes_needed, observations, engine.room, wanted)
+    return fitting(observations, size, engine.room)
+
+
+def _search(
+    observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
+) -> Matches:
+    """Scan, or score everyone where a scan is in vain.
 
     How many rows a scan can pass over depends on how well the best fit, which nobody knows before.
     Where it has to score too many, everyone is scored from then on.
@@ -142,3 +202,89 @@ def _largest_together(values: Gains) -> Gains:
 def _eighths(values: Gains) -> Gains:
     """Divided by eight, rounded up."""
     return np.asarray(-(-values >> 3))
+
+
+@kernel
+def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> int:
+    """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SCAN`.
+
+    `bitmaps` must be zero and is left so. How many pairs were scored.
+    """
+    order, ends = order_by_gaps(rows, targets)
+    rows = rows[order]
+    mark(rows, bitmaps)
+    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
+    starts, set_size = np.empty(WORDS, np.uint64), rows.shape[1] // targets.codes.shape[1]
+    scored = 0
+    for target in range(targets.codes.shape[0]):
+        limit = threshold(kept, target) >> 3
+        if find_starts(targets, target, limit, ends, starts):
+            start_counters(starts, counters)
+            count_matches(bitmaps, targets.codes, target, counters)
+            for place in range(list_found(counters, found)):
+                row = found[place]
+                if row < rows.shape[0]:
+                    score = weighed_score(rows, row, set_size, targets, target)
+                    offer(kept, target, score, first_row + order[row])
+                    scored += 1
+    unmark(rows, bitmaps)
+    return scored
+
+
+@kernel
+def order_by_gaps(rows: Array, targets: Weighed) -> tuple[Array, Array]:
+    """The order of rows by the number of their gaps; those with g of them end at `ends[g + 1]`.
+
+    Where no gap counts, all rows are taken to have none.
+    """
+    slots, gaps = targets.codes.shape[1], np.zeros(rows.shape[0], np.int64)
+    ends = np.zeros(targets.lift.shape[1] + 1, np.int64)
+    for row in range(rows.shape[0]):
+        if targets.lift.shape[1] > 1:
+            for slot in range(slots):
+                place = slot * (rows.shape[1] // slots)
+                gaps[row] += rows[row, place] == targets.absent[slot]
+        ends[gaps[row] + 1] += 1
+    for count in range(1, ends.shape[0]):
+        ends[count] += ends[count - 1]
+    order, places = np.empty(rows.shape[0], np.int64), ends.copy()
+    for row in range(rows.shape[0]):
+        order[places[gaps[row]]] = row
+        places[gaps[row]] += 1
+    return order, ends
+
+
+@kernel
+def find_starts(targets: Weighed, target: int, limit: int, ends: Array, starts: Array) -> bool:
+    """Where the counters of each word of rows start; whether any row can reach the limit.
+
+    A row with more gaps may need fewer matches. All rows of a word are asked for no more than the
+    most hopeful of them.
+    """
+    slots, hopeful = targets.codes.shape[1], False
+    starts[:] = 0
+    for gaps in range(ends.shape[0] - 1):
+        if ends[gaps] < ends[gaps + 1]:
+            needed = matches_needed(targets.reach, target, limit - targets.lift[target, gaps])
+            hopeful |= needed <= slots
+            for word in range(ends[gaps] // 64, (ends[gaps + 1] + 63) // 64):
+                starts[word] = max(starts[word], start_of(needed))
+    return hopeful
+
+
+@kernel
+def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> Number:
+    """The exact score of a row of codes under token weights."""
+    score = 0
+    for slot in range(targets.codes.shape[1]):
+        gain = targets.gains.mismatch[target, slot]
+        if rows[row, slot * set_size] == targets.absent[slot]:
+            gain = targets.gains.known_gap[target, slot]
+        for column in range(slot * set_size, (slot + 1) * set_size):
+            if rows[row, column] == targets.codes[target, slot]:
+                gain = targets.gains.match[target, slot]
+        score += gain
+    return score
+
+
+PLAN = (Search((TokenWeights,), search, cost),)

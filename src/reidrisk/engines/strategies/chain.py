@@ -1,9 +1,10 @@
-"""Searching under a type chain: everyone is scored, in compiled loops.
+"""Search under a type chain: every known row is scored, in compiled loops.
 
 What a class shows in a slot bounds no row: whatever the others, the next slot may be of another
-class. So nobody can be passed over, and who cannot wait lists some first: `shortlist.py`.
+class. So no row can be skipped, and who cannot wait lists some first: `shortlist`.
 """
 
+import math
 import operator
 
 import numpy as np
@@ -12,15 +13,18 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import Observations, Tokens
-from reidrisk.engines.kernels_chain import add_chain, offer_chain
-from reidrisk.engines.kernels_search import Kept
+from reidrisk.core.parallel import Array, kernel
+from reidrisk.engines.cost_model import Evidence, Search
 from reidrisk.engines.protocol import Engine
+from reidrisk.engines.pruning import Kept, keep, offer
 from reidrisk.engines.strategies import definition
-from reidrisk.engines.strategies.pruning import keep
 from reidrisk.scores import TypeChain
+from reidrisk.scores.type_chain import ChainChances, log_chain, rate_chain_alone
+from reidrisk.scores.type_mixture import on_grid
 
 _STEP = 1 << 12  # rows that stay in the cache while all targets are gone through
 _LEAST_SUM = 1e-80
+_FAR = -200.0  # nats; what is so far below the peak changes no digit of a sum
 
 Floats = NDArray[np.float64]
 
@@ -62,3 +66,32 @@ def evidence(observations: Observations, score: TypeChain, engine: Engine) -> Fl
 
 def _as_targets(observations: Observations) -> Tokens:
     return np.ascontiguousarray(observations.anonymous, np.int32)
+
+
+@kernel
+def offer_chain(
+    chances: ChainChances, rows: Array, first_row: int, shown: Array, kept: Kept
+) -> None:
+    """Offer every row to every target."""
+    belief, alone = np.empty(chances.weights.shape[0]), np.empty(rows.shape[0])
+    rate_chain_alone(chances, chances.known, rows, alone)
+    for target in range(shown.shape[0]):
+        for row in range(rows.shape[0]):
+            both = log_chain(chances, shown[target], rows[row], belief)
+            offer(kept, target, on_grid(both, alone[row]), first_row + row)
+
+
+@kernel
+def add_chain(chances: ChainChances, rows: Array, shown: Array, peaks: Array, sums: Array) -> None:
+    """Add the likelihood of all rows, relative to a peak for each target, to `sums`."""
+    belief, alone = np.empty(chances.weights.shape[0]), np.empty(rows.shape[0])
+    rate_chain_alone(chances, chances.known, rows, alone)
+    for target in range(shown.shape[0]):
+        for row in range(rows.shape[0]):
+            if alone[row] > -np.inf:
+                nats = log_chain(chances, shown[target], rows[row], belief) - alone[row]
+                if nats - peaks[target] > _FAR:
+                    sums[target] += math.exp(nats - peaks[target])
+
+
+PLAN = (Search((TypeChain,), search), Evidence((TypeChain,), evidence))

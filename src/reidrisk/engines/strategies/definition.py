@@ -21,6 +21,7 @@ from reidrisk.core.matches import (
 )
 from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import listen
+from reidrisk.engines.cost_model import Evidence, Search
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.scores import GRID, Score
@@ -122,3 +123,6 @@ def _each(observations: Observations) -> Iterator[tuple[slice, Tokens]]:
     for target, shown in enumerate(observations.anonymous):
         listen()
         yield slice(target, target + 1), shown
+
+
+PLAN = (Search((), search), Evidence((), evidence))

@@ -13,6 +13,7 @@ from reidrisk.core.matches import Matches, Wanted, join_targets, no_matches
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.parallel import listen
 from reidrisk.core.rows import Kind
+from reidrisk.engines.cost_model import Search
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.strategies.definition import Truth, matches_among
 from reidrisk.engines.true_scores import true_scores
@@ -83,3 +84,6 @@ def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenTable) -> S
         gains[:, empty] = known_gap[:, column]
         scores += gains
     return scores
+
+
+PLAN = (Search((TokenWeights, TokenTable), search, whenever=fits),)

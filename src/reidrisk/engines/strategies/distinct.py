@@ -1,4 +1,4 @@
-"""Counting match patterns of the different rows: for small alphabets or few targets."""
+"""Count match patterns of the different known rows: for small alphabets or few targets."""
 
 import operator
 
@@ -7,13 +7,23 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.observations import Observations
-from reidrisk.core.parallel import over_blocks
+from reidrisk.core.parallel import Array, kernel, over_blocks
+from reidrisk.engines.cost_model import MOST_DISTINCT, Count, Question, cost_of_patterns
 from reidrisk.engines.encode import Codes
-from reidrisk.engines.kernels import count_distinct, count_rows
 from reidrisk.engines.protocol import Engine, rows_at_a_time
-from reidrisk.engines.strategies.lanes import TARGETS_AT_A_TIME, Counts
+from reidrisk.engines.strategies.lanes import TARGETS_AT_A_TIME, Counts, match_pattern
 
-MOST_DISTINCT = 1 << 20
+_COMPARE_SLOT = 1e-9  # seconds, of a pair
+
+
+def cost(question: Question) -> float:
+    """Seconds of counting patterns and searching them; infinite if rows may differ too much."""
+    codes, set_size = question.codes, question.observations.set_size
+    sizes = np.diff([*codes.lookup[:, 0].tolist(), codes.size]).astype(float)
+    possible = np.prod(sizes) ** set_size
+    compared = codes.targets.size * set_size * possible
+    seconds = compared * _COMPARE_SLOT if possible <= MOST_DISTINCT else np.inf
+    return cost_of_patterns(question, float(seconds))
 
 
 def count(
@@ -56,3 +66,26 @@ def count(
 
     over_blocks(compare, len(codes.targets), TARGETS_AT_A_TIME)
     return counts
+
+
+@kernel
+def count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Array) -> None:
+    """Add to `counts[target, pattern]` the weights of these rows, by comparing all pairs."""
+    set_size = rows.shape[1] // target_codes.shape[1]
+    for target in range(target_codes.shape[0]):
+        for row in range(rows.shape[0]):
+            pattern = match_pattern(rows, row, set_size, target_codes, target)
+            counts[target, pattern] += weights[row]
+
+
+@kernel
+def count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
+    """Count equal rows of codes: a row's number is its codes times `units`, less `first`."""
+    for row in range(rows.shape[0]):
+        number = -first
+        for column in range(rows.shape[1]):
+            number += np.int64(rows[row, column]) * units[column]
+        counts[number] += 1
+
+
+PLAN = (Count(count, cost),)

@@ -1,4 +1,4 @@
-"""Searching under a type mixture: a scan of rows of like types, with bounds that hold for each.
+"""Search under a type mixture: scan rows of like types, with bounds that hold for each.
 
 Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
 another type needs many. So some 100,000 rows are put in order by how sure their type is, and which
@@ -18,10 +18,16 @@ much room they are given (`chance_needed`):
 - in `infer_types`, where the likeliest type has at least 2**-1000, what falls below 2**-1074 is
   lost, and a type that was lifted three times more often, which has a share below 2**-500. So a
   type may have 2**-74 more than is found, and `_LOST` is added to each;
-- what `base` loses below exp(-745) is worth less than exp(-745 + MOST_NATS) for each type, nothing
-  beside exp(LEAST_NATS); targets for which more can be gained take every chance for enough.
+- what `base` loses below exp(-745) is worth less than exp(-745 + _MOST_NATS) for each type, nothing
+  beside exp(_LEAST_NATS); targets for which more can be gained take every chance for enough.
+
+Bounds come one after the other, each closer than the one before. `fewest_matches` bounds all rows
+that are scanned together at once; `find_pairs` bounds each row that matches so often, first by a
+few types that count most for the target, which rules out 97 of 100, then by all types. Who is left
+is scored.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -32,25 +38,36 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.matches import Matches, Wanted, join_targets
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.engines.encode import Codes, codes_of, fitting
-from reidrisk.engines.kernels_mixture import (
-    FEW,
-    MOST_NATS,
-    ROOM,
-    Mixed,
-    fewest_matches,
-    find_pairs,
-    note_types,
-    offer_pairs,
+from reidrisk.core.parallel import Array, Number, kernel
+from reidrisk.engines.bitmaps import (
+    COUNTERS,
+    ROWS_PER_SCAN,
+    find_rows,
+    mark,
+    matches_needed,
+    unmark,
 )
-from reidrisk.engines.kernels_search import ROWS_PER_SCAN, Kept
+from reidrisk.engines.cost_model import Search
+from reidrisk.engines.encode import Codes, codes_of, fitting
 from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import Engine
-from reidrisk.engines.strategies.pruning import few_rows_first, keep
+from reidrisk.engines.pruning import Kept, few_rows_first, keep, offer, threshold
 from reidrisk.scores import GRID
-from reidrisk.scores.type_mixture import IMPOSSIBLE, Chances, TypeMixture, rate_alone, score_pairs
+from reidrisk.scores.type_mixture import (
+    IMPOSSIBLE,
+    Chances,
+    TypeMixture,
+    rate_alone,
+    score_pairs,
+    sum_of,
+)
 
 _LOST = 2.0**-70
+_FEW = 4  # types of a target that are bounded one by one
+# Nats below and above which a chance is not told from 0 or infinity.
+_LEAST_NATS, _MOST_NATS = -100.0, 600.0
+ROOM = 1e-4
+"""Nats by which a bound may be too low for its rounding: see above."""
 
 _MOST_ROWS, _MOST_PAIRS = 1 << 18, 1 << 31  # that are put in order together: half a second
 _ROWS_AT_A_TIME, _PAIRS_AT_A_TIME, _TARGETS_AT_A_TIME = ROWS_PER_SCAN, 1 << 14, 1 << 8
@@ -59,12 +76,42 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
+class Mixed(NamedTuple):
+    """Targets under a type mixture: as `Weighed`, but a missing slot never counts as a match.
+
+    A row's chance is at most the sum over types of the type's chance given the row, times
+    `base[target, type]`, times `lift[shown, type]` for slots that match, times
+    exp(`scale[target]`). Of it, `gains[target, m, place]` is the most that m matches can do for
+    type `kinds[target, place]`, and behind these few for any other type; `reach[target, m]` is the
+    most for any type, as a score.
+    """
+
+    shown: NDArray[np.int32]
+    base: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    kinds: NDArray[np.int64]
+    gains: NDArray[np.float64]
+    codes: NDArray[np.uint16]
+    reach: NDArray[np.int64]
+    absent: NDArray[np.uint16]
+    absent_counts: bool
+
+
+class Few(NamedTuple):
+    """What `most_of_few` needs of one target: of each of a few types, and of slots and types."""
+
+    base: NDArray[np.float64]
+    lift: NDArray[np.float64]
+    product: NDArray[np.float64]
+
+
 def bytes_needed(
     observations: Observations, score: TypeMixture, room: Room, wanted: Wanted, targets: int
 ) -> int:
     """Memory of a search for this many targets."""
     types, slots, tokens = len(score.chances.weights), observations.slots, observations.tokens + 1
-    of_target = types + (FEW + 3) * (slots + 2)
+    of_target = types + (_FEW + 3) * (slots + 2)
     shared = 8 * targets * of_target + 2 * slots * tokens
     to_bound = 8 * types * (6 * tokens + 5 * (slots + 1) * min(_TARGETS_AT_A_TIME, targets))
     # A piece of work begins with few rows, so that half of its rows are never together.
@@ -216,7 +263,7 @@ def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete:
     (count, slots), types = shown.shape, len(chances.weights)
     base, scale, reach = np.empty((count, types)), np.empty(count), np.empty((count, slots + 1))
     # Of fewer types, those that are not there have no chance.
-    kinds, gains = np.zeros((count, FEW), np.int64), np.zeros((count, slots + 1, FEW + 1))
+    kinds, gains = np.zeros((count, _FEW), np.int64), np.zeros((count, slots + 1, _FEW + 1))
     for start in range(0, count, _TARGETS_AT_A_TIME):
         some = slice(start, start + _TARGETS_AT_A_TIME)
         nats = other[shown[some]].sum(axis=1)
@@ -225,17 +272,17 @@ def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete:
         most = nats[:, None] + gained
         reach[some] = most.max(axis=2)
         # Where products would leave the range of numbers, every chance is called enough.
-        wild = gained.max(axis=(1, 2)) > MOST_NATS
+        wild = gained.max(axis=(1, 2)) > _MOST_NATS
         scale[some] = np.where(wild, np.inf, nats.max(axis=1))
         base[some] = np.exp(nats - nats.max(axis=1, keepdims=True))
         likeliest = np.argsort(-most[:, slots // 4], axis=1, kind="stable")
         chance = np.exp(most - scale[some, None, None])
         chance = np.take_along_axis(chance, likeliest[:, None], axis=2)
-        few = min(FEW, types)
+        few = min(_FEW, types)
         kinds[some, :few] = likeliest[:, :few]
         gains[some, :, :few] = chance[:, :, :few]
-        gains[some, :, FEW] = chance[:, :, few:].max(axis=2, initial=0.0)
-    lift = np.exp(np.minimum(lift, MOST_NATS))
+        gains[some, :, _FEW] = chance[:, :, few:].max(axis=2, initial=0.0)
+    lift = np.exp(np.minimum(lift, _MOST_NATS))
     # No score is below IMPOSSIBLE or above 0, but for the tolerance of the sums.
     highest = np.ceil((np.clip(reach, IMPOSSIBLE, -IMPOSSIBLE) + ROOM) * GRID).astype(np.int64)
     absent = np.ascontiguousarray(codes.lookup[:, :1].T)
@@ -267,3 +314,153 @@ def _best_factors(
                 factors[token] = 0.0
             other[token] = np.log(factors.max(axis=0))
     return np.maximum(match, IMPOSSIBLE), np.maximum(other, IMPOSSIBLE)
+
+
+@kernel
+def note_types(exact: Array, lost: float, types: Array, keys: Array) -> None:
+    """Keep chances of types with `lost` added, and a number by which like rows are put in order.
+
+    Rows with a clear type come first, then by their likeliest type.
+    """
+    kinds = exact.shape[1]
+    for row in range(exact.shape[0]):
+        likeliest, chance = 0, 0.0
+        for kind in range(kinds):
+            types[row, kind] = exact[row, kind] + lost
+            if exact[row, kind] > chance:
+                likeliest, chance = kind, exact[row, kind]
+        doubt = (chance < 0.999) + (chance < 0.99) + (chance < 0.9)  # noqa: PLR2004  not exact
+        keys[row] = min(doubt * kinds + likeliest, 2**16 - 1)
+
+
+@kernel
+def fewest_matches(
+    kept: Kept, targets: Mixed, largest: Array, enough: Array, needed: Array
+) -> None:
+    """For each target, the chance that still matters, and with how many matches it is in reach.
+
+    `largest[type]` is the largest chance of a type given any of the rows in question.
+    """
+    for target in range(enough.shape[0]):
+        limit = threshold(kept, target)
+        enough[target] = chance_needed(limit / GRID, targets.scale[target])
+        matches = matches_needed(targets.reach, target, limit)
+        while matches < targets.gains.shape[1] and (
+            most_of_any(targets, target, matches, largest) < enough[target]
+        ):
+            matches += 1
+        needed[target] = matches
+
+
+@kernel
+def chance_needed(nats: float, scale: float) -> float:
+    """The lowest chance that reaches a score, with some room; 0 if every row may reach it."""
+    above = nats - scale
+    if nats <= IMPOSSIBLE or above < _LEAST_NATS:
+        return 0.0
+    return math.exp(min(above, _MOST_NATS) - ROOM)
+
+
+@kernel
+def most_of_any(targets: Mixed, target: int, matches: int, largest: Array) -> Number:
+    """A bound on the chance of all rows with so many matches, without the scale of the target."""
+    most = targets.gains[target, matches, _FEW]
+    for place in range(_FEW):
+        most += largest[targets.kinds[target, place]] * targets.gains[target, matches, place]
+    return most
+
+
+@kernel
+def find_pairs(
+    codes: Array,
+    types: Array,
+    targets: Mixed,
+    enough: Array,
+    needed: Array,
+    first: int,
+    pairs: Array,
+    bitmaps: Array,
+) -> tuple[int, int]:
+    """Write pairs that may matter, of a target and a row, from the first target on, to `pairs`.
+
+    Returns how many these are, and the first target for which there was no room. `bitmaps` must be
+    zero and is left so.
+    """
+    mark(codes, bitmaps)
+    counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
+    few = Few(np.empty(_FEW), np.empty((codes.shape[1], _FEW)), np.empty(_FEW))
+    product = np.empty(types.shape[1])
+    count, target = 0, first
+    while target < enough.shape[0] and count + codes.shape[0] <= pairs.shape[1]:
+        looked_at = find_rows(bitmaps, targets, target, needed[target], counters, found)
+        if looked_at > 0:
+            take_few(targets, target, few)
+        for place in range(looked_at):
+            row = found[place]
+            if (
+                row < codes.shape[0]
+                and most_of_few(codes, types, row, targets, target, few) >= enough[target]
+                and most_of_all(codes, types, row, targets, target, product) >= enough[target]
+            ):
+                pairs[0, count], pairs[1, count] = target, row
+                count += 1
+        target += 1
+    unmark(codes, bitmaps)
+    return count, target
+
+
+@kernel
+def take_few(targets: Mixed, target: int, few: Few) -> None:
+    """Put side by side what is asked for again and again."""
+    for place in range(_FEW):
+        few.base[place] = targets.gains[target, 0, place]
+        for slot in range(few.lift.shape[0]):
+            token, kind = targets.shown[target, slot], targets.kinds[target, place]
+            few.lift[slot, place] = targets.lift[token, kind]
+
+
+@kernel
+def most_of_few(
+    codes: Array, types: Array, row: int, targets: Mixed, target: int, few: Few
+) -> Number:
+    """A bound on a row's chance, without the scale of the target: by a few of the types."""
+    for place in range(_FEW):
+        few.product[place] = types[row, targets.kinds[target, place]] * few.base[place]
+    matches = 0
+    for slot in range(codes.shape[1]):
+        if codes[row, slot] == targets.codes[target, slot]:
+            matches += 1
+            for place in range(_FEW):
+                few.product[place] *= few.lift[slot, place]
+    most = targets.gains[target, matches, _FEW]
+    for place in range(_FEW):
+        most += few.product[place]
+    return most
+
+
+@kernel
+def most_of_all(
+    codes: Array, types: Array, row: int, targets: Mixed, target: int, product: Array
+) -> float:
+    """The same by all types."""
+    for kind in range(product.shape[0]):
+        product[kind] = types[row, kind] * targets.base[target, kind]
+    for slot in range(codes.shape[1]):
+        if codes[row, slot] == targets.codes[target, slot]:
+            lift = targets.lift[targets.shown[target, slot]]
+            for kind in range(product.shape[0]):
+                product[kind] *= lift[kind]
+    return sum_of(product)
+
+
+@kernel
+def offer_pairs(
+    kept: Kept, targets: Array, rows: Array, scores: Array, members: Array, starts: Array
+) -> None:
+    """Take scored rows into account: all `members[starts[row] : starts[row + 1]]` of each."""
+    for pair in range(scores.shape[0]):
+        for place in range(starts[rows[pair]], starts[rows[pair] + 1]):
+            offer(kept, targets[pair], scores[pair], members[place])
+
+
+PLAN = (Search((TypeMixture,), search),)

@@ -1,18 +1,37 @@
-"""Searching by how often tokens came on both sides."""
+"""Search by how often tokens came on both sides."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.engines.kernels_repetition import Counted, rate
-from reidrisk.engines.kernels_search import Kept
+from reidrisk.core.parallel import Array, Number, kernel
+from reidrisk.engines.cost_model import Search
 from reidrisk.engines.protocol import Engine
+from reidrisk.engines.pruning import Kept, keep, offer, threshold
 from reidrisk.engines.strategies.overlap import bytes_needed, flat
-from reidrisk.engines.strategies.pruning import keep
 from reidrisk.scores import RepeatedTokens
+
+
+class Counted(NamedTuple):
+    """Targets by what they were shown, and how often.
+
+    `holders[starts[token] : starts[token + 1]]` were shown a token `times` times. `alone` is what
+    each target gains with a row that was shown nothing, `known[kind, times]` what a row gains by a
+    token of a kind with a target that was shown nothing, and `both[kind, times, times]` what is to
+    be added if both were shown the token.
+    """
+
+    holders: NDArray[np.int32]
+    times: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    alone: NDArray[np.int64]
+    kind: NDArray[np.int64]
+    known: NDArray[np.int64]
+    both: NDArray[np.int64]
 
 
 def search(
@@ -50,3 +69,46 @@ def counted(observations: Observations, score: RepeatedTokens) -> Counted:
         known=np.ascontiguousarray(gains[:, :, 0]),
         both=gains - gains[:, :, :1] - gains[:, :1, :],
     )
+
+
+@kernel
+def rate(values: Array, starts: Array, first_row: int, targets: Counted, kept: Kept) -> None:
+    """Offer all rows that matter; `values[starts[row] : starts[row + 1]]` are of a row."""
+    times = np.zeros(targets.kind.shape[0], np.int64)
+    count = kept.best.shape[0]
+    sums = np.empty(count, np.int64)
+    needed = np.array([threshold(kept, target) for target in range(count)])
+    for row in range(starts.shape[0] - 1):
+        for target in range(count):
+            sums[target] = targets.alone[target]
+        alone = add_up(values[starts[row] : starts[row + 1]], targets, times, sums)
+        for target in range(count):
+            if sums[target] + alone >= needed[target]:
+                offer(kept, target, sums[target] + alone, first_row + row)
+                needed[target] = threshold(kept, target)
+
+
+@kernel
+def add_up(row: Array, targets: Counted, times: Array, sums: Array) -> Number:
+    """Add what a row and each target have in common to the sums; what the row gains by itself.
+
+    `times` is zero and is left so.
+    """
+    for place in range(row.shape[0]):
+        if row[place] >= 0:
+            times[row[place]] += 1
+    alone = 0
+    for place in range(row.shape[0]):
+        token = np.int64(row[place])
+        if token < 0 or times[token] == 0:
+            continue
+        came = min(times[token], targets.known.shape[1] - 1)
+        times[token] = 0
+        kind = targets.kind[token]
+        alone += targets.known[kind, came]
+        for holder in range(targets.starts[token], targets.starts[token + 1]):
+            sums[targets.holders[holder]] += targets.both[kind, came, targets.times[holder]]
+    return alone
+
+
+PLAN = (Search((RepeatedTokens,), search),)

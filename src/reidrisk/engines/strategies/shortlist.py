@@ -12,15 +12,42 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks, Elsewhere, over_rows
-from reidrisk.core.matches import ABSENT, NOBODY, Matches, Wanted, first_by_score, up_to_rank
+from reidrisk.core.matches import (
+    ABSENT,
+    NOBODY,
+    Matches,
+    Wanted,
+    first_by_score,
+    join_targets,
+    up_to_rank,
+)
 from reidrisk.core.observations import Observations
 from reidrisk.core.parallel import over_queue
+from reidrisk.engines import plan
+from reidrisk.engines.cost_model import Evidence, Search
+from reidrisk.engines.protocol import Engine
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.scores.protocol import Gains, Score
-from reidrisk.scores.shortlisted import Shortlisted, listed, not_listed
+from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances, listed, not_listed
 
 _CELLS_AT_A_TIME = 1 << 22
 _PAIRS_AT_A_TIME = 1 << 17
+
+
+def search(
+    observations: Observations, score: Shortlisted, wanted: Wanted, engine: Engine
+) -> Matches:
+    """List the best rows of each target by the first score, and rate these again."""
+    parts = []
+    for some in blocks(observations, score, wanted):
+        found = plan.search(some, score.first, to_list(score, wanted), engine)
+        parts.append(rated_again(some, score, wanted, found, engine.room.threads))
+    return join_targets(parts)
+
+
+def evidence(observations: Observations, score: Shortlisted, engine: Engine) -> NDArray[np.float64]:
+    """Add up all known rows, listed or not."""
+    return plan.evidence(observations, score.score, engine)
 
 
 def to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
@@ -127,3 +154,7 @@ def _true_scores(
     scores[here] = not_listed(found.true_score[here])
     scores[inside] = true_scores(observations, score)[inside]
     return scores, inside
+
+
+_SCORES = (Shortlisted, ShortlistedChances)
+PLAN = (Search(_SCORES, search), Evidence(_SCORES, evidence))

@@ -4,8 +4,13 @@ A product over slots is worth at most its peak, the product of the largest facto
 relative to it. Should nobody come near the peak, so that a sum leaves the range of numbers, the
 target is summed again, slowly.
 
+Known rows come to the kernels as places: `slot * (tokens + 1) + token + 1` is the row of `factors`
+with what this token in this slot is worth to each of 32 targets. The last row of `factors` is ones,
+for the slots that fill up the last group. Places are unsigned: else every one is looked at for its
+sign.
+
 Under a mixture of types, sums are made type by type, and of many products those that are worth
-little are left out: see `likely.py`. So the evidence is never above what it is by definition.
+little are left out: see `likely_types`. So the evidence is never above what it is by definition.
 """
 
 import operator
@@ -19,21 +24,11 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.observations import MISSING, Observations, Tokens
-from reidrisk.core.parallel import listen
+from reidrisk.core.parallel import Array, kernel, listen
 from reidrisk.core.rows import Rows, TokenRows
-from reidrisk.engines.kernels_sums import (
-    GROUP,
+from reidrisk.engines.cost_model import Evidence
+from reidrisk.engines.likely_types import (
     LANES,
-    RUN,
-    add_long_products,
-    add_products,
-    fill_factors,
-    fill_needed,
-)
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
-from reidrisk.engines.strategies import definition
-from reidrisk.engines.strategies.likely import (
     Bars,
     chances_shown,
     count_types,
@@ -41,7 +36,16 @@ from reidrisk.engines.strategies.likely import (
     likely_rows,
     who_counts,
 )
+from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Engine
+from reidrisk.engines.strategies import definition
 from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
+
+GROUP = 8
+"""Slots that are multiplied without a product kept in between, which takes as long as they do."""
+
+RUN = 32
+"""Products that are added as they are, before their sum is added to others in double precision."""
 
 # Under a mixture of many products, this share of the evidence is left out, as far as the mixture
 # tells. Promised is 1e-4: it need not hold.
@@ -351,3 +355,87 @@ def _logarithm(
     if len(lost):
         evidence[lost] = definition.evidence(observations.only(lost), score, engine)
     return evidence
+
+
+@kernel
+def add_products(
+    places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
+) -> None:
+    """For rows of one group of slots, add to `sums[part, lane]` their weights times all factors."""
+    run = np.empty(LANES, factors.dtype)
+    for part in range(starts.shape[0]):
+        for first in range(starts[part], ends[part], RUN):
+            run[:] = 0
+            for row in range(first, min(first + RUN, ends[part])):
+                weight = weights[row]
+                a, b, c, d = places[row, 0], places[row, 1], places[row, 2], places[row, 3]
+                e, f, g, h = places[row, 4], places[row, 5], places[row, 6], places[row, 7]
+                for lane in range(LANES):
+                    run[lane] += (
+                        weight
+                        * factors[a, lane] * factors[b, lane] * factors[c, lane] * factors[d, lane]
+                        * factors[e, lane] * factors[f, lane] * factors[g, lane] * factors[h, lane]
+                    )  # fmt: skip
+            for lane in range(LANES):
+                sums[part, lane] += run[lane]
+
+
+@kernel
+def add_long_products(
+    places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
+) -> None:
+    """The same for rows of several groups."""
+    product, run = np.empty(LANES, factors.dtype), np.empty(LANES, factors.dtype)
+    for part in range(starts.shape[0]):
+        for first in range(starts[part], ends[part], RUN):
+            run[:] = 0
+            for row in range(first, min(first + RUN, ends[part])):
+                product[:] = weights[row]
+                for slot in range(0, places.shape[1], 4):
+                    a, b = places[row, slot], places[row, slot + 1]
+                    c, d = places[row, slot + 2], places[row, slot + 3]
+                    for lane in range(LANES):
+                        product[lane] = (
+                            product[lane]
+                            * factors[a, lane] * factors[b, lane]
+                            * factors[c, lane] * factors[d, lane]
+                        )  # fmt: skip
+                for lane in range(LANES):
+                    run[lane] += product[lane]
+            for lane in range(LANES):
+                sums[part, lane] += run[lane]
+
+
+@kernel
+def fill_factors(tables: Array, shown: Array, factors: Array) -> None:
+    """Spread `tables[slot, known + 1, shown + 1]` over lanes of targets."""
+    size = tables.shape[1]
+    factors[size * shown.shape[1]] = 1
+    for slot in range(shown.shape[1]):
+        table = tables[slot if tables.shape[0] > 1 else 0]
+        for known in range(size):
+            fill_lanes(table[known], shown[:, slot], factors[slot * size + known])
+
+
+@kernel
+def fill_needed(
+    table: Array, shown: Array, places: Array, starts: Array, ends: Array, factors: Array
+) -> None:
+    """The same, of one table for all slots, only for what some rows have: they are few."""
+    size = table.shape[0]
+    factors[size * shown.shape[1]] = 1
+    for part in range(starts.shape[0]):
+        for row in range(starts[part], ends[part]):
+            for slot in range(shown.shape[1]):
+                place = places[row, slot]
+                fill_lanes(table[place - slot * size], shown[:, slot], factors[place])
+
+
+@kernel
+def fill_lanes(values: Array, shown: Array, factors: Array) -> None:
+    """What one known token is worth to each target."""
+    for lane in range(shown.shape[0]):
+        factors[lane] = values[shown[lane] + 1]
+
+
+PLAN = (Evidence((TokenTable,), table_evidence), Evidence((TypeMixture,), type_evidence))

@@ -20,12 +20,20 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.observations import Tokens
+from reidrisk.core.parallel import Array, kernel
 from reidrisk.core.rows import Rows
-from reidrisk.engines.kernels_sums import LANES, LEVELS, count_levels, level_edges, sort_by_level
 from reidrisk.engines.protocol import Engine
 from reidrisk.scores import TypeMixture
 from reidrisk.scores.protocol import frozen
 from reidrisk.scores.type_mixture import infer_types, rate_alone
+
+LANES = 32
+"""Targets of a block, which are worked on together."""
+
+LEVELS = 1025
+"""Of a chance: sixteen for each halving down to 2**-64, and one for all that is below."""
+
+_SHIFT, _LOWEST = 48, (1023 - 64) << 4
 
 _ROWS_AT_A_TIME = 1 << 12
 _TARGETS_AT_A_TIME = 1 << 12
@@ -198,3 +206,33 @@ def likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtyp
     free = starts[:, None] + above[:, 1:]
     sort_by_level(chances, chances.view(np.int64), least, free, who, weights)
     return Likely(who, weights, starts, above)
+
+
+def level_edges() -> Array:
+    """The least chance of each level, and what is above all."""
+    edges: Array = (np.arange(LEVELS + 1) + _LOWEST << _SHIFT).view(np.float64)
+    edges[0] = 0.0
+    return edges
+
+
+@kernel
+def count_levels(bits: Array, counts: Array) -> None:
+    """Count chances, rows x types, by type and level; `bits` are those of the numbers."""
+    for row in range(bits.shape[0]):
+        for kind in range(bits.shape[1]):
+            counts[kind, max((bits[row, kind] >> _SHIFT) - _LOWEST, 0)] += 1
+
+
+@kernel
+def sort_by_level(
+    chances: Array, bits: Array, least: Array, free: Array, rows: Array, weights: Array
+) -> None:
+    """Put rows of at least some level, and their chances, to where `free[type, level]` is room."""
+    for row in range(chances.shape[0]):
+        for kind in range(chances.shape[1]):
+            level = max((bits[row, kind] >> _SHIFT) - _LOWEST, 0)
+            if level >= least[kind]:
+                place = free[kind, level]
+                free[kind, level] += 1
+                rows[place] = row
+                weights[place] = chances[row, kind]
