@@ -201,7 +201,7 @@ COMMANDS: dict[str, str] = {
     "demo": "demo -o demo",
     "shared-plays": "plays shared/msd_tasteprofile_10000_head.txt.gz --samples 2,8 -o shared-plays",
     "shared-purchases": "plays shared/completejourney_household_week_category.csv.gz --user "
-    "household_id --item category --count items --by-count --samples 4 --json",
+    "household_id --item cat_id --count items --by-count --samples 4 --json",
     "shared-msweb": "plays shared/anonymous-msweb.data --samples 2 --targets 1k --json",
     "shared-inspect": "inspect shared/completejourney_household_week_category.csv.gz",
     "shared-unicity": "unicity shared/lastfm2k_user_artists.dat --points 1,2 --json",
@@ -384,20 +384,25 @@ def _blurred(text: str) -> str:
     return text
 
 
+def _chosen(commands: dict[str, str], names: tuple[str, ...]) -> dict[str, str]:
+    """Commands whose name begins with one of these, and whose data is here."""
+    return {
+        name: command
+        for name, command in commands.items()
+        if (not names or name.startswith(names)) and (DATA is not None or "shared/" not in command)
+    }
+
+
 def main(before: Path, after: Path, folder: Path, names: tuple[str, ...]) -> int:
     """Run both trees and print what differs; how many differences there are."""
-    chosen = {
-        name: command
-        for name, command in COMMANDS.items()
-        if (not names or name.startswith(names)) and (DATA is not None or "shared" not in name)
-    }
+    chosen = _chosen(COMMANDS, names)
     shutil.rmtree(folder / "after", ignore_errors=True)
     for tree, place in ((before, folder / "before"), (after, folder / "after")):
         run(tree, place, chosen)
-        if not names:
+        if old := _chosen(OLD_RESULTS, names):
             shutil.copytree(folder / "before", place / "old", symlinks=True, dirs_exist_ok=True,
-                            ignore=shutil.ignore_patterns("old"))  # fmt: skip
-            run(tree, place, OLD_RESULTS)
+                            ignore=shutil.ignore_patterns("old", "shared"))  # fmt: skip
+            run(tree, place, old)
     found = list(differences(folder / "before", folder / "after"))
     if names:  # other commands wrote files, too, when all ran before
         found = [line for line in found if not line.endswith(": gone")]
