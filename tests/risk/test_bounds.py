@@ -11,7 +11,8 @@ from tests.snapshots import refuses
 
 from reidrisk import ItemSamples, Observations, RandomisedResponse, TopicsApi, theory
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.releases import Bits, observe, reveal
+from reidrisk.information import Bits
+from reidrisk.releases import observe, reveal
 from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
 

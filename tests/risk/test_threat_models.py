@@ -14,7 +14,8 @@ from reidrisk import Cohorts, Hamming, TopicsApi, TypeAware, WeightedHamming, da
 from reidrisk.attacks import ATTACKS
 from reidrisk.attacks.card import NOT_STATED, SETTING_NEEDS, card_of
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.releases import Bits, observe, prepared
+from reidrisk.information import Bits
+from reidrisk.releases import observe, prepared
 from reidrisk.risk import cards, spectrum
 from reidrisk.risk.bounds import BOUNDS, Setting, bounds_in
 from reidrisk.risk.threat_models import card_of_model, cards_of

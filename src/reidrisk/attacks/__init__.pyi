@@ -1,7 +1,5 @@
 from .card import (
     Card as Card,
-)
-from .card import (
     card_of as card_of,
 )
 from .denoised_overlap import (
@@ -18,14 +16,8 @@ from .hamming import (
 )
 from .learned_pairs import (
     Coarsened as Coarsened,
-)
-from .learned_pairs import (
     Equal as Equal,
-)
-from .learned_pairs import (
     LearnedPairs as LearnedPairs,
-)
-from .learned_pairs import (
     Within as Within,
 )
 from .neural import (
@@ -39,11 +31,7 @@ from .pair_network import (
 )
 from .protocol import (
     Attack as Attack,
-)
-from .protocol import (
     View as View,
-)
-from .protocol import (
     check_needs as check_needs,
 )
 from .rarity_overlap import (
@@ -54,8 +42,6 @@ from .repetition import (
 )
 from .table import (
     ATTACKS as ATTACKS,
-)
-from .table import (
     attack_named as attack_named,
 )
 from .token_table import (
@@ -63,11 +49,7 @@ from .token_table import (
 )
 from .type_aware import (
     LatentTypes as LatentTypes,
-)
-from .type_aware import (
     TypeAware as TypeAware,
-)
-from .type_aware import (
     fit_types as fit_types,
 )
 from .weighted_hamming import (

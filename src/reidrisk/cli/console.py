@@ -199,6 +199,57 @@ def _name(risk: "Risk") -> str:
     return f"{risk.attack} ({changed})" if changed else risk.attack
 
 
+_UNITS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def _bars() -> "Bars":
+    """Progress bars on stderr; rich is loaded only where somebody looks."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        ProgressColumn,
+        Task,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import (
+        Progress as Bars,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """Rate per second, the step out of all steps, or the time it takes at most."""
+
+        def render(self, task: Task) -> Text:
+            unit = task.fields["unit"]
+            if task.total is None:
+                return Text("")
+            if not unit:
+                return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
+            told = unit.startswith("at most")
+            return Text(unit if told else f"{short_number(task.speed or 0)} {unit}/s")
+
+    class TimeLeft(TimeRemainingColumn):
+        """Time that remains, unless another column says it."""
+
+        def render(self, task: Task) -> Text:
+            told = task.total is None or task.fields["unit"].startswith("at most")
+            return Text("") if told else super().render(task)
+
+    return Bars(
+        TextColumn("{task.description}"), BarColumn(), Rate(), TimeLeft(),
+        console=Console(stderr=True), transient=True,
+    )  # fmt: skip
+
+
+def short_number(number: float) -> str:
+    """A number in few letters, such as 1.2G."""
+    for unit, letter in _UNITS:
+        if number >= unit:
+            return f"{number / unit:.3g}{letter}"
+    return f"{number:.0f}"
+
+
 class Progress:
     """Bars on stderr: the step, how far it is, how fast, how long still. Silent if nobody looks.
 
@@ -213,9 +264,7 @@ class Progress:
 
     def __enter__(self) -> Self:
         if self._shown:
-            from reidrisk.cli.bars import bars
-
-            self._bars = self._stack.enter_context(bars())
+            self._bars = self._stack.enter_context(_bars())
         return self
 
     def __exit__(self, *_: object) -> None:

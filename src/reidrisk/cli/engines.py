@@ -105,12 +105,12 @@ def engine_of(
     if chosen.engine == "local":
         yield LocalEngine(progress=progress.pairs)
         return
-    from reidrisk.cli.lazy_engine import Later
+    from reidrisk.cli.lazy_engine import LazyEngine
     from reidrisk.core.optional import check_guest
 
     check_guest("pyspark", "spark", "--engine spark")
     with ExitStack() as stack:
-        yield Later(lambda: stack.enter_context(_on_spark(chosen, progress, log, told)))
+        yield LazyEngine(lambda: stack.enter_context(_on_spark(chosen, progress, log, told)))
 
 
 @contextmanager

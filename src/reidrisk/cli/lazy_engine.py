@@ -1,7 +1,6 @@
 """An engine that is made when it is first used.
 
-A study that is refused, and a run that is found again, ask nothing of their engine: a cluster is
-not bothered for them.
+A study that is refused, or found finished in its folder, never starts a cluster.
 """
 
 from collections.abc import Callable
@@ -16,8 +15,8 @@ from reidrisk.engines.protocol import Engine
 from reidrisk.engines.search import Searches
 
 
-class Later(Searches):
-    """An engine to come.
+class LazyEngine(Searches):
+    """An engine that is made on first use.
 
     Args:
         make: Called once, when somebody asks.

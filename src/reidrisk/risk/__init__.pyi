@@ -12,14 +12,10 @@ from ._per_user import (
 )
 from ._posterior import (
     Posterior as Posterior,
-)
-from ._posterior import (
     posterior as posterior,
 )
 from ._spectrum import (
     Spectrum as Spectrum,
-)
-from ._spectrum import (
     spectrum as spectrum,
 )
 from .crowds import (
@@ -27,17 +23,11 @@ from .crowds import (
 )
 from .curves import (
     GuessCurve as GuessCurve,
-)
-from .curves import (
     RiskCurve as RiskCurve,
-)
-from .curves import (
     SizeCurve as SizeCurve,
 )
 from .fitting import (
     Fitted as Fitted,
-)
-from .fitting import (
     fitted as fitted,
 )
 from .guesses import (
@@ -48,14 +38,10 @@ from .open_sets import (
 )
 from .tables.singling import (
     Singling as Singling,
-)
-from .tables.singling import (
     singling as singling,
 )
 from .tables.unicity import (
     Unicity as Unicity,
-)
-from .tables.unicity import (
     unicity as unicity,
 )
 from .threat_models import (

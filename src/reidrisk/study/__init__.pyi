@@ -1,13 +1,9 @@
 from ._compare import (
     Comparison as Comparison,
-)
-from ._compare import (
     compare as compare,
 )
 from ._explain import (
     Explanation as Explanation,
-)
-from ._explain import (
     explain as explain,
 )
 from .folder import (
@@ -18,7 +14,5 @@ from .result import (
 )
 from .study import (
     Repeats as Repeats,
-)
-from .study import (
     Study as Study,
 )

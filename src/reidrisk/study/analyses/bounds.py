@@ -7,9 +7,10 @@ import numpy as np
 
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
+from reidrisk.information import Bits
 from reidrisk.io.linked import Linked
 from reidrisk.people.subset import Subset
-from reidrisk.releases import Bits, Reveals
+from reidrisk.releases import Reveals
 from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
 from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
