@@ -187,7 +187,7 @@ def test_all_users_are_targets_if_nothing_is_said():
 def test_strangers_and_training_users_are_no_targets():
     people = data.synthetic_topics(1_000, epochs=1)
     study = Study(release=API, attacks=(Overlap(),), targets=None, strangers=0.3, training=0.2)
-    known = study.scene(people, LocalEngine()).users
+    known = study.context(people, LocalEngine()).users
     assert 480 < known < 640
     assert most_users(study, people, "top", (5,)) == known
     with pytest.raises(InvalidInput, match=f"{known} targets can never show"):

@@ -126,12 +126,12 @@ def tables():
 def test_rows_are_asked_for_where_they_are():
     """Of all rows, only those of targets come here."""
     study, people = STUDIES["everything"]
-    scene = study.scene(people, ApartEngine())
-    assert len(scene.seen.known.passes) == 0
-    scene.measured(scene.slots)
-    assert len(scene.seen.known.passes) > 0
+    context = study.context(people, ApartEngine())
+    assert len(context.seen.known.passes) == 0
+    context.measured(context.slots)
+    assert len(context.seen.known.passes) > 0
     with pytest.raises(AssertionError, match="rows are asked for that are elsewhere"):
-        scene.seen.known.block(0, 20_000)
+        context.seen.known.block(0, 20_000)
 
 
 def test_targets_of_tables_go_by_their_users():
@@ -152,7 +152,7 @@ def test_targets_of_tables_go_by_their_users():
     )
     for shares in ({}, {"strangers": 0.2, "training": 0.3}):
         study = Study(attacks=(Hamming(),), targets=50, seed=1, **shares)
-        one, two = (study.scene(each, rr.LocalEngine()) for each in (made, shuffled))
+        one, two = (study.context(each, rr.LocalEngine()) for each in (made, shuffled))
         for name in ("anonymous", "true_rows", "strangers"):
             mine, yours = (getattr(each.seen, name) for each in (one, two))
             np.testing.assert_array_equal(mine, yours)
@@ -162,6 +162,6 @@ def test_targets_of_tables_go_by_their_users():
 def test_a_folder_of_shards_hides_and_trains_nobody():
     made = tables()
     object.__setattr__(made, "ids", None)
-    scene = Study(attacks=(Hamming(),), strangers=0.2).scene(made, rr.LocalEngine())
+    context = Study(attacks=(Hamming(),), strangers=0.2).context(made, rr.LocalEngine())
     with pytest.raises(rr.InvalidInput, match="too many to be listed; leave strangers and"):
-        _ = scene.seen
+        _ = context.seen

@@ -13,7 +13,7 @@ from reidrisk.attacks.neural import Neural
 from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.releases import ItemSamples, TopicsApi
-from reidrisk.study import Result, Study, context, run_in
+from reidrisk.study import Result, Study, run_in, source
 from reidrisk.study.assumptions import guests_of
 from reidrisk.study.toml import study_file
 from reidrisk.study.versions import versions
@@ -100,14 +100,14 @@ def test_whoever_is_attacked_all_users_are_measured_and_no_more_than_are_needed(
     learner, monkeypatch
 ):
     replace(learned_study(), training=0.5, strangers=0.2, targets=20).run(PEOPLE)
-    monkeypatch.setattr(context, "MOST_SHOWN_TWICE", 150)
+    monkeypatch.setattr(source, "MOST_PAIRS", 150)
     replace(learned_study(), seed=8).run(PEOPLE)
     assert [call[1] for call in learner.calls] == [400, 150]
 
 
 def test_what_is_measured_is_of_the_same_user_at_both_sites(learner, monkeypatch):
-    monkeypatch.setattr(context, "MOST_SHOWN_TWICE", 150)
-    seen = STUDY.scene(PEOPLE, None).shown_twice
+    monkeypatch.setattr(source, "MOST_PAIRS", 150)
+    seen = STUDY.context(PEOPLE, None).pairs
     everyone = API.observe(PEOPLE, seed=7)
     rows = {tuple(known): tuple(shown) for known, shown in
             zip(everyone.true_rows.tolist(), everyone.anonymous.tolist(), strict=True)}  # fmt: skip

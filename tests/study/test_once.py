@@ -12,8 +12,8 @@ from reidrisk.attacks import Hamming, TypeAware, WeightedHamming
 from reidrisk.cli.study import starter
 from reidrisk.engines import plan
 from reidrisk.report import charts
-from reidrisk.study import context
 from reidrisk.study import folder as folders
+from reidrisk.study import splits
 from reidrisk.study.toml import study_file
 
 SMALLER = {
@@ -83,8 +83,8 @@ COUNTED = [
     (plan, "search_weights", searches),
     (plan, "evidence", evidence),
     *((attack, "fit", fit) for attack in (Hamming, WeightedHamming, TypeAware)),
-    (context, "crowd_in", lambda _, people: [("crowd", people.users)]),
-    (context, "observed", lambda *given, sites, **_: [("observed", digest(given[0]), sites)]),
+    (splits, "choose_crowd", lambda _, people: [("crowd", people.users)]),
+    (splits, "observed", lambda *given, sites, **_: [("observed", digest(given[0]), sites)]),
     (charts, "specification", lambda exhibit, *_: [("drawn", exhibit.name)]),
     (charts, "svg", lambda spec, _: [("picture", spec["description"])]),
 ]

@@ -47,7 +47,7 @@ def result():
 def test_the_recall_of_a_list_is_in_the_result(result):
     (one,) = result.shortlists
     assert (one.attack, one.slots, one.listed, one.recall.trials) == ("listing", 3, 20, 200)
-    seen = STUDY.scene(PEOPLE, LocalEngine()).seen
+    seen = STUDY.context(PEOPLE, LocalEngine()).seen
     known, hits = seen.known.block(0, seen.users), []
     for shown, truth in zip(seen.anonymous, seen.truth, strict=True):
         agree = (known == shown).sum(axis=1)

@@ -28,8 +28,8 @@ STUDY = Study(
 )
 
 
-def scene(study, source=PEOPLE):
-    return study.scene(source, LocalEngine())
+def context(study, source=PEOPLE):
+    return study.context(source, LocalEngine())
 
 
 def linked(users=60, strangers=30, *, bags=False):
@@ -66,12 +66,12 @@ def test_a_study_gives_what_measuring_gives():
 def test_present_can_be_said():
     result = replace(STUDY, present=0.1).run(PEOPLE)
     assert {one.present for one in result.strangers} == {0.1}
-    assert scene(STUDY).present == scene(STUDY).seen.users / 600
+    assert context(STUDY).present == context(STUDY).seen.users / 600
 
 
 @pytest.mark.parametrize("training", [0.0, 0.3])
 def test_people_are_known_strangers_or_training_users(training):
-    made = scene(replace(STUDY, training=training, targets=None))
+    made = context(replace(STUDY, training=training, targets=None))
     strange = are_strangers(PEOPLE.ids, 0.4, 5)
     ids = made.ids_of(np.arange(made.users))
     known = np.isin(PEOPLE.ids, ids)
@@ -84,8 +84,7 @@ def test_people_are_known_strangers_or_training_users(training):
         assert (known == ~strange).all()
         assert len(made.seen.strangers) == strange.sum()
     np.testing.assert_array_equal(made.attacked_people.ids, ids)
-    rows = made.rows_of_people(made.seen.truth)
-    np.testing.assert_array_equal(PEOPLE.ids[rows], ids[made.seen.truth])
+    np.testing.assert_array_equal(made.ids_of(made.seen.truth), ids[made.seen.truth])
     # The same people, shown alone, have the same rows.
     whole = API.observe(PEOPLE, seed=5)
     np.testing.assert_array_equal(made.seen.known, np.asarray(whole.known)[known])
@@ -96,8 +95,8 @@ def test_people_are_known_strangers_or_training_users(training):
 
 def test_training_changes_only_who_trains():
     """Strangers who do not train are met in the same order."""
-    with_training = scene(replace(STUDY, training=0.3, targets=None))
-    without = scene(replace(STUDY, targets=None))
+    with_training = context(replace(STUDY, training=0.3, targets=None))
+    without = context(replace(STUDY, targets=None))
     mine = [tuple(row) for row in with_training.seen.strangers]
     theirs = iter([tuple(row) for row in without.seen.strangers])
     assert all(row in theirs for row in mine)
@@ -139,13 +138,13 @@ def test_strangers_of_tables_are_met_without_being_asked_for(bags):
 def test_known_users_of_tables_can_be_hidden_too(bags):
     tables, attack = linked(bags=bags), Overlap() if bags else Hamming()
     study = Study(attacks=(attack,), targets=None, strangers=0.5, seed=3)
-    made = scene(study, tables)
+    made = context(study, tables)
     strange = are_strangers(tables.ids, 0.5, 3)
     assert made.seen.users == (~strange).sum()
     assert len(made.seen.anonymous) == (~strange)[tables.truth].sum()
     assert len(made.seen.strangers) == 30 + strange[tables.truth].sum()
     assert made.present == len(made.seen.anonymous) / 80
-    few = scene(replace(study, targets=7), tables)
+    few = context(replace(study, targets=7), tables)
     assert (len(few.seen.anonymous), len(few.seen.strangers)) == (7, 7)
     assert few.present == made.present
     assert study.run(tables).strangers[0].strangers == len(made.seen.strangers)

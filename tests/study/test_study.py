@@ -249,14 +249,14 @@ def test_claims_are_of_all_targets_even_if_risks_were_precise_enough_sooner():
 
 
 def test_attacks_that_are_not_made_alike_are_fitted_apart():
-    scene = STUDY.scene(PEOPLE, LocalEngine())
+    context = STUDY.context(PEOPLE, LocalEngine())
     pairs = np.full((349, 349), 20 / 349**2)
     np.fill_diagonal(pairs, 5 / 349)
     one, same = TokenTable(API, pairs), TokenTable(API, pairs.copy())
-    assert scene.fitted(one) is scene.fitted(same)
+    assert context.fitted(one) is context.fitted(same)
     other = pairs.copy()
     other[0, 1] = other[1, 0] = 10 / 349**2
-    assert scene.fitted(one) is not scene.fitted(TokenTable(API, other))
+    assert context.fitted(one) is not context.fitted(TokenTable(API, other))
 
 
 SAMPLES = ItemSamples(2)

@@ -26,7 +26,7 @@ def test_a_file_says_what_a_study_says():
         'beyond = ["1M"]\n[per_user]\nusers = 3\nrepeats = 4\n[release]\nnoise = "10%"\ntop = 5\n'
         'absence = "5%"\n[sweep]\nnoise = ["1%", 0.5]\nusers = ["2k"]\n' + PEOPLE + "epochs = 4\n"
     )
-    study, people = file.study, file.source
+    study, people = file.study, file.source.people
     release = TopicsApi(topics=349, top=5, noise=0.1, absence=0.05)
     assert (people.users, people.epochs, people.seed) == (1000, 4, 0)
     assert study.release == release

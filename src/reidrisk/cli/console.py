@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from reidrisk.information import CountedInformation
     from reidrisk.learning.progress import Look
     from reidrisk.people.protocol import People
-    from reidrisk.study.context import Source
     from reidrisk.study.result import Decision, OpenSet, Risk
+    from reidrisk.study.source import AnySource
 
 _WIDTH = 78
 _WHOLE = "\N{NO-BREAK SPACE}"
@@ -47,7 +47,7 @@ def line(text: str) -> None:
     click.echo("\n".join(lines).replace(f"{_WHOLE}%", " %"))
 
 
-def warn(source: "Source | CountedInformation") -> None:
+def warn(source: "AnySource | CountedInformation") -> None:
     """Say on stderr why what was read or found is doubtful, also if nothing else is printed."""
     doubt(getattr(source, "warnings", ()))
 
@@ -58,14 +58,12 @@ def doubt(sentences: "Iterable[str]") -> None:
         click.echo(f"warning: {sentence}", err=True)
 
 
-def order(source: "Source") -> None:
+def order(source: "AnySource") -> None:
     """Say in which order the epochs of people from a table were taken."""
-    from reidrisk.io.epochs import told
-    from reidrisk.io.people_files import PeopleFiles
-    from reidrisk.people.profiles import Profiles
+    from reidrisk.study.source import source_of
 
-    if isinstance(source, Profiles | PeopleFiles) and source.epochs > 1:
-        say(told(source.epoch_labels.tolist(), "Epochs of people"))
+    if told := source_of(source).epoch_order():
+        say(told)
 
 
 def table(

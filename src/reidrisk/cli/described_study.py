@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import reidrisk as rr
     from reidrisk.io.layouts import Layout
     from reidrisk.study import Result
-    from reidrisk.study.context import Source
+    from reidrisk.study.source import AnySource
 
 OUTPUT = (
     "A folder for the run, as `study` makes it, with the report; or result.json alone, if it ends "
@@ -39,7 +39,7 @@ class Question:
     """
 
     study: "rr.Study"
-    source: "Source"
+    source: "AnySource"
     people: Mapping[str, Any]
     inputs: Mapping[str, str]
     release: Mapping[str, Any] = field(default_factory=dict)
@@ -68,10 +68,11 @@ def answer(question: Question, wishes: Wishes) -> None:
     output, words = wishes.output, as_typed()
     inputs = dict(question.inputs)
     if output is not None and not is_file(output):
+        from reidrisk.study.source import source_of
         from reidrisk.study.toml import StudyFile
 
         text = study_text(question, words)
-        file = StudyFile(text, question.study, question.source, inputs)
+        file = StudyFile(text, question.study, source_of(question.source), inputs)
         result, _ = run_file(
             file, output, command=words, quiet=wishes.quiet, with_users=wishes.with_users
         )

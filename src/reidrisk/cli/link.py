@@ -188,10 +188,11 @@ def _question(
 ) -> Question:
     """A study of two tables."""
     from reidrisk.study.defaults import usual_attacks
+    from reidrisk.study.source import source_of
 
     release = _release(shown, linked)
     attacks = tuple(
-        rr.attacks.attack_named(name) for name in names or usual_attacks(linked, release)
+        rr.attacks.attack_named(name) for name in names or usual_attacks(source_of(linked), release)
     )
     if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
         raise InvalidInput(

@@ -57,6 +57,7 @@ def plays(
     from reidrisk.io.plays import plays_layout
     from reidrisk.study.defaults import usual_attacks
     from reidrisk.study.input_files import hashed
+    from reidrisk.study.source import source_of
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
@@ -65,7 +66,7 @@ def plays(
     with console.Progress(quiet=quiet) as progress, hashed([Path(file)]) as inputs:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
-    names = attacks or usual_attacks(people, release, seed=seed)
+    names = attacks or usual_attacks(source_of(people), release, seed=seed)
     study = rr.Study(
         title=f"What two sites learn from some items of {Path(file).name}",
         unit="items",

@@ -13,7 +13,7 @@ from reidrisk.errors import InvalidInput
 if TYPE_CHECKING:
     from reidrisk.releases import AnyRelease
     from reidrisk.study import Result, Study
-    from reidrisk.study.context import Source
+    from reidrisk.study.source import Source
     from reidrisk.study.toml import StudyFile
 
 

@@ -102,8 +102,10 @@ def write_observations(
         >>> rr.data.read_linked("seen/known.parquet", "seen/anonymous.parquet").known
         <TokenRows 1000 x 2>
     """
-    words, shown = _labels(seen, labels), _observations(seen)
-    known, users, anonymous = shown.known, _users_of(seen, ids), shown.anonymous
+    shown, own_ids, own_labels = _parts(seen)
+    words = _label_array(shown, own_labels if labels is None else labels)
+    known, users = shown.known, _users_of(shown, own_ids if ids is None else ids)
+    anonymous = shown.anonymous
     if known.kind is not Kind.BAGS:
         anonymous = TokenRows(anonymous, tokens=len(words))
     said, targets = note or {}, (users.some(shown.truth), anonymous)
@@ -161,7 +163,10 @@ def write_tfrecord_observations(
         >>> rr.data.read_tfrecord_observations("seen.tfrecord").truth[:3].tolist()
         [0, 1, 2]
     """
-    names, words = _ids(seen, ids), _labels(seen, labels)
+    shown, own_ids, own_labels = _parts(seen)
+    words = _label_array(shown, own_labels if labels is None else labels)
+    users = _users_of(shown, own_ids if ids is None else ids)
+    names = users.part(0, shown.known.users)
     if words.dtype.kind not in "iu":
         raise InvalidInput(
             "labels must be whole numbers in a TFRecord file; number the tokens",
@@ -174,7 +179,7 @@ def write_tfrecord_observations(
             "attack draws targets from all records; observe with all users as targets",
             code="not-everybody-is-target",
         )
-    known = _observations(seen).known
+    known = shown.known
     if known.kind is not Kind.TOKENS:
         raise InvalidInput(
             "known holds bags of tokens, and the authors' attack compares slot by slot; keep one "
@@ -355,20 +360,21 @@ def _bytes(labels: NDArray[Any]) -> bytes:
     return "\0".join(map(str, labels.tolist())).encode(errors="surrogatepass")
 
 
-def _observations(seen: Seen) -> Observations:
-    return seen.observations if isinstance(seen, Linked) else seen
+def _parts(seen: Seen) -> tuple[Observations, Any, Any]:
+    """Rows, the users of those that are known, and the names of tokens; None where nobody says."""
+    if isinstance(seen, Linked):
+        return seen.observations, seen.ids, seen.labels
+    return seen, None, None
 
 
-def _users_of(seen: Seen, ids: Any) -> _KnownUsers:
+def _users_of(seen: Observations, ids: Any) -> _KnownUsers:
     """The users of known rows: as somebody says, as the rows themselves know, or their numbers."""
-    known = _observations(seen).known
+    known = seen.known
     if known.kind is Kind.SETS:
         raise InvalidInput(
             "known holds sets of tokens, which no file format has; keep one per slot",
             code="wrong-kind-of-rows",
         )
-    if ids is None and isinstance(seen, Linked):
-        ids = seen.ids
     if ids is None:
         asked = getattr(known, "ids", np.arange)
         return _KnownUsers(lambda start, stop: _plain(asked(start, stop)))
@@ -382,14 +388,9 @@ def _users_of(seen: Seen, ids: Any) -> _KnownUsers:
     return _KnownUsers(lambda start, stop: names[start:stop])
 
 
-def _ids(seen: Seen, ids: Any) -> NDArray[Any]:
-    return _users_of(seen, ids).part(0, _observations(seen).known.users)
-
-
-def _labels(seen: Seen, labels: Any) -> NDArray[Any]:
-    if labels is None:
-        labels = seen.labels if isinstance(seen, Linked) else np.arange(seen.tokens)
-    words = np.asarray(labels)
+def _label_array(seen: Observations, labels: Any) -> NDArray[Any]:
+    """The name of each token; its number, if nobody names it."""
+    words = np.arange(seen.tokens) if labels is None else np.asarray(labels)
     if words.shape != (seen.tokens,):
         raise InvalidInput(
             f"labels must name each of the {seen.tokens} tokens, in their order",

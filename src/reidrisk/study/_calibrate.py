@@ -17,8 +17,8 @@ from reidrisk.estimates.credits import ends, targets_to_show
 from reidrisk.releases import Parameter, parameters_of
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import risks, sweeps
-from reidrisk.study.context import Source
 from reidrisk.study.parameters import USERS, parameter_of, read_value
+from reidrisk.study.source import AnySource, source_of
 from reidrisk.study.study import Study
 from reidrisk.study.text.numbers import at_most, count, exactly, percent
 
@@ -146,7 +146,7 @@ def each_level(level: float, evaluations: int) -> float:
 
 
 def check_targets(
-    study: Study, source: Source, name: str, values: Sequence[float], *, max_risk: float
+    study: Study, source: AnySource, name: str, values: Sequence[float], *, max_risk: float
 ) -> None:
     """Refuse a search in which nothing can suffice, before hours are spent on it.
 
@@ -181,14 +181,14 @@ def check_targets(
     )
 
 
-def most_users(study: Study, source: Source, name: str, values: Sequence[float]) -> int:
+def most_users(study: Study, source: AnySource, name: str, values: Sequence[float]) -> int:
     """How many users there are to be attacked at most, wherever the search goes.
 
     Neither strangers nor training users are.
     """
     if name == USERS.name:
-        source = replace(source, users=int(max(values)))  # type: ignore[type-var]
-    return study.scene(source, LocalEngine()).users
+        source = source_of(source).resized(int(max(values)))
+    return study.context(source, LocalEngine()).users
 
 
 def more_targets(trial: Trial, max_risk: float) -> int | None:
@@ -303,7 +303,7 @@ def candidates(low: float, high: float) -> tuple[float, ...]:
 
 
 def risk_at(
-    study: Study, source: Source, name: str, value: float, *, engine: Engine, level: float
+    study: Study, source: AnySource, name: str, value: float, *, engine: Engine, level: float
 ) -> Estimate:
     """The risk of a study's strongest attack after the most slots, with one parameter changed.
 
@@ -312,9 +312,9 @@ def risk_at(
     searched(study, name)
     changed = replace(study, sweep={name: (value,)}, level=level)
     for analysis in (risks, sweeps):
-        analysis.check(changed, source)
+        analysis.check(changed, source_of(source))
     try:
-        found = sweeps.at(changed.scene(source, engine), name, value)["risks"]
+        found = sweeps.at(changed.context(source, engine), name, value)["risks"]
     except InvalidInput as wrong:
         raise InvalidInput(
             f"calibrate: {name} {value:g} cannot be tried: {wrong}; give another range",

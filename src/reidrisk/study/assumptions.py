@@ -3,19 +3,14 @@
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.io.epochs import told
-from reidrisk.io.linked import Linked
-from reidrisk.io.people_files import PeopleFiles
 from reidrisk.learning.progress import Training
-from reidrisk.people.profiles import Profiles
-from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.risk._spectrum import arranged, attack_bound
 from reidrisk.study.analyses.protocol import Part
-from reidrisk.study.context import Source
 from reidrisk.study.information import COUNTS
 from reidrisk.study.release_syntax import words_of
 from reidrisk.study.result import Bound
 from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -30,7 +25,7 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         f"Intervals hold the truth with probability {study.level:.0%}, each on its own.",
         *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
     ]
-    if study.release is not None and not isinstance(source, Linked):
+    if study.release is not None and source.people is not None:
         what = (type(study.release).__doc__ or "").partition("\n")[0]
         sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
     if study.strangers:
@@ -49,43 +44,7 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         sentences.append(LAST_DIGITS)
     if set(study.information) - {COUNTS}:
         sentences.append(INTERVALS)
-    if isinstance(source, SyntheticTopics):
-        sentences.append(
-            "The people are synthetic. They match published information figures of one epoch and "
-            "of eight; that does not identify the real population, and real people may be easier "
-            "or harder to name."
-        )
-    if isinstance(source, Profiles | PeopleFiles) and source.epochs > 1:
-        sentences.append(told(source.epoch_labels.tolist(), "Epochs of people"))
-    if isinstance(source, Linked):
-        sentences.append(
-            "The rows are those of two tables. How they came about is not known beyond what the "
-            "study says, and targets stand for people only as far as the tables do."
-        )
-        sentences += _of_tables(source)
-    return tuple(sentences)
-
-
-def _of_tables(tables: Linked) -> list[str]:
-    """What rows are taken for, and who is in one table only."""
-    sentences = []
-    if tables.bags:
-        sentences.append("Rows are baskets of any size, without an order.")
-    elif tables.by_column:
-        sentences.append(f"A slot is one column: {', '.join(tables.slot_names)}.")
-    elif tables.slot_names:
-        sentences.append(told(tables.slot_names))
-    if tables.strangers:
-        sentences.append(
-            f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "
-            "targets: every figure but those on strangers is about people whom the attacker knows."
-        )
-    if tables.known_only:
-        sentences.append(
-            f"{tables.known_only:,} of {tables.users:,} known users have no anonymous row. The "
-            "attacker chooses among them too."
-        )
-    return sentences
+    return (*sentences, *source.assumptions())
 
 
 def guests_of(study: "Study") -> tuple[str, ...]:

@@ -1,41 +1,29 @@
-"""Which attacks a study makes unless it is told: those that need no gift, and none that flatters.
+"""The attacks that a study makes by default: those that need no extra knowledge.
 
-The strongest counts, and nobody knows beforehand which it is: comparing slot by slot finds a third
-of what comparing as sets finds where slots do not correspond. So both are tried.
+The strongest attack counts, and nobody knows beforehand which it is: comparing slot by slot finds a
+third of what comparing as sets finds where slots do not correspond. So both are tried.
 """
 
-import numpy as np
-
-from reidrisk.core.observations import MISSING
-from reidrisk.io.linked import Linked
-from reidrisk.people.subset import Subset
-from reidrisk.releases import AnyRelease, Release, ShowsOneOfTop
+from reidrisk.releases import AnyRelease, ShowsOneOfTop
 from reidrisk.releases.protocol import known_release
-from reidrisk.study.context import Source
-
-# Users who are looked at to see whether a release leaves gaps.
-_LOOKED_AT = 10_000
+from reidrisk.study.source import Source
 
 
 def usual_attacks(source: Source, release: AnyRelease | None, *, seed: int = 0) -> tuple[str, ...]:
-    """The names of the attacks, weakest first as a rule."""
-    if isinstance(source, Linked) and source.bags:
+    """Name the attacks, weakest first as a rule.
+
+    Args:
+        source: Who is attacked.
+        release: What shows them; None for tables of unknown origin.
+        seed: Of what the release shows, to see whether it leaves gaps.
+    """
+    if source.form == "baskets":
         return ("overlap", "rarity-overlap")
-    known = known_release(release, None if isinstance(source, Linked) else source)
+    known = known_release(release, source.people)
     shows: object = known
     names: tuple[str, ...] = ("hamming", "overlap", "rarity-overlap")
     if isinstance(shows, ShowsOneOfTop):
         names = ("hamming", "weighted-hamming")
-    elif isinstance(source, Linked) and source.by_column:
+    elif source.form == "columns":
         names = ("hamming", "learned-pairs")
-    return (*names, "gaps") if _has_gaps(source, known, seed) else names
-
-
-def _has_gaps(source: Source, release: Release | None, seed: int) -> bool:
-    """Whether the known site finds slots empty, of all users or of the first of them."""
-    if isinstance(source, Linked):
-        return not source.known.complete
-    if release is None:
-        return False
-    some = Subset.of(source, np.arange(min(source.users, _LOOKED_AT)))
-    return bool((release.show(some, 0, some.users, site=1, seed=seed) == MISSING).any())
+    return (*names, "gaps") if source.has_gaps(known, seed) else names

@@ -29,6 +29,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
         parts = [_rows(thing.known), describe(thing.anonymous), describe(thing.truth)]
+        parts += [] if thing.strangers is None else [describe(thing.strangers)]
         return {"kind": "Observations", "rows": parts}
     if isinstance(thing, InFiles):
         return {"kind": type(thing).__name__, "sha256": thing.fingerprint()}

@@ -23,9 +23,9 @@ from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.assumptions import guests_of
 from reidrisk.study.checkpoints import Checkpoints, checkpoints_in, forget_begun
-from reidrisk.study.context import Source
 from reidrisk.study.desks import Desk, Watched
 from reidrisk.study.result import SCHEMA, Result, Signoff
+from reidrisk.study.source import AnySource, source_of
 from reidrisk.study.step_files import STEPS
 from reidrisk.study.strict_json import found_json
 from reidrisk.study.study import Keep, Study
@@ -44,7 +44,7 @@ class Watcher(Protocol):
 def run_in(
     folder: str | Path,
     study: Study,
-    source: Source,
+    source: AnySource,
     *,
     engine: Engine | None = None,
     fresh: bool | None = False,
@@ -83,7 +83,7 @@ def run_in(
         >>> rr.study.run_in("weeks", study, people) == result
         True
     """
-    engine = LocalEngine() if engine is None else engine
+    engine, source = LocalEngine() if engine is None else engine, source_of(source)
     # First, since it refuses what cannot be run: then the folder stays as it is.
     steps = study.steps(source, engine)
     names = [step.name for step in steps]

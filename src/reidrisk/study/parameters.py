@@ -5,22 +5,18 @@ is safer, the release alone says.
 """
 
 import math
-import operator
 from collections.abc import Mapping
 from typing import Any
 
 from reidrisk.core.checks import meant, shown
-from reidrisk.core.mapreduce import Blocks, over_rows
-from reidrisk.core.observations import MISSING
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease, Parameter, parameters_of
 from reidrisk.releases.parameters import known_parameter
 from reidrisk.releases.table import release_kind
-from reidrisk.study.context import Source
 from reidrisk.study.quantities import share, size
 from reidrisk.study.release_syntax import in_words
+from reidrisk.study.source import AnySource, source_of
 
 USERS = Parameter(
     name="users",
@@ -143,7 +139,7 @@ def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
 def make_release(
     kind: type[AnyRelease],
     given: Mapping[str, Any],
-    source: Source,
+    source: AnySource,
     own: AnyRelease | None = None,
 ) -> AnyRelease:
     """A release with these parameters; the alphabet and gaps are those of the source, unless told.
@@ -181,7 +177,7 @@ def make_release(
         ) from wrong
 
 
-def release_in_words(text: str, source: Source, own: AnyRelease | None = None) -> AnyRelease:
+def release_in_words(text: str, source: AnySource, own: AnyRelease | None = None) -> AnyRelease:
     """The release that one line of words describes: `cohorts users=50`; `own` as above."""
     kind, given = _inner("it", text)
     if wrong := faults(kind, given):
@@ -203,19 +199,11 @@ def _inner(name: str, value: Any) -> tuple[type[AnyRelease], dict[str, Any]]:
     return release_kind(table["kind"]), {key: table[key] for key in table if key != "kind"}
 
 
-def _usual(parameter: Parameter, source: Source) -> float | int | None:
+def _usual(parameter: Parameter, source: AnySource) -> float | int | None:
     """What a source says of a parameter that is not given, if anything."""
     if parameter.of_people:
-        return source.tokens
-    if parameter.name == "absence" and isinstance(source, Linked) and not source.bags:
-        gaps = over_rows(source.known, _gaps, operator.add)
-        return float(gaps) / (source.users * source.slots * source.known.set_size)
-    return None
-
-
-def _gaps(blocks: Blocks) -> int:
-    """Empty places of some rows."""
-    return sum(int((rows == MISSING).sum()) for _, rows in blocks)
+        return source_of(source).tokens
+    return source_of(source).absence() if parameter.name == "absence" else None
 
 
 def _in_range(parameter: Parameter, wrong: str) -> str:

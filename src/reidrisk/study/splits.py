@@ -1,60 +1,404 @@
-"""Whom attackers know, whom they meet besides, and whom they may learn from: by hashes of ids.
+"""The rows of a study: who is attacked, who is a stranger, and who attackers learn from.
 
-Nobody is in two of these, and who is where depends on the user and on the study alone.
+Users are assigned by hashes of their ids, so the order of rows in a file does not matter.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.observations import Observations, Tokens
+from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Rows, one_after_other
 from reidrisk.errors import InvalidInput
-from reidrisk.people.protocol import People
+from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Rule, Share
-from reidrisk.releases._observe import Crowd, first_of, strangers_of
+from reidrisk.people.subset import LazySubset
+from reidrisk.releases import AnyRelease, Release, repeat
+from reidrisk.releases._observe import (
+    KNOWN_SITES,
+    Crowd,
+    check_sides,
+    first_of,
+    observed,
+    strangers_of,
+)
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
+Numbers: TypeAlias = NDArray[np.int64]
+Mask: TypeAlias = NDArray[np.bool_]
+Hold: TypeAlias = Callable[[Any], Rows]
+"""Brings known rows to where they are searched: `hold` of an engine."""
+
+Named = TypeVar("Named", bound=AnyRelease)
+
 
 @dataclass(frozen=True, slots=True)
-class Sides:
-    """Three sides of a study.
+class Roles:
+    """Rules by which the users of a study get their roles; nobody has two of them.
 
     Attributes:
-        known: Whose rows are known: neither training users nor strangers.
-        strangers: Whom attackers meet and do not know; None if the study hides nobody.
-        panel: Training users, of whom all is seen.
+        known: Users whose rows are known: neither training users nor strangers.
+        strangers: Users whom attackers meet and do not know; None if the study hides nobody.
+        panel: Training users, of whom both sides are seen.
     """
 
     known: Rule
     strangers: Rule | None
     panel: Rule
 
+    @classmethod
+    def of(cls, study: "Study") -> "Roles":
+        """The rules of a study.
 
-def sides_of(study: "Study") -> Sides:
-    """The sides of a study."""
-    strange = strangers_of(study.strangers, study.seed)
-    training = Share("study/training", study.training, study.seed)
-    others = (training,) if study.training else ()
-    if not study.strangers:
-        return Sides(Rule(outside=others), None, Rule(inside=(training,)))
-    return Sides(
-        Rule(outside=(*others, strange)),
-        Rule(inside=(strange,), outside=others),
-        Rule(inside=(training,)),
+        Args:
+            study: Gives the shares of strangers and of training users, and the seed.
+        """
+        strange = strangers_of(study.strangers, study.seed)
+        training = Share("study/training", study.training, study.seed)
+        others = (training,) if study.training else ()
+        if not study.strangers:
+            return cls(Rule(outside=others), None, Rule(inside=(training,)))
+        return cls(
+            Rule(outside=(*others, strange)),
+            Rule(inside=(strange,), outside=others),
+            Rule(inside=(training,)),
+        )
+
+
+class Split(Protocol):
+    """The users of a source in the roles that a study gives them."""
+
+    @property
+    def users(self) -> int:
+        """How many users are known."""
+        ...
+
+    @property
+    def present(self) -> float:
+        """Share of visitors who are known."""
+        ...
+
+    @property
+    def attacked_people(self) -> People | None:
+        """The people behind the known rows, in their order; None if there are only rows."""
+        ...
+
+    def ids_of(self, rows: Numbers) -> NDArray[Any]:
+        """The users of some known rows, in this order."""
+        ...
+
+    def hidden(self) -> tuple[int, int]:
+        """How many users the study hides as strangers, and how many rows of strangers there are."""
+        ...
+
+    def observations(self, release: Release | None, hold: Hold) -> Observations:
+        """What attackers have: known rows, targets and strangers.
+
+        Args:
+            release: What shows people; not asked if rows were shown before.
+            hold: Brings known rows to where they are searched.
+        """
+        ...
+
+    def panel(self, release: Release | None) -> Observations:
+        """Training users, of whom both sides are seen, in memory."""
+        ...
+
+    def revealed(self, release: Release | None, hold: Hold) -> Observations:
+        """What a full-information attacker has of the same users."""
+        ...
+
+    def repeated(self, release: Release | None, rows: Numbers, repeats: int) -> Tokens:
+        """What else might have been shown of some known users: users x repeats x slots.
+
+        Args:
+            release: What shows them.
+            rows: Their known rows.
+            repeats: How often it is drawn again.
+        """
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleSplit:
+    """People in the roles that a study gives them.
+
+    Args:
+        study: Says how many are attacked, hidden and learned from.
+        people: Everybody.
+    """
+
+    study: "Study"
+    people: People
+
+    @property
+    def users(self) -> int:
+        """How many users are known."""
+        return self._crowd.known.users
+
+    @property
+    def present(self) -> float:
+        """Share of visitors who are known, if every user comes as often as any other."""
+        strangers = self._crowd.strangers
+        return self.users / (self.users + (0 if strangers is None else strangers.users))
+
+    @cached_property
+    def attacked_people(self) -> People:
+        """The people behind the known rows, in their order."""
+        known = self._crowd.known
+        return self.people if known.before is None else LazySubset(self.people, known)
+
+    def ids_of(self, rows: Numbers) -> NDArray[Any]:
+        """The users of some known rows, in this order."""
+        return ids_of(self.people, self._crowd.known.rows(self.people, rows))
+
+    def hidden(self) -> tuple[int, int]:
+        """How many users the study hides as strangers, and how many rows of strangers there are."""
+        rule = Roles.of(self.study).strangers
+        assert rule is not None
+        (group,) = first_of(self.people, [(rule, 0)], self.study.seed)
+        return group.users, group.users
+
+    def observations(self, release: Release | None, hold: Hold) -> Observations:
+        """What attackers have: known rows, targets and strangers, as the release shows them."""
+        return self._observed(release, self._crowd, KNOWN_SITES, hold)
+
+    def panel(self, release: Release | None) -> Observations:
+        """Training users, of whom both sites are known, in memory."""
+        (group,) = first_of(self.people, [(Roles.of(self.study).panel, None)], self.study.seed)
+        if not group.users:
+            raise _empty_side()
+        return self._observed(release, Crowd(group), KNOWN_SITES, None)
+
+    def revealed(self, release: Release | None, hold: Hold) -> Observations:
+        """What a full-information attacker has of the same users."""
+        return self._observed(release, self._crowd, None, hold)
+
+    def repeated(self, release: Release | None, rows: Numbers, repeats: int) -> Tokens:
+        """What else might have been shown of some known users: users x repeats x slots."""
+        places = self._crowd.known.rows(self.people, rows)
+        shows = require_release(release)
+        return repeat(shows, self.people, places, repeats=repeats, seed=self.study.seed)
+
+    @cached_property
+    def _crowd(self) -> Crowd:
+        return choose_crowd(self.study, self.people)
+
+    def _observed(
+        self,
+        release: Release | None,
+        crowd: Crowd,
+        sites: tuple[int, ...] | None,
+        hold: Hold | None,
+    ) -> Observations:
+        shows = require_release(release)
+        seed = self.study.seed
+        return observed(shows, self.people, crowd, sites=sites, seed=seed, hold=hold)
+
+
+def choose_crowd(study: "Study", people: People) -> Crowd:
+    """Choose who is known and who is met, the targets first; the same for all releases.
+
+    Args:
+        study: Says how many are attacked, hidden and learned from.
+        people: Everybody.
+    """
+    roles = Roles.of(study)
+    rules = [rule for rule in (roles.known, roles.strangers) if rule is not None]
+    crowd = Crowd(*first_of(people, [(rule, study.targets) for rule in rules], study.seed))
+    if not study.training:
+        check_sides(crowd, people, study.strangers)
+    elif not crowd.known.users:
+        raise _empty_side()
+    return crowd
+
+
+class ObservedRows(Protocol):
+    """Rows that were shown before, with ids for their users."""
+
+    @property
+    def observations(self) -> Observations:
+        """All known rows and all targets."""
+        ...
+
+    @property
+    def stranger_rows(self) -> Any:
+        """Anonymous rows of users who are not known; None if there are none."""
+        ...
+
+    @property
+    def stranger_ids(self) -> NDArray[Any]:
+        """The user of each of them; numbers, if they are not told."""
+        ...
+
+    def ids_of(self, rows: Numbers) -> NDArray[Any]:
+        """The users of some known rows, in this order."""
+        ...
+
+    def all_ids(self) -> NDArray[Any]:
+        """The users of all known rows; refused if they are too many to be listed."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RowsSplit:
+    """Rows that were shown before, with their users in the roles that a study gives them.
+
+    Args:
+        study: Says how many are attacked, hidden and learned from.
+        shown: The rows.
+    """
+
+    study: "Study"
+    shown: ObservedRows
+
+    attacked_people = None
+
+    @property
+    def users(self) -> int:
+        """How many users are known."""
+        return self._whole.users if self._known is None else int(self._known.sum())
+
+    @property
+    def present(self) -> float:
+        """Share of anonymous rows whose user is known."""
+        truth, strangers = self._whole.truth, self.shown.stranger_rows
+        known = len(truth) if self._known is None else int(self._known[truth].sum())
+        hidden = 0 if self._hidden is None else int(self._hidden[truth].sum())
+        return known / (known + hidden + (0 if strangers is None else len(strangers)))
+
+    def ids_of(self, rows: Numbers) -> NDArray[Any]:
+        """The users of some known rows, in this order."""
+        here = rows if self._known is None else np.flatnonzero(self._known)[rows]
+        return self.shown.ids_of(here)
+
+    def hidden(self) -> tuple[int, int]:
+        """How many users the study hides as strangers, and how many rows of strangers there are."""
+        hidden, strangers = self._hidden, self.shown.stranger_rows
+        assert hidden is not None
+        there = 0 if strangers is None else len(strangers)
+        return int(hidden.sum()), int(hidden[self._whole.truth].sum()) + there
+
+    def observations(self, release: Release | None, hold: Hold) -> Observations:
+        """What attackers have: known rows, targets and strangers."""
+        study, whole = self.study, self._whole
+        if self._known is not None:
+            part = self._part(self._known, study.targets)
+        elif study.targets is None or study.targets >= len(whole.anonymous):
+            part = whole
+        else:
+            part = whole.only(self._order[: study.targets])
+        return part.changed(known=hold(part.known), strangers=self._strangers)
+
+    def panel(self, release: Release | None) -> Observations:
+        """Training users, of whom both sides are seen."""
+        return self._part(Roles.of(self.study).panel.of(self.shown.all_ids()), None)
+
+    def revealed(self, release: Release | None, hold: Hold) -> NoReturn:
+        """Refused: secrets are those of people."""
+        raise no_people()
+
+    def repeated(self, release: Release | None, rows: Numbers, repeats: int) -> NoReturn:
+        """Refused: nothing can be shown again."""
+        raise no_people()
+
+    @property
+    def _whole(self) -> Observations:
+        return self.shown.observations
+
+    @cached_property
+    def _known(self) -> Mask | None:
+        """Whose rows are known: neither training users nor strangers; None if everybody's are."""
+        known = Roles.of(self.study).known
+        return None if known.everybody else known.of(self.shown.all_ids())
+
+    @cached_property
+    def _hidden(self) -> Mask | None:
+        """Known users whom the study hides; None if it hides nobody."""
+        hidden = Roles.of(self.study).strangers
+        return None if hidden is None else hidden.of(self.shown.all_ids())
+
+    @cached_property
+    def _order(self) -> Numbers:
+        return targets_in_order(self.shown, self.study.seed)
+
+    def _part(self, wanted: Mask, targets: int | None) -> Observations:
+        """Only some users, with the first of their rows as targets."""
+        whole, place = self._whole, np.cumsum(wanted) - 1
+        mine = self._order[wanted[whole.truth[self._order]]][:targets]
+        if not mine.size:
+            raise _empty_side()
+        return Observations(
+            whole.known.select(np.flatnonzero(wanted)),
+            whole.anonymous[mine],
+            place[whole.truth[mine]],
+            tokens=whole.tokens,
+        )
+
+    @property
+    def _strangers(self) -> Any:
+        """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
+        shown, whole, seed = self.shown, self._whole, self.study.seed
+        rows, draws = shown.stranger_rows, _draws(shown.stranger_ids, seed)
+        if self._hidden is not None:
+            theirs = np.flatnonzero(self._hidden[whole.truth])
+            if theirs.size:
+                hidden = whole.anonymous[theirs]
+                rows = hidden if rows is None else one_after_other(hidden, rows)
+                ids = shown.ids_of(whole.truth)[theirs]
+                draws = np.concatenate([_draws(ids, seed), draws])
+        if rows is None:
+            return None
+        return rows[np.argsort(draws, kind="stable")][: self.study.targets]
+
+
+def targets_in_order(shown: ObservedRows, seed: int) -> Numbers:
+    """The targets of rows that were shown before, in random order, by a hash of their users.
+
+    Args:
+        shown: The rows.
+        seed: Of the hash.
+    """
+    draws = _draws(shown.ids_of(shown.observations.truth), seed)
+    return np.argsort(draws, kind="stable")
+
+
+def require_release(release: Named | None) -> Named:
+    """The release that shows people, or a refusal if the study names none.
+
+    Args:
+        release: That of the study.
+    """
+    if release is None:
+        raise InvalidInput(
+            "people are shown by a release, and this study names none; give it one, such as "
+            "TopicsApi(), or run it on two tables of what was shown",
+            code="missing-release",
+        )
+    return release
+
+
+def no_people() -> InvalidInput:
+    """The refusal of what needs people where there are only rows."""
+    return InvalidInput(
+        "two tables hold what was shown, not the people behind it", code="needs-people"
     )
 
 
-def crowd_in(study: "Study", people: People) -> Crowd:
-    """Who of the people is known and who is met, with the study's targets first."""
-    sides = sides_of(study)
-    groups = [side for side in (sides.known, sides.strangers) if side is not None]
-    return Crowd(*first_of(people, [(side, study.targets) for side in groups], study.seed))
-
-
-def empty_side() -> InvalidInput:
-    """What to say if nobody is left on a side."""
+def _empty_side() -> InvalidInput:
     return InvalidInput(
         "after the split into training users, strangers and others one side is empty; use "
         "another share for training or strangers, or more users",
         code="empty-side",
     )
+
+
+def _draws(ids: NDArray[Any], seed: int) -> NDArray[np.float64]:
+    return uniforms(seed=seed, purpose="study/targets", users=ids, count=1)[:, 0]

@@ -9,16 +9,16 @@ from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
-from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Attacker, Result
 from reidrisk.study.sentences import NOT_COVERED
+from reidrisk.study.source import AnySource, Source, source_of
 from reidrisk.study.versions import versions
 
 Keep = Callable[[Step, Part], Part]
@@ -162,19 +162,24 @@ class Study:
                 code="invalid-level",
             )
 
-    def check(self, source: Source | None = None) -> None:
-        """Refuse what cannot be asked; of this source, once it is known."""
+    def check(self, source: AnySource | None = None) -> None:
+        """Refuse what cannot be asked.
+
+        Args:
+            source: Of whom it is asked, once that is known.
+        """
+        known = None if source is None else source_of(source)
         for analysis in ANALYSES:
-            analysis.check(self, source)
+            analysis.check(self, known)
 
     def run(
-        self, source: Source, *, engine: Engine | None = None, keep: Keep | None = None
+        self, source: AnySource, *, engine: Engine | None = None, keep: Keep | None = None
     ) -> Result:
         """Carry out all steps.
 
         Args:
-            source: People whom the release shows, or two tables of what was shown:
-                `reidrisk.data.read_linked`.
+            source: People whom the release shows; two tables of what was shown, as
+                `reidrisk.data.read_linked` gives; or `reidrisk.Observations`.
             engine: Where it runs; this machine, if not given. The result does not depend on it.
             keep: Called with each step and how to run it; returns what the step gave. A run in a
                 folder finds there what was done before: `reidrisk.study.run_in`.
@@ -183,29 +188,49 @@ class Study:
         return self.carried_out(self.steps(source, engine), source, keep)
 
     def carried_out(
-        self, steps: Sequence[Step], source: Source, keep: Keep | None = None
+        self, steps: Sequence[Step], source: AnySource, keep: Keep | None = None
     ) -> Result:
-        """What comes of the study's steps, which share what they made of this source."""
+        """Run the study's steps and put their records together.
+
+        Args:
+            steps: What `steps` listed for this source.
+            source: Of whom.
+            keep: Runs a step, or finds what it gave before.
+        """
         parts: dict[str, tuple[Any, ...]] = {}
         for step in steps:
             found = step.run(parts) if keep is None else keep(step, parts)
             for name, records in found.items():
                 parts[name] = parts.get(name, ()) + tuple(records)
-        return self._result(source, parts)
+        return self._result(source_of(source), parts)
 
-    def steps(self, source: Source, engine: Engine) -> list[Step]:
-        """What a run does, in order; what cannot be done is refused here."""
+    def steps(self, source: AnySource, engine: Engine) -> list[Step]:
+        """List what a run does, in order; what cannot be done is refused here.
+
+        Args:
+            source: Of whom.
+            engine: Where the steps will run.
+        """
         self.check(source)
-        scene = self.scene(source, engine)
-        return [step for analysis in ANALYSES for step in analysis.steps(scene)]
+        context = self.context(source, engine)
+        return [step for analysis in ANALYSES for step in analysis.steps(context)]
 
-    def scene(self, source: Source, engine: Engine) -> Scene:
-        """Who is seen by whom."""
-        return Scene(self, source, engine, self.release)
+    def context(self, source: AnySource, engine: Engine) -> Context:
+        """What the steps of the study share: rows, fitted attacks, what searches found.
 
-    def describe(self, source: Source) -> dict[str, Any]:
-        """The study and its source as JSON knows them."""
-        return {**describe(self), "people": describe(source)}
+        Args:
+            source: Of whom.
+            engine: Where it runs.
+        """
+        return Context.of(self, source_of(source), engine)
+
+    def describe(self, source: AnySource) -> dict[str, Any]:
+        """The study and its source as JSON knows them.
+
+        Args:
+            source: Of whom; known by checksums of its rows.
+        """
+        return {**describe(self), "people": source_of(source).describe()}
 
     def _result(self, source: Source, parts: Part) -> Result:
         first = parts["risks"][0]
@@ -225,7 +250,7 @@ class Study:
             ),
             assumptions=assumptions(self, source),
             not_covered=NOT_COVERED,
-            warnings=source.warnings if isinstance(source, Linked) else (),
+            warnings=source.warnings,
             versions=versions(guests_of(self)),
             **records,
         )

@@ -11,16 +11,15 @@ from reidrisk.attacks import attack_named
 from reidrisk.core.checks import shown
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput
-from reidrisk.io.linked import Linked
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
-from reidrisk.study.context import Source
 from reidrisk.study.defaults import usual_attacks
 from reidrisk.study.input_files import hashed
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
+from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Repeats, Study
 from reidrisk.study.toml_errors import explained, key_about, place_about, with_line
 
@@ -61,7 +60,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     with hashed([folder / part for part in names if part]) as inputs:
         source = _source(model, folder, text, name)
     release: AnyRelease | None = None
-    if model.release is None and not isinstance(source, Linked):
+    if model.release is None and source.people is not None:
         release = make_release(release_kind("topics"), {}, source)
     beside: list[AnyRelease] = []
     for place, section in _sections(model):  # the study's own first
@@ -148,7 +147,7 @@ def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
     """Read the people or tables; what is wrong with a file is said beside the key that names it."""
     try:
         with speaking("keys", offers=type(model.people).model_fields.__contains__):
-            return model.people.read(folder)
+            return source_of(model.people.read(folder))
     except InvalidInput as wrong:
         for part in PATHS:
             path = getattr(model.people, part, None)

@@ -13,7 +13,8 @@ from reidrisk.core.matches import NOBODY
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.risk.engine import Engine
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
+from reidrisk.study.source import AnySource
 from reidrisk.study.study import Study
 
 USERS = "users.parquet"
@@ -26,7 +27,7 @@ LISTED, MOST_LISTED = 5, 100
 
 
 def write_users(
-    study: Study, source: Source, path: str | Path, *, engine: Engine | None = None
+    study: Study, source: AnySource, path: str | Path, *, engine: Engine | None = None
 ) -> None:
     """Write who was attacked and who was named, after the most slots, as a Parquet file.
 
@@ -43,24 +44,24 @@ def write_users(
         )
     _refuse_others(Path(path))
     listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
-    scene = study.scene(source, LocalEngine() if engine is None else engine)
-    kind = pa.array(scene.ids_of(np.arange(1))).type
+    context = study.context(source, LocalEngine() if engine is None else engine)
+    kind = pa.array(context.ids_of(np.arange(1))).type
     kinds = (pa.string(), kind, pa.float64(), pa.int64(), pa.list_(kind))
     schema = pa.schema(list(zip(_COLUMNS, kinds, strict=True)))
     for part in left_over(Path(path)):
         part.unlink(missing_ok=True)
     with written_whole(path, mode=ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
-            seen = scene.seen.prefix(scene.headline)
-            found = scene.engine.search(seen, scene.fitted(attack).score, list_best=listed)
+            seen = context.seen.prefix(context.headline)
+            found = context.engine.search(seen, context.fitted(attack).score, list_best=listed)
             file.write_table(
                 pa.table(
                     [
                         pa.array([attack.name] * len(found), pa.string()),
-                        pa.array(scene.ids_of(seen.truth), kind),
+                        pa.array(context.ids_of(seen.truth), kind),
                         found.credit,
                         found.ties,
-                        pa.array(list(_named(found.best_rows, scene)), pa.list_(kind)),
+                        pa.array(list(_named(found.best_rows, context)), pa.list_(kind)),
                     ],
                     schema=schema,
                 )
@@ -83,9 +84,9 @@ def _refuse_others(file: Path) -> None:
         )
 
 
-def _named(rows: NDArray[np.int64], scene: Scene) -> Iterator[list[object]]:
+def _named(rows: NDArray[np.int64], context: Context) -> Iterator[list[object]]:
     """The users of each list of rows."""
-    ids = scene.ids_of(rows[rows != NOBODY])
+    ids = context.ids_of(rows[rows != NOBODY])
     ends = np.cumsum((rows != NOBODY).sum(axis=1))
     for one in np.split(ids, ends[:-1]):
         yield one.tolist()

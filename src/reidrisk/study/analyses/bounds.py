@@ -8,14 +8,14 @@ import numpy as np
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.information import Bits
-from reidrisk.io.linked import Linked
 from reidrisk.people.subset import Subset
 from reidrisk.releases import Reveals
 from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
 from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.result import Bound
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -32,46 +32,48 @@ def check(study: "Study", source: Source | None) -> None:
         return
     release = release_that(study, Reveals, "full_information")
     need_people(study, source, "full_information")
-    if source is not None and not isinstance(source, Linked):
+    if source is not None and source.people is not None:
         try:  # with some parameters they do not
-            release.secrets(Subset.of(source, np.arange(1)), 0, 1, seed=study.seed)
+            release.secrets(Subset.of(source.people, np.arange(1)), 0, 1, seed=study.seed)
         except InvalidInput as wrong:
             raise InvalidInput(
                 f"full_information cannot be computed: {wrong}", code=wrong.code
             ) from wrong
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for all that is computed, and one for what is searched."""
-    if scene.study.full_information:
-        yield Step(FULL, lambda parts: _found(scene, parts, (FULL,)))
+    if context.study.full_information:
+        yield Step(FULL, lambda parts: _found(context, parts, (FULL,)))
     names = tuple(name for name in bounds.BOUNDS if name != FULL)
-    done = {*names, FULL} if scene.study.full_information else set(names)
-    others = tuple(name for name in dict.fromkeys(scene.study.bounds) if name not in done)
-    yield Step("bounds", lambda parts: _found(scene, parts, (*names, *others)))
+    done = {*names, FULL} if context.study.full_information else set(names)
+    others = tuple(name for name in dict.fromkeys(context.study.bounds) if name not in done)
+    yield Step("bounds", lambda parts: _found(context, parts, (*names, *others)))
 
 
 def setting_of(
-    scene: Scene, *, revealed: Observations | None, shared_bits: Bits | None = None
+    context: Context, *, revealed: Observations | None, shared_bits: Bits | None = None
 ) -> Setting:
-    """What bounds of a scene are asked with."""
+    """What bounds of a context are asked with."""
     return Setting(
-        scene.seen,
-        scene.headline,
-        scene.study.level,
-        scene.engine,
-        scene.shows,
-        None if isinstance(scene.source, Linked) else scene.attacked_people,
-        scene.study.seed,
+        context.seen,
+        context.headline,
+        context.study.level,
+        context.engine,
+        context.shows,
+        context.attacked_people,
+        context.study.seed,
         revealed,
         shared_bits,
     )
 
 
-def _found(scene: Scene, parts: Part, names: tuple[str, ...]) -> Part:
-    revealed = scene.revealed if names == (FULL,) else None
-    setting = setting_of(scene, revealed=revealed, shared_bits=_shared_bits(parts, scene.headline))
-    return {"bounds": tuple(Bound.of(one, scene.headline) for one in bounds_in(setting, names))}
+def _found(context: Context, parts: Part, names: tuple[str, ...]) -> Part:
+    revealed = context.revealed if names == (FULL,) else None
+    setting = setting_of(
+        context, revealed=revealed, shared_bits=_shared_bits(parts, context.headline)
+    )
+    return {"bounds": tuple(Bound.of(one, context.headline) for one in bounds_in(setting, names))}
 
 
 def _shared_bits(parts: Part, slots: int) -> Bits | None:

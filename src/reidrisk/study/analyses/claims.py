@@ -7,8 +7,9 @@ from reidrisk.attacks import Attack
 from reidrisk.risk import Posterior
 from reidrisk.risk.eligibility import assessable
 from reidrisk.study.analyses.protocol import Part, Step, alone
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.result import ClaimBin, Claims, Selection
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -21,17 +22,17 @@ def check(study: "Study", source: Source | None) -> None:
     """Nothing is needed: attacks that cannot say how sure they are have no step."""
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each attack that is a likelihood."""
-    for place, attack in enumerate(scene.study.attacks):
+    for place, attack in enumerate(context.study.attacks):
         if attack.likelihood:
-            yield alone(f"claims-{place}-{attack.name}", _claims, scene, attack)
+            yield alone(f"claims-{place}-{attack.name}", _claims, context, attack)
 
 
-def _claims(scene: Scene, attack: Attack) -> Part:
-    if assessable(scene.seen.prefix(scene.headline)).sum() < _FEWEST:
+def _claims(context: Context, attack: Attack) -> Part:
+    if assessable(context.seen.prefix(context.headline)).sum() < _FEWEST:
         return {}
-    found = scene.posterior(attack)
+    found = context.posterior(attack)
     selections = tuple(
         Selection(attack.name, found.slots, one.precision, one.named, one.right, one.expected_right)
         for one in found.selective

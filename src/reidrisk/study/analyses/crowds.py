@@ -12,42 +12,45 @@ from reidrisk.estimates.extrapolation import FEWEST
 from reidrisk.risk.crowds import size_curve
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.analyses.risks import risk_of
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.result import Extrapolation, Risk
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
 
 def check(study: "Study", source: Source | None) -> None:
-    """Nothing is needed but enough known users, whom only the scene has counted."""
+    """Nothing is needed but enough known users, whom only the context has counted."""
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each attack; it takes what the first step found, or searches again."""
-    known = scene.users
-    if scene.study.beyond and len(sizes_to_fit(known)) < FEWEST:
+    known = context.users
+    if context.study.beyond and len(sizes_to_fit(known)) < FEWEST:
         raise InvalidInput(
             f"beyond extrapolates from smaller crowds, and {known} known users are too few for "
             "that; leave beyond out",
             code="too-few-users",
         )
-    if scene.study.sizes or scene.study.beyond:
-        for place, attack in enumerate(scene.study.attacks):
-            yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, scene, attack))
+    if context.study.sizes or context.study.beyond:
+        for place, attack in enumerate(context.study.attacks):
+            yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, context, attack))
 
 
-def _sizes(scene: Scene, attack: Attack, parts: Part) -> Part:
-    found = scene.headline_of(attack, _attacked(parts))
-    curve = size_curve(found, scene.crowds)
+def _sizes(context: Context, attack: Attack, parts: Part) -> Part:
+    found = context.headline_of(attack, _attacked(parts))
+    curve = size_curve(found, context.crowds)
     sizes = tuple(
         risk_of(attack.name, curve.slots, size, estimate, curve.not_assessed, {})
         for size, estimate in curve.items()
     )
-    if not scene.beyond:
+    if not context.beyond:
         return {"sizes": sizes}
-    fitted = size_curve(found, scene.crowds_to_fit)
-    law = extrapolate(fitted, scene.beyond, level=scene.study.level, correlation=fitted.correlation)
+    fitted = size_curve(found, context.crowds_to_fit)
+    law = extrapolate(
+        fitted, context.beyond, level=context.study.level, correlation=fitted.correlation
+    )
     return {"sizes": sizes, "extrapolations": (_record(attack.name, curve.slots, law),)}
 
 

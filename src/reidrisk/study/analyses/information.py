@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reidrisk.core.observations import Observations
-from reidrisk.core.rows import Kind
 from reidrisk.information import count_information
-from reidrisk.io.linked import Linked
 from reidrisk.releases import Informs
-from reidrisk.releases.protocol import Unordered
 from reidrisk.study import information
 from reidrisk.study.analyses.protocol import Part, Step, alone, lasting
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.desks import Desk
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -26,45 +24,38 @@ def check(study: "Study", source: Source | None) -> None:
     """Ways to measure are known and installed; there are users enough, and rows have slots."""
     for name in study.information:
         information.check_method(name)
-        if isinstance(source, Linked):
-            information.check_rows(name, source.known.kind, len(source.truth))
-        elif source is not None:
-            information.check_rows(name, _kind(study.release), source.users)
+        if source is not None:
+            information.check_rows(name, source.kind(study.release), source.paired_users)
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """One for the release, which may find that it cannot tell; one for each way to measure."""
-    release: object = scene.shows
-    if isinstance(release, Informs) and not isinstance(scene.source, Linked):
-        yield alone("information", _bits, scene, release)
-    for name in dict.fromkeys(scene.study.information):
+    release: object = context.shows
+    if isinstance(release, Informs) and context.source.people is not None:
+        yield alone("information", _bits, context, release)
+    for name in dict.fromkeys(context.study.information):
         if name == information.COUNTS:
-            yield alone(f"information-{name}", _counted, scene)
+            yield alone(f"information-{name}", _counted, context)
         else:
-            yield lasting(f"information-{name}", _learned, scene, name)
+            yield lasting(f"information-{name}", _learned, context, name)
 
 
-def _kind(release: object) -> Kind:
-    """What rows hold that a release shows to a site."""
-    several = isinstance(release, Unordered) and release.together > 1
-    return Kind.SETS if several else Kind.TOKENS
-
-
-def _bits(scene: Scene, release: Informs) -> Part:
-    bits = release.information(scene.people, scene.headline, seed=scene.study.seed)
+def _bits(context: Context, release: Informs) -> Part:
+    bits = release.information(context.people, context.headline, seed=context.study.seed)
     return {"information": bits}
 
 
-def _counted(scene: Scene) -> Part:
-    columns = isinstance(scene.source, Linked) and scene.source.by_column
-    found = count_information(_seen(scene), level=scene.study.level)
-    return information.of_counts(found, alike=not columns)
+def _counted(context: Context) -> Part:
+    found = count_information(_seen(context), level=context.study.level)
+    return information.of_counts(found, alike=context.source.form != "columns")
 
 
-def _learned(scene: Scene, model: str, desk: Desk) -> Part:
-    study = scene.study
-    return information.by_model(_seen(scene), model, level=study.level, seed=study.seed, desk=desk)
+def _learned(context: Context, model: str, desk: Desk) -> Part:
+    study = context.study
+    return information.by_model(
+        _seen(context), model, level=study.level, seed=study.seed, desk=desk
+    )
 
 
-def _seen(scene: Scene) -> Observations:
-    return scene.shown_twice.prefix(scene.headline)
+def _seen(context: Context) -> Observations:
+    return context.pairs.prefix(context.headline)

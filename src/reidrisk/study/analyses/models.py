@@ -7,8 +7,9 @@ from reidrisk.attacks import Attack
 from reidrisk.risk._posterior import check_likelihood
 from reidrisk.risk._spectrum import model_bound
 from reidrisk.study.analyses.protocol import Part, Step, alone
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.result import Bound
+from reidrisk.study.source import Source
 from reidrisk.study.text.claims import whether_it_fits
 
 if TYPE_CHECKING:
@@ -21,20 +22,20 @@ def check(study: "Study", source: Source | None) -> None:
         check_likelihood(model)
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each model."""
-    for place, model in enumerate(scene.study.models):
-        yield alone(f"model-{place}-{model.name}", _model, scene, model)
+    for place, model in enumerate(context.study.models):
+        yield alone(f"model-{place}-{model.name}", _model, context, model)
 
 
-def _model(scene: Scene, model: Attack) -> Part:
+def _model(context: Context, model: Attack) -> Part:
     bound = model_bound(
-        scene.seen,
-        scene.fitted(model),
-        belief=scene.posterior(model),
-        slots=scene.headline,
-        engine=scene.engine,
-        level=scene.study.level,
+        context.seen,
+        context.fitted(model),
+        belief=context.posterior(model),
+        slots=context.headline,
+        engine=context.engine,
+        level=context.study.level,
         saying=whether_it_fits,
     )
-    return {"bounds": (Bound.of(bound, scene.headline),)}
+    return {"bounds": (Bound.of(bound, context.headline),)}

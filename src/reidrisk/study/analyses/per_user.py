@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from reidrisk.releases import repeat
 from reidrisk.risk import per_user
 from reidrisk.study.analyses.protocol import Part, Step, need_people
-from reidrisk.study.context import Scene, Source, shown_by
+from reidrisk.study.context import Context
 from reidrisk.study.result import UserRisk
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -24,33 +24,27 @@ def check(study: "Study", source: Source | None) -> None:
         need_people(study, source, "per_user")
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """One step, with the strongest attack."""
-    if scene.study.per_user is not None:
-        yield Step("per-user", lambda parts: _per_user(scene, parts))
+    if context.study.per_user is not None:
+        yield Step("per-user", lambda parts: _per_user(context, parts))
 
 
-def _per_user(scene: Scene, parts: Part) -> Part:
-    study, headline = scene.study, scene.headline
+def _per_user(context: Context, parts: Part) -> Part:
+    study, headline = context.study, context.headline
     assert study.per_user is not None
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
     strongest = max(risks, key=lambda risk: risk.value)
     attack = study.attacks[risks.index(strongest)]
-    rows = scene.seen.truth[: study.per_user.users]
-    again = repeat(
-        shown_by(scene.shows),
-        scene.people,
-        scene.rows_of_people(rows),
-        repeats=study.per_user.repeats,
-        seed=study.seed,
-    )
+    rows = context.seen.truth[: study.per_user.users]
+    again = context.repeated(rows, study.per_user.repeats)
     found = per_user(
-        scene.seen,
+        context.seen,
         rows,
         again,
-        scene.fitted(attack),
+        context.fitted(attack),
         slots=headline,
-        engine=scene.engine,
+        engine=context.engine,
         level=study.level,
     )
     counts, _ = np.histogram(found.risks, RISK_EDGES)

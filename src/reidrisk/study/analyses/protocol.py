@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from reidrisk.errors import InvalidInput
-from reidrisk.io.linked import Linked
 from reidrisk.releases.protocol import WANTED, asked
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.desks import Desk
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -47,7 +47,7 @@ class Analysis(Protocol):
         """Refuse what this study cannot ask; of this source, once it is known."""
         ...
 
-    def steps(self, scene: Scene) -> Iterator[Step]:
+    def steps(self, context: Context) -> Iterator[Step]:
         """The work that the study asks for; none if it does not."""
         ...
 
@@ -79,7 +79,7 @@ def release_that(study: "Study", capability: type[Capability], what: str) -> Cap
 
 def need_people(study: "Study", source: Source | None, what: str) -> None:
     """Refuse tables of what was shown where people must be shown again."""
-    if study.release is None or isinstance(source, Linked):
+    if study.release is None or (source is not None and source.people is None):
         raise InvalidInput(
             f"{what} needs people and the release that shows them; two tables hold only what was "
             f"shown: leave {what} out, or run the study on people",

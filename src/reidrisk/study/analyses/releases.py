@@ -14,9 +14,11 @@ from reidrisk.risk.bounds import BOUNDS, bounds_in
 from reidrisk.study.analyses.bounds import FULL, setting_of
 from reidrisk.study.analyses.protocol import Part, Step, need_people
 from reidrisk.study.analyses.risks import risk_of
-from reidrisk.study.context import Scene, Source, shown_by
+from reidrisk.study.context import Context
 from reidrisk.study.release_syntax import words_of
 from reidrisk.study.result import Bound, Compared, Refusal, Risk, Setting
+from reidrisk.study.source import Source
+from reidrisk.study.splits import require_release
 
 if TYPE_CHECKING:
     from reidrisk.risk import Fitted
@@ -37,31 +39,32 @@ def check(study: "Study", source: Source | None) -> None:
             )
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each release, the study's own first; what was seen is forgotten afterwards."""
-    if scene.study.beside:
-        for place, release in enumerate(_all(scene.study)):
-            run = partial(_compared, scene, release, own=place == 0)
+    if context.study.beside:
+        for place, release in enumerate(_all(context.study)):
+            run = partial(_compared, context, release, own=place == 0)
             yield Step(f"beside-{place}-{release.name}", run)
 
 
 def _all(study: "Study") -> tuple[AnyRelease, ...]:
-    return shown_by(study.release), *study.beside
+    return require_release(study.release), *study.beside
 
 
-def _compared(scene: Scene, release: AnyRelease, parts: Part, *, own: bool) -> Part:
+def _compared(context: Context, release: AnyRelease, parts: Part, *, own: bool) -> Part:
     words = words_of(release)
     setting = {"release": words}
-    other = scene if own else scene.with_release(release, setting)
+    other = context if own else context.with_release(release, setting)
     try:
         other.seen  # noqa: B018  made now, and kept
     except InvalidInput as wrong:  # these very people cannot be shown so, which is a finding
         return {"releases": (Compared(words, 0, cannot=str(wrong)),)}
-    if own and scene.study.precision is None:  # with one, the headline alone may need fewer targets
+    # With a precision, the headline alone may need fewer targets.
+    if own and context.study.precision is None:
         risks, refused = _own_risks(parts, other.headline, setting)
     else:
         risks, refused = _risks(other, setting)
-    study, shows = scene.study, shown_by(other.shows)
+    study, shows = context.study, require_release(other.shows)
     useful = utility(shows, other.people, seed=study.seed, level=study.level)
     found = Compared(
         release=words,
@@ -84,27 +87,27 @@ def _own_risks(
     return tuple(replace(risk, setting=setting) for risk in own), ()
 
 
-def _risks(scene: Scene, setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+def _risks(context: Context, setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
     """Of the attacks that apply to this release; and those that do not, with the reason."""
     able: list[Fitted] = []
     refused = []
-    for attack in scene.study.attacks:
+    for attack in context.study.attacks:
         try:
-            one = scene.fitted(attack)
-            one.score.check(scene.seen)
+            one = context.fitted(attack)
+            one.score.check(context.seen)
         except InvalidInput as wrong:
             refused.append(Refusal(attack.name, str(wrong)))
         else:
             able.append(one)
     if not able:
         return (), tuple(refused)
-    slots, study = scene.headline, scene.study
+    slots, study = context.headline, context.study
     try:
         found = measured(
-            scene.seen,
+            context.seen,
             able,
             slots=slots,
-            engine=scene.engine,
+            engine=context.engine,
             level=study.level,
             precision=study.precision,
         )
@@ -129,17 +132,17 @@ def _own_bounds(parts: Part) -> list[Found]:
     return [record.bound for record in parts["bounds"] if not record.setting]
 
 
-def _bounds(scene: Scene) -> Iterable[Found]:
+def _bounds(context: Context) -> Iterable[Found]:
     """What bounds attackers; what takes a search only where the study asks for it of its own."""
-    revealed = _revealed(scene) if scene.study.full_information else None
-    setting = setting_of(scene, revealed=revealed)
+    revealed = _revealed(context) if context.study.full_information else None
+    setting = setting_of(context, revealed=revealed)
     return bounds_in(setting, [name for name in BOUNDS if name != FULL or revealed is not None])
 
 
-def _revealed(scene: Scene) -> Observations | None:
+def _revealed(context: Context) -> Observations | None:
     """What a full-information attacker has; None where no secrets give all chances."""
     try:
-        return scene.revealed
+        return context.revealed
     except InvalidInput:
         return None
 

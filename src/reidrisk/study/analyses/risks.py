@@ -10,10 +10,8 @@ from reidrisk.attacks.protocol import NEEDS
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
-from reidrisk.io.linked import Linked
 from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
-from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases._observe import ANONYMOUS
 from reidrisk.releases.protocol import Surveys, asked
@@ -21,9 +19,11 @@ from reidrisk.risk._measure import Measured
 from reidrisk.risk.guesses import checked_guesses, guess_curve
 from reidrisk.scores.shortlisted import Shortlisted, is_listed
 from reidrisk.study.analyses.protocol import Part, Step, alone
-from reidrisk.study.context import Scene, Source, shown_by, slots_of
+from reidrisk.study.context import Context
 from reidrisk.study.credits import credits_record, digest_of
 from reidrisk.study.result import Guesses, Risk, Setting, Shortlist
+from reidrisk.study.source import Source
+from reidrisk.study.splits import require_release
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -35,21 +35,21 @@ def check(study: "Study", source: Source | None) -> None:
         _check_needs(attack, study, source)
     if source is None:
         return
-    most = slots_of(source, study.release)
+    most, people = source.slots(study.release), source.people
     if study.slots is not None and max(study.slots) > most:
-        if isinstance(source, Linked):
+        if people is None:
             raise InvalidInput(
                 f"slots go up to {max(study.slots)}, and the tables have {most}; ask for numbers "
                 f"from 1 to {most}",
                 code="slot-out-of-range",
             )
         raise InvalidInput(
-            f"slots go up to {max(study.slots)}, and people with {source.epochs} epochs show "
+            f"slots go up to {max(study.slots)}, and people with {people.epochs} epochs show "
             f"{most}; ask for fewer slots, or make more epochs",
             code="slot-out-of-range",
         )
-    if not isinstance(source, Linked):
-        _check_can_show(shown_by(study.release), source, study.seed)
+    if people is not None:
+        _check_can_show(require_release(study.release), people, study.seed)
 
 
 def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
@@ -63,27 +63,30 @@ def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
 _ANY = (Release, Surveys)
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """One step: attacks share a pass over the users where they can."""
-    if scene.study.guesses:
-        checked_guesses(scene.study.guesses, scene.users)
-    yield alone("risk", _everything, scene)
+    if context.study.guesses:
+        checked_guesses(context.study.guesses, context.users)
+    yield alone("risk", _everything, context)
 
 
-def _everything(scene: Scene) -> Part:
+def _everything(context: Context) -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
-    found = scene.measured(scene.slots)
-    people = digest_of(scene.ids_of(scene.seen.truth[: len(found[0].matches)]), scene.study.seed)
+    found = context.measured(context.slots)
+    people = digest_of(
+        context.ids_of(context.seen.truth[: len(found[0].matches)]), context.study.seed
+    )
     kept = tuple(
-        credits_record(one.name, scene.headline, people, one.matches, one.assessed) for one in found
+        credits_record(one.name, context.headline, people, one.matches, one.assessed)
+        for one in found
     )
     records: dict[str, tuple[Any, ...]] = {
-        "risks": risks_of(scene, found),
+        "risks": risks_of(context, found),
         "credits": kept,
         "shortlists": tuple(record for one in found for record in _shortlists(one)),
     }
-    if scene.study.guesses:
-        numbers = sorted({1, *scene.study.guesses})
+    if context.study.guesses:
+        numbers = sorted({1, *context.study.guesses})
         records["guesses"] = tuple(record for one in found for record in _guesses(one, numbers))
     return records
 
@@ -103,7 +106,7 @@ def _shortlists(found: Measured) -> Iterator[Shortlist]:
         yield Shortlist(found.name, found.slots, score.keep_best, recall)
 
 
-def risks_of(scene: Scene, found: Sequence[Measured]) -> tuple[Risk, ...]:
+def risks_of(context: Context, found: Sequence[Measured]) -> tuple[Risk, ...]:
     """What was measured as records."""
     return tuple(
         risk_of(
@@ -112,7 +115,7 @@ def risks_of(scene: Scene, found: Sequence[Measured]) -> tuple[Risk, ...]:
             one.curve.users,
             estimate,
             one.curve.not_assessed.get(length, 0),
-            scene.setting,
+            context.setting,
         )
         for one in found
         for length, estimate in one.curve.items()
@@ -144,7 +147,7 @@ def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
         "anonymous": True,
         "release": study.release is not None,
         "panel": study.training > 0,
-        "population": source is None or isinstance(source, SyntheticTopics),
+        "population": source is None or source.population is not None,
     }
     for need in attack.needs:
         if not given[need]:

@@ -6,14 +6,11 @@ from typing import TYPE_CHECKING
 from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.open_set import ACCUSED
-from reidrisk.io.linked import Linked
-from reidrisk.releases._observe import first_of
 from reidrisk.risk.eligibility import something_shown
 from reidrisk.risk.open_sets import FEWEST, Meeting, trade_offs
 from reidrisk.study.analyses.protocol import Part, Step, alone
-from reidrisk.study.context import Scene, Source
-from reidrisk.study.splits import sides_of
-from reidrisk.study.two_tables import all_ids
+from reidrisk.study.context import Context
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -23,9 +20,7 @@ def check(study: "Study", source: Source | None) -> None:
     """Strangers, if it is said how many visitors are none; enough, if it is said how many are."""
     if study.strangers and source is not None:
         _check_met(study, source)
-    met = study.strangers or (
-        source is None or (isinstance(source, Linked) and source.strangers >= FEWEST)
-    )
+    met = study.strangers or (source is None or source.strangers >= FEWEST)
     if study.present is not None and not met:
         raise InvalidInput(
             "present is the share of visitors who are known, and this study meets nobody else; "
@@ -36,7 +31,7 @@ def check(study: "Study", source: Source | None) -> None:
 
 def _check_met(study: "Study", source: Source) -> None:
     """Refuse a share that hides nobody, or hardly anybody whom attackers could meet."""
-    hidden, there = _hidden(study, source)
+    hidden, there = source.split(study).hidden()
     if hidden in {0, source.users}:
         nobody = "leaves nobody known" if hidden else "hides nobody"
         raise InvalidInput(
@@ -54,31 +49,24 @@ def _check_met(study: "Study", source: Source) -> None:
         )
 
 
-def _hidden(study: "Study", source: Source) -> tuple[int, int]:
-    """How many users attackers do not know, and how many rows of such ones there are to meet."""
-    side = sides_of(study).strangers
-    assert side is not None
-    if not isinstance(source, Linked):
-        (group,) = first_of(source, [(side, 0)], study.seed)
-        return group.users, group.users
-    hidden = side.of(all_ids(source))
-    return int(hidden.sum()), int(hidden[source.truth].sum()) + source.strangers
-
-
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each attack, if strangers are met: by the study, or in the tables."""
-    tables = scene.source
-    if scene.study.strangers or (isinstance(tables, Linked) and tables.strangers >= FEWEST):
-        for place, attack in enumerate(scene.study.attacks):
-            yield alone(f"strangers-{place}-{attack.name}", _strangers, scene, attack)
+    if context.study.strangers or context.source.strangers >= FEWEST:
+        for place, attack in enumerate(context.study.attacks):
+            yield alone(f"strangers-{place}-{attack.name}", _strangers, context, attack)
 
 
-def _strangers(scene: Scene, attack: Attack) -> Part:
-    seen, study = scene.seen.prefix(scene.headline), scene.study
+def _strangers(context: Context, attack: Attack) -> Part:
+    seen, study = context.seen.prefix(context.headline), context.study
     if not study.strangers and something_shown(seen.of_strangers()).sum() < FEWEST:
         return {}  # nobody asked, and too little was seen of those in the tables
-    meeting = Meeting.of(seen, scene.present)
+    meeting = Meeting.of(seen, context.present)
     found = trade_offs(
-        meeting, scene.fitted(attack), scene.engine, ACCUSED, study.level, scene.believed(attack)
+        meeting,
+        context.fitted(attack),
+        context.engine,
+        ACCUSED,
+        study.level,
+        context.believed(attack),
     )
     return {"strangers": tuple(found)}

@@ -4,12 +4,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.errors import InvalidInput
-from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.study.analyses.protocol import Part, Step, alone, need_people
 from reidrisk.study.analyses.risks import risks_of
-from reidrisk.study.context import Scene, Source
+from reidrisk.study.context import Context
 from reidrisk.study.parameters import USERS, parameter_of
+from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -22,37 +21,31 @@ def check(study: "Study", source: Source | None) -> None:
         parameter = parameter_of(study.release, name, "sweep: ")
         for value in values:
             parameter.check(value)
-        other_people = parameter is USERS and source is not None
-        if other_people and not isinstance(source, SyntheticTopics):
-            raise InvalidInput(
-                "only a synthetic population can be made with another number of users; for people "
-                "from a file use sizes",
-                code="needs-synthetic-people",
-            )
+        if parameter is USERS and source is not None:
+            source.resized(source.users)  # refuses people of whom there cannot be others
 
 
-def steps(scene: Scene) -> Iterator[Step]:
+def steps(context: Context) -> Iterator[Step]:
     """A step for each value; what was seen there is forgotten afterwards."""
-    for name, values in scene.study.sweep.items():
+    for name, values in context.study.sweep.items():
         for value in values:
-            changed(scene, name, value)  # refuses, before anything is run, what cannot be
-            yield alone(f"sweep-{name}-{value}", at, scene, name, value)
+            changed(context, name, value)  # refuses, before anything is run, what cannot be
+            yield alone(f"sweep-{name}-{value}", at, context, name, value)
 
 
-def at(scene: Scene, name: str, value: Any) -> Part:
+def at(context: Context, name: str, value: Any) -> Part:
     """The risks at the headline with one parameter changed."""
-    other = changed(scene, name, value)
+    other = changed(context, name, value)
     return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 
 
-def changed(scene: Scene, name: str, value: Any) -> Scene:
-    """The scene with one parameter set to another value."""
+def changed(context: Context, name: str, value: Any) -> Context:
+    """The context with one parameter set to another value."""
     setting = {name: value}
-    if parameter_of(scene.release, name) is USERS:
-        people: Any = scene.source
-        return scene.with_source(replace(people, users=int(value)), setting)
-    release: Any = scene.release  # a dataclass, which its protocol cannot say
-    other = scene.with_release(replace(release, **{name: value}), setting)
-    for attack in scene.study.attacks:
+    if parameter_of(context.release, name) is USERS:
+        return context.with_source(context.source.resized(int(value)), setting)
+    release: Any = context.release  # a dataclass, which its protocol cannot say
+    other = context.with_release(replace(release, **{name: value}), setting)
+    for attack in context.study.attacks:
         other.attack(attack)
     return other

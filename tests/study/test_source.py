@@ -12,6 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.releases import TopicsApi
 from reidrisk.risk import measure
 from reidrisk.study import Repeats, Result, Study, run_in
+from reidrisk.study.source import Source, source_of
 
 TINY = Linked(
     np.array([[0, 1], [0, 2], [0, 1], [0, 0]], np.int32), np.array([[0, 1], [0, 2]], np.int32),
@@ -93,8 +94,8 @@ def test_training_users_of_a_table_are_not_attacked_and_are_learned_from():
     assert result.targets == result.users
     from reidrisk.engines import LocalEngine
 
-    scene = study.scene(tables, LocalEngine())
-    assert scene.panel.users == 800 - result.users
+    context = study.context(tables, LocalEngine())
+    assert context.panel.users == 800 - result.users
 
 
 @pytest.mark.parametrize(
@@ -111,3 +112,37 @@ def test_what_tables_cannot_give_is_refused_before_anything_runs(tmp_path, chang
     with pytest.raises(InvalidInput, match=message):
         run_in(tmp_path / "run", study, TINY)
     assert not (tmp_path / "run" / "steps").exists()
+
+
+def test_observations_are_a_source_whose_users_are_rows():
+    people = rr.data.synthetic_topics(300, topics=40, epochs=2, seed=1)
+    seen = TopicsApi(topics=40).observe(people, targets=100, strangers=0.2, seed=7)
+    study = Study(attacks=(Hamming(),), targets=None)
+    result = study.run(seen)
+    assert result.study["people"]["kind"] == "Observations"
+    assert (result.users, result.targets) == (seen.users, 100)
+    assert result.risks[0].value == measure(seen, Hamming())[2].value
+    assert result.strangers[0].strangers == len(seen.strangers)
+    context = replace(study, training=0.3).context(seen, rr.LocalEngine())
+    assert context.users + context.panel.users == seen.users
+    assert context.attacked_people is None
+    others = seen.changed(strangers=seen.strangers[::-1])
+    assert study.describe(others) != study.describe(seen)
+
+
+def test_every_source_keeps_the_protocol():
+    people = rr.data.synthetic_topics(30, topics=40, epochs=2, seed=1)
+    seen = TopicsApi(topics=40).observe(people, seed=7)
+    for thing in (people, seen):
+        source = source_of(thing)
+        assert isinstance(source, Source)
+        assert source_of(source) is source
+        assert source.users == source.paired_users == 30
+        assert source.pairs(TopicsApi(topics=40), 3).users == 30
+    with pytest.raises(InvalidInput, match="not the people behind it"):
+        source_of(seen).resized(3)
+    for refused in (source_of(seen).split(Study(attacks=(Hamming(),))),):
+        with pytest.raises(InvalidInput, match="not the people behind it"):
+            refused.revealed(None, None)
+        with pytest.raises(InvalidInput, match="not the people behind it"):
+            refused.repeated(None, np.arange(1), 2)
