@@ -27,7 +27,8 @@ _OF_THIS_MACHINE = (
     (re.compile(rf"{re.escape(str(ROOT))}\b"), "REPOSITORY"),
     (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
     (re.compile(r"[\d,.]+ ([KMGT]i?B)\b"), r"N \1"),
-    (re.compile(r"\b(process|pid) \d+"), r"\1 N"),
+    (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+ UTC"), "process N on HOST, since TIME"),
+    (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),
 )
 
 

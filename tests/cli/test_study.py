@@ -8,9 +8,9 @@ from importlib.metadata import version
 
 import pytest
 from tests.cli.tools import TINY, call, run
+from tests.snapshots import refuses
 
 from reidrisk.core.locks import locked
-from reidrisk.errors import InvalidInput
 from reidrisk.study import Result, run_in
 from reidrisk.study.toml import study_file
 
@@ -493,8 +493,7 @@ def test_a_folder_that_goes_while_the_study_runs_ends_the_run(tmp_path, spoil, m
         if place == (0 if moment == "first" else steps - 1):
             spoil(tmp_path / "run")
 
-    message = "run was removed, renamed or emptied while the study ran"
-    with pytest.raises(InvalidInput, match=message):
+    with refuses("folder-removed"):
         run_in(tmp_path / "run", file.study, file.source, watch=watch)
     assert not (tmp_path / "run" / "result.json").exists()
 

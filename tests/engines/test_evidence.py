@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import logsumexp
 from tests.engines.strategies import mixtures, observations, searches, tables, typed_people
+from tests.snapshots import refuses
 from tests.threads import all_ending, interrupt_main, listen_for_ever
 
 from reidrisk.core.observations import Observations
@@ -126,7 +127,7 @@ def test_weights_of_long_rows_have_evidence(score):
 def test_too_little_memory_is_said_before_it_is_taken():
     seen, score = typed_people(100, 10)
     for rated in (score, TokenTable(np.eye(60))):
-        with pytest.raises(TooLarge, match="raise max_memory"):
+        with refuses("out-of-memory", TooLarge):
             LocalEngine(max_memory=1000).evidence(seen, rated)
 
 

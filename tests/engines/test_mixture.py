@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.engines.strategies import mixtures, observations, typed_people
+from tests.snapshots import refuses
 
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import Observations
@@ -179,5 +180,5 @@ def test_rows_that_are_too_long_are_refused_before_memory_is_counted():
     score = TypeMixture([1.0], single, np.full((1, 2, 2), 0.25))
     rows = np.zeros((2, 22_000), np.int8)
     seen = Observations(rows, rows[:1], [0], tokens=2)
-    with pytest.raises(TooLarge, match=r"rows of 22,000 slots are too long"):
+    with refuses("too-many-slots", TooLarge):
         LocalEngine(max_memory=1 << 20).search(seen, score)

@@ -8,16 +8,17 @@ from types import SimpleNamespace
 import pytest
 
 import reidrisk as rr
-from reidrisk.errors import InvalidInput
 
 pytest.importorskip("pyarrow")
+
+from tests.snapshots import refuses
 
 from reidrisk.engines.spark import session
 
 
 def test_a_session_of_spark_connect_is_refused():
     remote = type("SparkSession", (), {"__module__": "pyspark.sql.connect.session"})()
-    with pytest.raises(InvalidInput, match=r"a session of Spark Connect.*; use a classic") as told:
+    with refuses("spark-connect") as told:
         rr.SparkEngine(remote)
     assert "\n" not in str(told.value)
 
@@ -36,7 +37,7 @@ def test_what_brings_the_rest_is_named_first(monkeypatch, lacks, named):
     monkeypatch.setattr(session, "in_group", lambda *_, **__: [json.dumps(there, sort_keys=True)])
     rdd = SimpleNamespace(mapPartitions=lambda _: SimpleNamespace(collect=None))
     context = SimpleNamespace(defaultParallelism=2, parallelize=lambda *_: rdd)
-    with pytest.raises(InvalidInput, match=f"has no {named}, and here is "):
+    with refuses("executor-differs"):
         session.check_executors(SimpleNamespace(sparkContext=context))
 
 
@@ -72,7 +73,7 @@ def test_java_is_ended_if_a_master_says_nothing(context):
         assert context.ended.wait(30)
         raise RuntimeError("Answer from Java side is empty")
 
-    with pytest.raises(InvalidInput, match="answers at spark://there:7077 is not a Spark master"):
+    with refuses("spark-unreachable"):
         session.answered("spark://there:7077", start)
     assert (vars(context)["_gateway"], vars(context)["_jvm"]) == (None, None)
 

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 from tests.people.weighted_sets import chances_of_sets
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput
 from reidrisk.data import (
     Interests,
     SequenceChances,
@@ -103,12 +103,12 @@ def test_monte_carlo_agrees_over_two_epochs():
 
 
 def test_monte_carlo_needs_two_samples():
-    with pytest.raises(InvalidInput, match="samples is a whole number of at least 2"):
+    with refuses("not-a-whole-number"):
         sequence_information(Interests(topics=5, types=1), samples=1)
 
 
 def test_noise_is_a_probability():
-    with pytest.raises(InvalidInput, match="noise is a probability"):
+    with refuses("not-a-probability"):
         synthetic_topics(10).entropy(noise=-0.1)
 
 
@@ -145,17 +145,17 @@ def test_calibration_chooses_the_number_of_types_by_several_epochs():
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "code"),
     [
-        ({"entropy": 9.0}, "349 topics carry at most 8.45 bits"),
-        ({"entropy": float("nan")}, "entropy is a number"),
-        ({"mutual_information": 8.0}, "cannot share more than one shows"),
-        ({"mutual_information": -1}, "mutual_information is a number of at least 0"),
-        ({"noise": 5}, "did you mean 0.05"),
-        ({"types": ()}, "names no number of types"),
-        ({"types": 0}, "types is a whole number of at least 1"),
+        ({"entropy": 9.0}, "unreachable-goal"),
+        ({"entropy": float("nan")}, "not-a-number"),
+        ({"mutual_information": 8.0}, "unreachable-goal"),
+        ({"mutual_information": -1}, "not-a-number"),
+        ({"noise": 5}, "not-a-probability"),
+        ({"types": ()}, "empty-list"),
+        ({"types": 0}, "not-a-whole-number"),
     ],
 )
-def test_targets_that_cannot_be_are_refused(change, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_targets_that_cannot_be_are_refused(change, code):
+    with refuses(code):
         fit_population(**change)

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 from tests.cli.tools import call
+from tests.snapshots import refuses
 
 from reidrisk import InvalidInput
 from reidrisk.data import read_plays, read_profiles
@@ -102,13 +103,12 @@ def test_a_line_that_never_ends_is_named(tmp_path, monkeypatch, read):
     for module in (formats, delimited):
         monkeypatch.setattr(module, "LONGEST", 1 << 20)
     long = b"x" * (5 << 20)
-    for content, line in ((long, 1), (HEAD + b"1,1,1,1\n" + long + b",1,1,1\n", 3)):
+    for content in (long, HEAD + b"1,1,1,1\n" + long + b",1,1,1\n"):
         path = saved(tmp_path / "t.csv", content)
-        message = rf"t\.csv, line {line}: the line is longer than 1 MiB; check"
-        with pytest.raises(InvalidInput, match=message):
+        with refuses("line-too-long"):
             read(path)
     monkeypatch.setattr(delimited, "BLOCK", 1 << 18)
-    with pytest.raises(InvalidInput, match=message):
+    with refuses("line-too-long"):
         read(path)
 
 
@@ -120,7 +120,7 @@ def test_text_that_is_no_text_is_named_by_its_row(tmp_path, read):
     for name in ("user", "token"):
         columns = {"user": ["a", "b"], "epoch": [1, 1], "token": ["x", "y"], name: no_text}
         parquet.write_table(pa.table(columns), tmp_path / "t.parquet")
-        with pytest.raises(InvalidInput, match=rf"t\.parquet, row 2: '{name}' is not UTF-8"):
+        with refuses("not-utf8"):
             read(tmp_path / "t.parquet")
 
 
@@ -133,15 +133,13 @@ def test_what_expands_without_measure_is_stopped(tmp_path, monkeypatch, pack, re
     path = saved(tmp_path / "t.zip", pack(content)).rename(
         tmp_path / ("t.zip" if pack is zipped else "t.csv.gz")
     )
-    message = r"come out of 0\.0 MiB, \d+ times.*unpack it or.*, or allow"
-    with pytest.raises(TooLarge, match=message) as caught:
+    with refuses("suspicious-expansion", TooLarge):
         read(path)
-    assert "REIDRISK_MOST_EXPANSION=" in str(caught.value)
     monkeypatch.setenv("REIDRISK_MOST_EXPANSION", "5000")
     if read is read_plays:
         assert read(path).users == 1
     monkeypatch.setenv("REIDRISK_MOST_EXPANSION", "much")
-    with pytest.raises(InvalidInput, match=r"REIDRISK_MOST_EXPANSION.*whole number, got 'much'"):
+    with refuses("not-a-whole-number"):
         read(path)
 
 
@@ -164,7 +162,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, 
             yield batch
 
     monkeypatch.setattr(module, "batches", changing)
-    with pytest.raises(InvalidInput, match=r"changed while it was read.*read it again"):
+    with refuses("file-changed"):
         read(path)
 
 
@@ -179,14 +177,14 @@ def test_a_zip_file_with_a_password_is_refused(tmp_path):
     for place in (packed.find(b"PK\x03\x04") + 6, packed.find(b"PK\x01\x02") + 8):
         packed[place] |= 1
     path = saved(tmp_path / "t.zip", bytes(packed))
-    with pytest.raises(InvalidInput, match="needs a password; unpack it"):
+    with refuses("encrypted-file"):
         read_plays(path)
 
 
 def test_mixed_types_are_named_and_no_entry_is_quoted(tmp_path):
     saved(tmp_path / "t.csv", HEAD + b"1,1,1,1\n1,1,2,much\n")
-    with pytest.raises(InvalidInput, match=r"row 2: 'weight' must be a number; c"):
+    with refuses("malformed-line"):
         read_profiles(tmp_path / "t.csv")
     parquet.write_table(pa.table({"user": [1.5], "item": [1]}), tmp_path / "t.parquet")
-    with pytest.raises(InvalidInput, match="'user' holds double, but labels are whole numbers"):
+    with refuses("wrong-column-type"):
         read_plays(tmp_path / "t.parquet")

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 from tests.shared_data import DATA, needs_data
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.io import signs
 from reidrisk.io.formats import delimited, open_table, parquet_size
@@ -54,7 +54,7 @@ def test_separator_and_header_are_found(tmp_path, name, separator, header):
     names = None if header else NUMBERED
     assert read(path, names, separator=separator, header=header) == EXPECTED
     if separator == " " and name.lower().endswith(("csv", "tsv")):
-        with pytest.raises(InvalidInput, match=r'by a space, or .* one column.*separator="space"'):
+        with refuses("unclear-separator"):
             read(path, names)
         return
     assert read(path, names) == EXPECTED
@@ -80,9 +80,7 @@ def test_a_zip_file_holds_one_table_beside_what_systems_add(tmp_path):
     content = zipped(**{"t.tsv": text("\t"), "__MACOSX/._t.tsv": "x", "a/.DS_Store": "x"})
     assert read(saved(tmp_path / "t.zip", content)) == EXPECTED
     several = saved(tmp_path / "u.zip", zipped(**{"b.csv": text(), "a.csv": text()}))
-    with pytest.raises(
-        InvalidInput, match=r"u\.zip: there must be one file.*a\.csv, b\.csv; unpack"
-    ):
+    with refuses("several-files"):
         read(several)
 
 
@@ -90,7 +88,7 @@ def test_a_zip_file_holds_one_table_beside_what_systems_add(tmp_path):
     "content", [gzip.compress(b""), zipped(**{"t.csv": ""})], ids=["gzip", "zip"]
 )
 def test_nothing_may_be_packed(tmp_path, content):
-    with pytest.raises(InvalidInput, match="what is packed in it is empty"):
+    with refuses("empty-file"):
         read(saved(tmp_path / "t.csv", content))
 
 
@@ -105,7 +103,7 @@ def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
     """A title that begins with a quote once took all rows up to the next such title with it."""
     lines = ("user,item,count", "a,x,1", 'b,"Heroes,2', "c,y,3", 'd,"Low",4', "")
     path = saved(tmp_path / "t.csv", "\n".join(lines).replace(",", separator))
-    with pytest.raises(InvalidInput, match=r"line 3: .*quote is not closed"):
+    with refuses("ragged-row"):
         read(path, separator=separator)
     tidy = '12" mix', '"Low" live', '"say ""no"""'
     path.write_text("user,item\n\n" + "\n\r\n".join(f"a,{one}" for one in tidy))
@@ -117,7 +115,7 @@ def test_a_quote_that_is_not_closed_swallows_no_rows(tmp_path, separator):
 def test_an_empty_line_in_one_column_may_be_an_empty_cell(tmp_path, end):
     """Such people were not counted."""
     path = saved(tmp_path / "t.csv", end.join(("age", "1", "2", "", "2", "")))
-    with pytest.raises(InvalidInput, match=r"line 4: the line is empty.*write \"\" there"):
+    with refuses("empty-line"):
         read_table(path, {"age": TEXT})
     path = saved(tmp_path / "t.csv", end.join(("age", "1", '""', "2", "", "")))
     assert read_table(path, {"age": TEXT})[0]["age"].to_pylist() == ["1", "", "2"]
@@ -125,13 +123,13 @@ def test_an_empty_line_in_one_column_may_be_an_empty_cell(tmp_path, end):
 
 def test_a_carriage_return_within_a_line_makes_no_two_rows(tmp_path):
     path = saved(tmp_path / "t.csv", "user\nann\nbo\rb\n")
-    with pytest.raises(InvalidInput, match="carriage return within a line"):
+    with refuses("mixed-line-ends"):
         read_table(path, {"user": TEXT})
 
 
 def test_a_single_colon_is_no_half_of_a_separator(tmp_path):
     path = saved(tmp_path / "t.dat", "1::2::3\n4::5: 6::7\n1::8::9\n")
-    with pytest.raises(InvalidInput, match=r"an entry holds a single colon.*sed"):
+    with refuses("malformed-line"):
         read(path, NUMBERED, header=False)
     assert read(saved(path, '1::"2::3\n'), NUMBERED)["item"] == ['"2']
 
@@ -163,16 +161,16 @@ def test_what_python_writes_is_read(tmp_path_factory, rows, separator):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "message"),
+    ("name", "content", "code"),
     [
-        ("t.txt", "a,1;2\nb,3;4\n", r'separated by "," or by ";"; say which: --separator ","'),
-        ("t.csv", "a;1,5\nb;2,5\n", 'separated by "," or by ";"'),
-        ("t.txt", "one\ntwo three\nfour five six\n", 'no separator.*--separator ";"'),
-        ("t.csv", "ann,rye\nbob,tea\n", "may name the columns.*--header or --no-header"),
+        ("t.txt", "a,1;2\nb,3;4\n", "unclear-separator"),
+        ("t.csv", "a;1,5\nb;2,5\n", "unclear-separator"),
+        ("t.txt", "one\ntwo three\nfour five six\n", "unclear-separator"),
+        ("t.csv", "ann,rye\nbob,tea\n", "unclear-header"),
     ],
 )
-def test_what_leaves_a_doubt_is_refused_with_the_option_to_say_so(tmp_path, name, content, message):
-    with speaking("options"), pytest.raises(InvalidInput, match=message):
+def test_what_leaves_a_doubt_is_refused_with_the_option_to_say_so(tmp_path, name, content, code):
+    with speaking("options"), refuses(code):
         read(saved(tmp_path / name, content))
 
 
@@ -224,11 +222,11 @@ def test_cases_and_votes_are_a_table_of_users_and_items(tmp_path, monkeypatch):
         assert table["user"].to_pylist() == ["10001", "10001", "10002"]
         assert table["item"].to_pylist() == ["1000", "1001", "1000"]
     saved(tmp_path / "web.test", CASES.encode("latin-1"))
-    with pytest.raises(InvalidInput, match=r"numbers its users from the beginning.*one by one"):
+    with refuses("several-files"):
         read_table(tmp_path, {"user": TEXT, "item": TEXT})
-    for wrong, line in (("V,1000,1\nA,1,1\n", 2), ('A,1,1\nC,"1",1\nV,1000,1\nV,\n', 5)):
+    for wrong in ("V,1000,1\nA,1,1\n", 'A,1,1\nC,"1",1\nV,1000,1\nV,\n'):
         path = saved(tmp_path / "w.data", 'I,4,"x"\n' + wrong)
-        with pytest.raises(InvalidInput, match=f"w.data, line {line}: after a case"):
+        with refuses("malformed-line"):
             read_table(path, {"user": TEXT, "item": TEXT})
 
 
@@ -256,11 +254,9 @@ def test_parquet_files_come_in_batches(tmp_path, monkeypatch):
 
 def test_columns_that_are_named_must_be_there(tmp_path):
     path = saved(tmp_path / "t.csv", "User_Id,item,cuont\nann,rye,1\n")
-    with speaking("options"), pytest.raises(InvalidInput) as caught:
+    with speaking("options"), refuses("column-not-found"):
         read_table(path, WANTED, {"user": "user_id"}, optional=("count",))
-    assert "no column 'user_id', the nearest is 'User_Id'" in str(caught.value)
-    assert "--user, --item" in str(caught.value)
-    with pytest.raises(InvalidInput, match="no column 'count', the nearest is 'cuont'"):
+    with refuses("column-not-found"):
         read_table(path, WANTED, {"user": "User_Id", "count": "count"}, optional=("count",))
     table, _ = read_table(path, WANTED, {"user": "User_Id"}, optional=("count",))
     assert table.column_names == ["user", "item"]
@@ -273,7 +269,7 @@ def test_an_item_that_is_called_as_a_column_may_be_is_no_header(tmp_path):
     assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
     path = saved(tmp_path / "u.csv", "anna,book\ncarl,film\nbert,song\n")
     assert column_names(path, Layout(user="1", item="2")) == ["1", "2"]
-    with pytest.raises(InvalidInput, match="may name the columns or be a row") as refused:
+    with refuses("unclear-header") as refused:
         column_names(path)
     assert "anna" not in str(refused.value)
 
@@ -288,5 +284,5 @@ def test_an_item_that_is_called_as_a_column_may_be_is_no_header(tmp_path):
 )
 def test_names_that_may_be_values_leave_a_doubt(tmp_path, lines, columns):
     path = saved(tmp_path / "t.csv", lines)
-    with pytest.raises(InvalidInput, match="may name the columns or be a row"):
+    with refuses("unclear-header"):
         column_names(path, Layout(columns=columns))

@@ -5,8 +5,8 @@ from datetime import UTC, datetime, timedelta, timezone
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput
 from reidrisk.data import Epochs, read_histories
 from reidrisk.io.histories import domain_table, normal_host
 
@@ -146,26 +146,26 @@ def test_domain_tables_are_files_too(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "code"),
     [
         (
             {"epochs": Epochs(start=datetime(2030, 1, 1, tzinfo=UTC), count=1)},
-            "no visit falls into",
+            "no-visits",
         ),
-        ({"taxonomy": [10, 20]}, "a token is not one of the 2"),
-        ({"domains": {"a.org": []}}, "no domain has a token"),
-        ({"domains": {}}, "there are no domains"),
+        ({"taxonomy": [10, 20]}, "not-in-taxonomy"),
+        ({"domains": {"a.org": []}}, "no-tokens"),
+        ({"domains": {}}, "empty-table"),
     ],
 )
-def test_what_cannot_be_is_refused(tmp_path, options, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_what_cannot_be_is_refused(tmp_path, options, code):
+    with refuses(code):
         read(tmp_path, **options)
 
 
 def test_impossible_epochs_are_refused():
-    with pytest.raises(InvalidInput, match="at least a second"):
+    with refuses("invalid-epoch-length"):
         Epochs(length=timedelta(0))
-    with pytest.raises(InvalidInput, match="at least 1"):
+    with refuses("not-a-whole-number"):
         Epochs(count=0)
 
 
@@ -201,21 +201,21 @@ def test_epochs_that_begin_within_a_day_say_when(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("times", "message"),
+    ("times", "code"),
     [
-        (["2023-05-01", "9999-12-31"], "row 2: the timestamp is not the time of a visit.* never"),
+        (["2023-05-01", "9999-12-31"], "invalid-timestamp"),
         (
             ["2023-05-01T00:00:00", "9999-12-31T23:59:59"],
-            "row 2: the timestamp is not the time of a",
+            "invalid-timestamp",
         ),
-        (["20230501", "20230532"], "row 2: the timestamp is not in the calendar"),
-        (["20230501083000", "20230501083100"], "row 1: the timestamp is not the time of a visit"),
-        (["18446744073709551615", "18446744073709551614"], "timestamp"),
+        (["20230501", "20230532"], "invalid-timestamp"),
+        (["20230501083000", "20230501083100"], "invalid-timestamp"),
+        (["18446744073709551615", "18446744073709551614"], "wrong-column-type"),
     ],
 )
-def test_times_that_no_visit_has_are_refused_without_a_traceback(tmp_path, times, message):
+def test_times_that_no_visit_has_are_refused_without_a_traceback(tmp_path, times, code):
     rows = "".join(f"ann,{time},bbc.co.uk\n" for time in times)
-    with pytest.raises(InvalidInput, match=message) as wrong:
+    with refuses(code) as wrong:
         read(tmp_path, f"user,timestamp,domain\n{rows}")
     assert not any(time in str(wrong.value) for time in times)
 
@@ -233,5 +233,5 @@ def test_the_end_of_time_is_refused_in_parquet_too(tmp_path, kind):
         times = pa.array(moments, pa.timestamp("us", "UTC")).cast(kind)
     table = pa.table({"user": [1, 1], "timestamp": times, "domain": ["bbc.co.uk"] * 2})
     parquet.write_table(table, tmp_path / "v.parquet")
-    with pytest.raises(InvalidInput, match="timestamp"):
+    with refuses("invalid-timestamp"):
         read_histories(tmp_path / "v.parquet", DOMAINS)

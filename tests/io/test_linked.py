@@ -4,8 +4,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput
 from reidrisk.core.digest import sha256_json
 from reidrisk.core.observations import Observations
 from reidrisk.core.settings_syntax import speaking
@@ -151,16 +151,16 @@ def test_lists_in_csv_have_semicolons(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("rows", "message"),
+    ("rows", "code"),
     [
-        ("x,1\n8,2\n", r"a.csv, row 1: the user of this row is not in .*k\.csv; add users"),
-        ("8,1\nx,2\ny,2\n", r"row 2: .*k\.csv, nor are those of 1 more; .*strangers=\"keep\""),
+        ("x,1\n8,2\n", "unexpected-strangers"),
+        ("8,1\nx,2\ny,2\n", "unexpected-strangers"),
     ],
 )
-def test_strangers_can_be_refused_with_the_first_and_how_many_more(tmp_path, rows, message):
+def test_strangers_can_be_refused_with_the_first_and_how_many_more(tmp_path, rows, code):
     (tmp_path / "k.csv").write_text("user,tokens\n7,1\n8,2\n")
     (tmp_path / "a.csv").write_text(f"user,tokens\n{rows}")
-    with pytest.raises(InvalidInput, match=message):
+    with refuses(code):
         read_observations(tmp_path / "k.csv", tmp_path / "a.csv", strangers="refuse")
 
 
@@ -178,7 +178,7 @@ def test_strangers_are_counted_and_kept(tmp_path):
 def test_no_common_user_is_a_mistake_and_names_nobody(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\nann,1\n")
     (tmp_path / "a.csv").write_text("user,tokens\nAnn,1\n")
-    with pytest.raises(InvalidInput, match=r"none of the 1 users is in .*k.csv") as wrong:
+    with refuses("tables-do-not-meet") as wrong:
         read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
     assert "nn," not in str(wrong.value)
 
@@ -243,7 +243,7 @@ def test_baskets_come_back(tmp_path):
 
 def test_entries_that_are_empty_and_lists_that_differ_contradict_each_other(tmp_path):
     (tmp_path / "k.csv").write_text("user,tokens\nann,3;7\nbob,3;;7\n")
-    with pytest.raises(InvalidInput, match=r"k\.csv, row 2: an entry is empty, as if .* slots"):
+    with refuses("forms-differ"):
         read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
 
 
@@ -273,9 +273,7 @@ def test_columns_may_hold_any_type_of_parquet(tmp_path):
 
 def test_columns_are_named_by_what_they_are(tmp_path):
     (tmp_path / "k.csv").write_text("customer,bread,product,page\n1,x,tea,1\n2,x,rye,2\n")
-    with pytest.raises(
-        InvalidInput, match=r'which column holds the items.* user="customer" and item="product"'
-    ):
+    with refuses("unclear-column"):
         read_linked(tmp_path / "k.csv", tmp_path / "k.csv")
     layout = Layout(user="customer", item="product")
     linked = read_linked(tmp_path / "k.csv", tmp_path / "k.csv", layout=layout)
@@ -285,7 +283,7 @@ def test_columns_are_named_by_what_they_are(tmp_path):
 def test_forms_are_not_mixed(tmp_path):
     (tmp_path / "k.csv").write_text("user,epoch,token\n1,1,5\n")
     (tmp_path / "a.csv").write_text("user,item\n1,5\n")
-    with pytest.raises(InvalidInput, match="one has one row per epoch and the other one row per i"):
+    with refuses("forms-differ"):
         read_linked(tmp_path / "k.csv", tmp_path / "a.csv")
 
 
@@ -320,9 +318,7 @@ def test_two_anonymous_rows_of_one_user_are_refused_with_the_reason(tmp_path, kn
     (tmp_path / "k.csv").write_text(known)
     (tmp_path / "a.csv").write_text(rows)
     layout = Layout(columns=("age", "zip")) if "age" in known else None
-    with pytest.raises(
-        InvalidInput, match=r"a\.csv, row 3: the same user as in .*a\.csv, row 1; .*independent"
-    ) as wrong:
+    with refuses("duplicate-user") as wrong:
         read_linked(tmp_path / "k.csv", tmp_path / "a.csv", layout=layout)
     assert "bob" not in str(wrong.value)
     assert "zoe" not in str(wrong.value)

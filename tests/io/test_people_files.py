@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import csv, parquet
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, TopicsApi
+from reidrisk import TopicsApi
 from reidrisk.data import open_profiles, read_profiles, write_observations
 from reidrisk.io import people_files
 from reidrisk.releases import observe
@@ -126,7 +127,7 @@ def test_a_file_may_hold_nobody_who_is_kept(tmp_path):
     assert many.starts.tolist() == [0, 1, 1, 2]
     (folder / "0.csv").unlink()
     (folder / "2.csv").write_text("user,epoch,token\n9,2,7\n")
-    with pytest.raises(InvalidInput, match="no user has rows in each of the 2 epochs"):
+    with refuses("nobody-left"):
         open_profiles(folder, absent="drop")
 
 
@@ -134,8 +135,7 @@ def test_a_user_in_two_files_is_refused(tmp_path):
     folder = spread(tmp_path / "many", rows(), by_ranges)
     extra = pa.table({"user": [17], "epoch": ["2024-W9"], "token": ["t1"], "weight": [1.0]})
     parquet.write_table(extra, folder / "part-77.parquet")
-    said = r"part-77\.parquet: a user of this file is in .*part-01\.parquet too, and all rows"
-    with pytest.raises(InvalidInput, match=said):
+    with refuses("duplicate-user"):
         open_profiles(folder)
 
 
@@ -151,23 +151,23 @@ def test_a_user_in_two_files_is_refused_whatever_their_order(tmp_path, text):
     assert open_profiles(folder).users == 40 + text
     with (folder / "1.csv").open("a") as file:
         file.write("20,1,5\n")
-    with pytest.raises(InvalidInput, match=r"1\.csv: a user of this file is in .*0\.csv too"):
+    with refuses("duplicate-user"):
         open_profiles(folder)
 
 
-@pytest.mark.parametrize(("column", "value", "said"), [
-    ("weight", -1.0, r"part-01\.parquet, row 1: weight is negative"),
-    ("token", "", r"part-01\.parquet, row 1: 'token' is empty"),
-    ("user", None, r"part-01\.parquet, row 1: 'user'"),
+@pytest.mark.parametrize(("column", "value", "code"), [
+    ("weight", -1.0, "invalid-weight"),
+    ("token", "", "empty-cell"),
+    ("user", None, "empty-cell"),
 ])  # fmt: skip
-def test_a_wrong_row_is_named_at_the_first_look(tmp_path, column, value, said):
+def test_a_wrong_row_is_named_at_the_first_look(tmp_path, column, value, code):
     folder = spread(tmp_path / "many", rows(), by_ranges)
     file = folder / "part-01.parquet"
     table = parquet.read_table(file)
     values = [value, *table[column].to_pylist()[1:]]
     place = table.column_names.index(column)
     parquet.write_table(table.set_column(place, column, pa.array(values)), file)
-    with pytest.raises(InvalidInput, match=said):
+    with refuses(code):
         open_profiles(folder)
 
 
@@ -175,13 +175,13 @@ def test_files_of_unlike_columns_are_refused(tmp_path):
     folder = spread(tmp_path / "many", rows(), by_ranges)
     file = folder / "part-02.parquet"
     parquet.write_table(parquet.read_table(file).drop_columns("weight"), file)
-    with pytest.raises(InvalidInput, match="some of the files have a column weight"):
+    with refuses("columns-differ"):
         open_profiles(folder)
 
 
 def test_epochs_that_no_file_has_are_refused(tmp_path):
     folder = spread(tmp_path / "many", rows(), by_ranges)
-    with pytest.raises(InvalidInput, match="no row has epoch 2025-W1"):
+    with refuses("unknown-epoch"):
         open_profiles(folder, epochs=["2024-W9", "2025-W1"])
 
 
@@ -190,7 +190,7 @@ def test_a_file_that_changed_since_the_first_look_is_refused(tmp_path):
     people = open_profiles(folder)
     file = folder / "part-01.parquet"
     parquet.write_table(parquet.read_table(file).slice(60), file)
-    with pytest.raises(InvalidInput, match=r"part-01\.parquet: the file is not the one"):
+    with refuses("file-changed"):
         people.ids_of(np.array([15]))
 
 
@@ -246,7 +246,7 @@ def test_duplicates_are_added_in_a_file(tmp_path):
     table = rows()
     folder = spread(tmp_path / "many", pa.concat_tables([table, table.slice(0, 30)]), by_ranges)
     same(open_profiles(folder, duplicates="add"), read_profiles(folder, duplicates="add"))
-    with pytest.raises(InvalidInput, match="the same user, epoch and token"):
+    with refuses("duplicate-row"):
         open_profiles(folder)
 
 

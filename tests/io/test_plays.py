@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pyarrow import parquet
 from tests.shared_data import DATA, needs_data
+from tests.snapshots import refuses
 
 from reidrisk import InvalidInput
 from reidrisk.core.settings_syntax import speaking
@@ -97,9 +98,9 @@ def test_without_counts_rows_are_counted_and_epochs_are_taken_if_asked_for(tmp_p
     people = read_plays(path, layout=Layout(epoch="week"))
     assert people.epoch_labels.tolist() == [1, 2]
     assert people.weights.tolist() == [1, 2]
-    with pytest.raises(InvalidInput, match=r"row 3: the same user, epoch and token.*row 2"):
+    with refuses("duplicate-row"):
         read_plays(path, layout=Layout(epoch="week"), duplicates="refuse")
-    with pytest.raises(InvalidInput, match="the token is not one of the 1"):
+    with refuses("not-in-taxonomy"):
         read_plays(path, taxonomy=["y"])
 
 
@@ -124,21 +125,20 @@ def test_which_column_is_what(tmp_path, content, given, wanted):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "code"),
     [
-        ("user_id,artist,track\n", "'artist' and 'track' may each be the item.*--item"),
-        ("user,colour\n", "no column is plainly the item.*user, colour.*--item.*inspect"),
-        ("age,colour\n1,red\n", "no column is plainly the user"),
-        ("1::2::3::4\n5::6::7::8\n", "no column is plainly the user.*1, 2, 3, 4"),
-        ("a1,x,red\nb2,y,blue\na1,z,red\n", "no column is plainly the user"),
+        ("user_id,artist,track\n", "unclear-column"),
+        ("user,colour\n", "unclear-column"),
+        ("age,colour\n1,red\n", "unclear-column"),
+        ("1::2::3::4\n5::6::7::8\n", "unclear-column"),
+        ("a1,x,red\nb2,y,blue\na1,z,red\n", "unclear-column"),
     ],
 )
-def test_what_is_not_plain_is_refused(tmp_path, content, message):
+def test_what_is_not_plain_is_refused(tmp_path, content, code):
     path = saved(tmp_path / "my plays.csv", content)
     for read in (read_plays, plays_layout):
-        with speaking("options"), pytest.raises(InvalidInput, match=message) as caught:
+        with speaking("options"), refuses(code):
             read(path)
-        assert f"reidrisk inspect '{path}'" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -166,7 +166,7 @@ def test_bad_rows_are_named_in_any_block(tmp_path, monkeypatch, rows, message, b
 def test_files_of_a_folder_have_the_same_columns(tmp_path):
     saved(tmp_path / "a.csv", "user,item,count\n1,2,3\n")
     saved(tmp_path / "b.csv", "user,item\n1,2\n")
-    with pytest.raises(InvalidInput, match=r"b\.csv: the columns are not those of .*a\.csv"):
+    with refuses("columns-differ"):
         read_plays(tmp_path)
 
 
@@ -199,7 +199,7 @@ def test_lists_of_items_are_as_many_rows(tmp_path):
                    for item in items)  # fmt: skip
     saved(tmp_path / "long.csv", "user,item\n" + long)
     same_people(read_plays(tmp_path / "lists.parquet"), read_plays(tmp_path / "long.csv"))
-    with pytest.raises(InvalidInput, match=r"lists.parquet, row 3: the token is not one"):
+    with refuses("not-in-taxonomy"):
         read_plays(tmp_path / "lists.parquet", taxonomy=["x", "y"])
 
 
@@ -215,11 +215,11 @@ def test_a_column_of_words_is_no_count_unless_somebody_says_so(tmp_path):
     path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;cher\n2;café;peu\n")
     layout = plays_layout(path)
     assert (layout.user, layout.item, layout.count) == ("id_client", "produit", None)
-    with pytest.raises(InvalidInput, match="'montant' must be a number"):
+    with refuses("malformed-line"):
         read_plays(path, layout=Layout(count="montant"))
 
 
 def test_amounts_with_a_decimal_comma_are_no_words(tmp_path):
     path = saved(tmp_path / "p.csv", "id_client;produit;montant\n1;thé;3,50\n2;café;2,00\n")
-    with pytest.raises(InvalidInput, match=r"row 1: 'montant' must be a number.*not a comma"):
+    with refuses("malformed-line"):
         read_plays(path)

@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from tests.snapshots import refuses
 
 from reidrisk.errors import InvalidInput
 from reidrisk.io.formats.parquet import read_back
@@ -67,7 +68,7 @@ def test_other_rows_are_refused(tmp_path):
 @pytest.mark.parametrize("note", [b"{", b"[]", b'{"slots": 4}', b'{"slots": 0, "tokens": 9}',
                                   b'{"slots": 4, "tokens": true}'])  # fmt: skip
 def test_a_damaged_note_is_refused(tmp_path, note):
-    with pytest.raises(InvalidInput, match=r"a\.parquet: the note reidrisk:numbers is damaged"):
+    with refuses("damaged-file"):
         numbers_of(tmp_path / "a.parquet", {NUMBERS: note})
     assert numbers_of(tmp_path / "a.parquet", None) is None
 
@@ -78,5 +79,5 @@ def test_a_file_of_other_types_is_not_what_was_written(tmp_path):
     read_back(file, rows.schema, 2)
     wider = pa.schema([("user", pa.int64())])
     read_back(file, wider, 2, types=False)
-    with pytest.raises(InvalidInput, match="the file is damaged"):
+    with refuses("damaged-file"):
         read_back(file, wider, 2)

@@ -12,6 +12,7 @@ import pytest
 import scipy.sparse as sp
 from pyarrow import parquet
 from tests.cli.tools import call
+from tests.snapshots import refuses
 
 import reidrisk as rr
 from reidrisk import InvalidInput
@@ -81,19 +82,18 @@ def as_parquet(path, **columns):
 )
 def test_a_column_that_may_be_the_weight_is_not_ignored(tmp_path, name):
     path = saved(tmp_path / "p.csv", f"user,epoch,token,{name}\nann,1,x,7\nbob,1,x,3\n")
-    message = rf"p\.csv: '{name}' may be the weight, and would be ignored.*count=\"{name}\""
-    with pytest.raises(InvalidInput, match=message):
+    with refuses("unclear-column"):
         read_profiles(path)
     assert read_profiles(path, layout=Layout(count=name)).weights.tolist() == [7, 3]
     table = {"user": ["ann"], "epoch": [1], "token": ["x"], name: [7]}
-    with pytest.raises(InvalidInput, match=f"'{name}' may be the weight"):
+    with refuses("unclear-column"):
         read_profiles(as_parquet(tmp_path / "p.parquet", **table))
 
 
 @pytest.mark.parametrize("name", ["counts", "cuont", "playz", "vists", "Weigths", "listen_count"])
 def test_a_column_that_may_be_the_count_is_not_ignored(tmp_path, name):
     path = saved(tmp_path / "p.csv", f"user,item,{name}\nann,x,7\nbob,x,3\n")
-    with pytest.raises(InvalidInput, match=rf"'{name}' may be the count.*count=\"{name}\""):
+    with refuses("unclear-column"):
         read_plays(path)
     assert read_plays(path, layout=Layout(count=name)).weights.tolist() == [7, 3]
     assert rr.unicity(path, points=[1]).users == 2  # to whom counts do not matter
@@ -110,18 +110,16 @@ def test_other_columns_are_still_not_read(tmp_path, name):
 def test_a_column_that_a_study_file_names_must_be_there(tmp_path, said):
     saved(tmp_path / "p.csv", "user,epoch,token,visits\nann,1,x,7\nbob,1,x,3\n")
     text = f'[people]\nkind = "table"\npath = "p.csv"\n{said}\n'
-    with pytest.raises(InvalidInput, match="no column 'vists', the nearest is 'visits'"):
+    with refuses("column-not-found"):
         study_file(text, folder=tmp_path)
-    with pytest.raises(
-        InvalidInput, match=r"'visits' may be the weight.*name it with count = \"vi"
-    ):
+    with refuses("unclear-column"):
         study_file(text.replace(said, ""), folder=tmp_path)
 
 
 @pytest.mark.parametrize("name", ["Epoch", "epochs", "epcoh"])
 def test_a_misspelt_epoch_does_not_make_baskets_of_slots(tmp_path, name):
     path = saved(tmp_path / "k.csv", f"user,{name},token\nann,1,x\nann,2,y\nbob,1,x\nbob,2,z\n")
-    with pytest.raises(InvalidInput, match=rf"'{name}' may be the epoch.*epoch=\"{name}\""):
+    with refuses("unclear-column"):
         read_linked(path, path)
     assert read_linked(path, path, layout=Layout(epoch=name)).slots == 2
     done = call("release", "topics", path, "--top", 1, "-o", tmp_path / "seen")
@@ -166,15 +164,15 @@ def test_a_word_for_nothing_is_no_user(tmp_path, word):
     columns = {name: ["x", "1"] for name in ALL.strip().split(",")} | {"user": ["ann", word]}
     packed = as_parquet(tmp_path / "t.parquet", **columns | {"probability": [1.0, 1.0]})
     for name in WITH_USERS:
-        with pytest.raises(InvalidInput, match=r"t\.csv, row 1: 'user' holds a word for nothing"):
+        with refuses("missing-user"):
             READERS[name](path)
         if name != "histories":
-            with pytest.raises(InvalidInput, match=r"t\.parquet, row 2: 'user' holds a word for"):
+            with refuses("missing-user"):
                 READERS[name](packed)
 
 
 def test_a_table_in_memory_has_no_user_called_nothing():
-    with pytest.raises(InvalidInput, match="the table, row 2: 'user' holds a word for nothing"):
+    with refuses("missing-user"):
         rr.data.make_profiles(["ann", "NULL"], [1, 1], ["x", "y"])
 
 
@@ -223,9 +221,7 @@ def test_a_token_outside_of_the_taxonomy_is_named_by_its_row(tmp_path):
         read_plays,
         lambda p, taxonomy: read_linked(p, p, taxonomy=taxonomy),
     ):
-        with pytest.raises(
-            InvalidInput, match=r"t\.csv, row 2: (the|a) token is not one"
-        ) as caught:
+        with refuses("not-in-taxonomy") as caught:
             read(path, taxonomy=["x"])
         assert SECRET not in str(caught.value)
 
@@ -233,7 +229,7 @@ def test_a_token_outside_of_the_taxonomy_is_named_by_its_row(tmp_path):
 @pytest.mark.parametrize("how", [{"rounding": 10}, {"dates": "month"}])
 def test_tokens_that_cannot_be_made_coarser_are_not_quoted(how):
     people = rr.data.make_profiles(["ann", "bob"], [1, 1], ["7", SECRET])
-    with pytest.raises(InvalidInput, match="not all of them are") as caught:
+    with refuses("wrong-label-type") as caught:
         rr.Generalised(**how, of=rr.ItemSamples(samples=1)).surveyed(people)
     assert SECRET not in "".join(traceback.format_exception_only(caught.value))
 
@@ -277,7 +273,7 @@ def test_a_parquet_file_that_expands_without_measure_is_stopped(tmp_path, monkey
     parquet.write_table(
         pa.table(HUGE[case](2000)), path, compression="zstd", use_dictionary=case != "long texts"
     )
-    with pytest.raises(TooLarge, match=r"t\.parquet: .* come out of .*REIDRISK_MOST_EXPANSION="):
+    with refuses("suspicious-expansion", TooLarge):
         read(path)
     monkeypatch.setenv("REIDRISK_MOST_EXPANSION", "1000000")
     if read is read_plays:
@@ -302,7 +298,7 @@ def test_an_array_and_a_tfrecord_file_that_expand_without_measure_are_stopped(
     sp.save_npz(tmp_path / "m.npz", many)
     saved(tmp_path / "t.tfrecord.gz", gzip.compress(bytes(1 << 22)))
     for read, name in ((rr.theory.read_matrix, "m.npz"), (read_tfrecord_profiles, "t.tfrecord.gz")):
-        with pytest.raises(TooLarge, match="come out of"):
+        with refuses("suspicious-expansion", TooLarge):
             read(tmp_path / name)
     monkeypatch.setenv("REIDRISK_MOST_EXPANSION", "100000")
     assert rr.theory.read_matrix(tmp_path / "m.npz").users == 1 << 17
@@ -329,7 +325,7 @@ def test_damaged_rows_in_a_file_are_refused(tmp_path):
         cut[drawn.randrange(len(cut))] ^= 1 << drawn.randrange(8)
         saved(path, bytes(cut))
         refusal(lambda: rr.ParquetRows(path, tokens=9).block(0, 2))
-    with pytest.raises(InvalidInput, match="there is no such file"):
+    with refuses("file-not-found"):
         rr.ParquetRows(tmp_path / "none.parquet", tokens=9)
 
 
@@ -358,12 +354,12 @@ def test_numbers_beyond_all_bounds_are_refused(tmp_path, name, number):
 @pytest.mark.parametrize("weight", ["1" + "0" * 400, '"1"', "[1]", "true"])
 def test_weights_beyond_all_bounds_are_refused(tmp_path, weight):
     line = f'{{"token_id": 1, "match_weight": {weight}, "mismatch_weight": 1}}\n'
-    with pytest.raises(InvalidInput, match="line 1: weights must be finite numbers"):
+    with refuses("not-finite"):
         read_token_weights(saved(tmp_path / "w.json", line))
 
 
 def test_brackets_without_end_are_no_json(tmp_path):
-    with pytest.raises(InvalidInput, match="line 1: this is not a JSON object"):
+    with refuses("malformed-line"):
         read_token_weights(saved(tmp_path / "w.json", "[" * 100_000))
 
 
@@ -372,7 +368,7 @@ def test_times_of_64_bits_without_sign_are_refused_by_their_row(tmp_path):
     path = as_parquet(
         tmp_path / "t.parquet", user=["a", "b"], timestamp=times, domain=["a.org"] * 2
     )
-    with pytest.raises(InvalidInput, match="row 2: the timestamp is not the time of a visit"):
+    with refuses("invalid-timestamp"):
         read_histories(path, DOMAINS)
 
 
@@ -391,7 +387,7 @@ def test_a_file_whose_users_are_all_empty_can_be_looked_at(tmp_path):
 
 def test_a_number_that_is_none_is_named_by_its_own_column(tmp_path):
     lines = "a,user,epoch,weight,token\n1,ann,1,2,x\n1,bob,1,two,x\n"
-    with pytest.raises(InvalidInput, match="row 2: 'weight' must be a number"):
+    with refuses("malformed-line"):
         read_profiles(saved(tmp_path / "t.csv", lines))
 
 

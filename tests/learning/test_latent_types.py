@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import optimize
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, TopicsApi
+from reidrisk import TopicsApi
 from reidrisk.core import parallel
 from reidrisk.data import synthetic_topics
 from reidrisk.learning.latent_types import (
@@ -226,26 +227,26 @@ def test_the_number_of_types_is_chosen_by_users_held_out(sigma, types):
 
 
 @pytest.mark.parametrize(
-    ("changes", "message"),
+    ("changes", "code"),
     [
-        ({"types": 0}, "types is a whole number"),
-        ({"types": 21}, "21 types cannot be told from 20 users"),
-        ({"top": TOKENS}, "tells no types apart"),
-        ({"noise": 1}, "noise 1"),
-        ({"smoothing": 0}, "smoothing"),
-        ({"smoothing": math.inf}, "smoothing"),
-        ({"users": 0}, "users"),
-        ({"iterations": 0}, "iterations"),
-        ({"tolerance": -1}, "tolerance"),
-        ({"rows": np.full((3, 2), -1)}, "nothing was shown of anyone"),
-        ({"rows": np.zeros((3, 2, 2), int)}, r"shape \(3, 2, 2\)"),
-        ({"rows": np.zeros((3, 2))}, "float64"),
-        ({"rows": np.full((3, 2), TOKENS)}, r"rows\[0, 0\] is 12: tokens are .* from 0 to 11"),
-        ({"rows": np.array([[-2, 0]])}, r"rows\[0, 0\] is -2"),
+        ({"types": 0}, "not-a-whole-number"),
+        ({"types": 21}, "too-few-users"),
+        ({"top": TOKENS}, "nothing-to-learn"),
+        ({"noise": 1}, "nothing-to-learn"),
+        ({"smoothing": 0}, "out-of-range"),
+        ({"smoothing": math.inf}, "out-of-range"),
+        ({"users": 0}, "not-a-whole-number"),
+        ({"iterations": 0}, "not-a-whole-number"),
+        ({"tolerance": -1}, "not-a-number"),
+        ({"rows": np.full((3, 2), -1)}, "nothing-shown"),
+        ({"rows": np.zeros((3, 2, 2), int)}, "wrong-shape"),
+        ({"rows": np.zeros((3, 2))}, "not-tokens"),
+        ({"rows": np.full((3, 2), TOKENS)}, "token-out-of-range"),
+        ({"rows": np.array([[-2, 0]])}, "token-out-of-range"),
     ],
 )
-def test_what_cannot_be_learned_from_is_refused(changes, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_what_cannot_be_learned_from_is_refused(changes, code):
+    with refuses(code):
         fit_types(**{"rows": rows_of(20), "types": 2, **RELEASE, **changes})
 
 

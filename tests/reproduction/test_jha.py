@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from tests.snapshots import refuses
 
-from reidrisk.errors import InvalidInput
 from reidrisk.reproduction.chapter import Scale
 from reidrisk.reproduction.chapters import jha
 
@@ -111,16 +111,16 @@ def test_with_the_file_both_kinds_of_personas_are_attacked(tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "code"),
     [
-        ("user,topic\n1,2\n", "not a table of numbers"),
-        ("1,2\n3,4\n", "2 rows of 2 numbers"),
-        (",".join(["1"] * 348 + ["-1"]) + "\n", "row 1, column 349"),
-        (",".join(["1"] * 348 + ["nan"]) + "\n", "row 1, column 349"),
+        ("user,topic\n1,2\n", "wrong-authors-file"),
+        ("1,2\n3,4\n", "wrong-authors-file"),
+        (",".join(["1"] * 348 + ["-1"]) + "\n", "wrong-authors-file"),
+        (",".join(["1"] * 348 + ["nan"]) + "\n", "wrong-authors-file"),
     ],
 )
-def test_other_files_are_refused(tmp_path, text, says):
+def test_other_files_are_refused(tmp_path, text, code):
     path = tmp_path / "rates.csv"
     path.write_text(text)
-    with pytest.raises(InvalidInput, match=says):
+    with refuses(code):
         jha.read_rates(path)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reidrisk.core.matches import Matches
-from reidrisk.engines import LocalEngine, ReferenceEngine, Searches
+from reidrisk.engines import LocalEngine, Searches
 from reidrisk.engines.memory import Room
 from reidrisk.testing import check_engine
 
@@ -32,9 +32,7 @@ class Plain(Searches):
         return self.merged(merge, parts)
 
 
-@pytest.mark.parametrize(
-    "engine", [LocalEngine(), LocalEngine(threads=3, rows=20), Plain(), ReferenceEngine()]
-)
+@pytest.mark.parametrize("engine", [LocalEngine(threads=3, rows=20), Plain()])
 def test_our_engines_keep_every_promise(engine):
     check_engine(engine)
 

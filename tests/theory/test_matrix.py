@@ -19,6 +19,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.snapshots import refuses
 from tests.worlds import layouts, matrices
 
 from reidrisk import InvalidInput, RepresentationMatrix, theory
@@ -232,7 +233,7 @@ def test_rows_may_miss_1_by_the_tolerance_and_entries_stay_as_given(off):
     for item in layouts(np.array([[0.5, 0.5 + off], [1.0, 0.0]])).values():
         assert dense(RepresentationMatrix(item))[0, 1] == 0.5 + off
     for item in layouts(np.array([[0.5, 0.5 + 1.2 * off], [1.0, 0.0]])).values():
-        with pytest.raises(InvalidInput, match="row 0 sums to"):
+        with refuses("not-normalised"):
             RepresentationMatrix(item)
 
 
@@ -421,7 +422,7 @@ def test_names_that_are_not_text_are_refused():
     names = pa.StringArray.from_buffers(2, ends, bytes_of_names)
     for column in ("user", "representation"):
         table = {"user": [1, 2], "representation": [1, 2], "probability": [1.0, 1.0]}
-        with pytest.raises(InvalidInput, match=r"name|text|UTF"):
+        with refuses("not-utf8"):
             RepresentationMatrix.from_table(table | {column: names})
 
 
@@ -440,10 +441,10 @@ def test_pickled_objects_are_refused_and_never_run(tmp_path, kind, capsys):
         np.save(path, bomb, allow_pickle=True)
     else:
         np.savez(path, format=np.array(b"csc"), shape=bomb, data=bomb, indices=bomb, indptr=bomb)
-    with pytest.raises(InvalidInput, match=rf"pickled\.{kind}: "):
+    with refuses("damaged-file"):
         theory.read_matrix(path)
     path.write_bytes(pickle.dumps(Bomb()))
-    with pytest.raises(InvalidInput, match=rf"pickled\.{kind}: ") as refused:
+    with refuses("damaged-file") as refused:
         theory.read_matrix(path)
     assert "load it unsafely" not in str(refused.value)
     assert capsys.readouterr().out == ""
@@ -456,7 +457,7 @@ def test_an_array_that_claims_to_be_far_too_large_is_refused(tmp_path):
     )
     path = tmp_path / "boast.npy"
     path.write_bytes(header.getvalue() + b"\0" * 800)
-    with pytest.raises(InvalidInput, match=r"boast\.npy: "):
+    with refuses("damaged-file"):
         theory.read_matrix(path)
 
 
@@ -509,7 +510,7 @@ def test_the_members_of_a_sparse_file_may_be_missing(tmp_path):
             if missing == "_is_array.npy":  # then it is one of scipy's older matrices
                 assert theory.read_matrix(path).users == 3
                 continue
-            with pytest.raises(InvalidInput, match=r"gaps\.npz: "):
+            with refuses("damaged-file"):
                 theory.read_matrix(path)
 
 

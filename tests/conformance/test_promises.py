@@ -1,0 +1,75 @@
+"""Every release, attack, score and engine of the package keeps the promises of its kind."""
+
+import pytest
+from tests.conformance import discovery
+
+from reidrisk import TopicsApi, data
+from reidrisk.attacks import attack_named
+from reidrisk.attacks.table import all_attacks
+from reidrisk.errors import MissingExtra
+from reidrisk.releases import observe, reveal
+from reidrisk.scores import Distribution
+from reidrisk.testing import check_attack, check_engine, check_release, check_score
+
+RELEASES, ENGINES = discovery.releases(), discovery.engines()
+
+
+@pytest.mark.parametrize("name", RELEASES)
+def test_every_release_keeps_its_promises(name):
+    check_release(RELEASES[name])
+
+
+@pytest.mark.parametrize("name", ENGINES)
+def test_every_engine_keeps_its_promises(name):
+    check_engine(ENGINES[name])
+
+
+RELEASE = TopicsApi(topics=12, top=3, noise=0.2)
+PEOPLE = data.synthetic_topics(users=60, topics=12, epochs=3, types=3, size=3, seed=4)
+OTHERS = data.synthetic_topics(users=60, topics=12, epochs=3, types=3, size=3, seed=5)
+
+
+def fitted(name):
+    """An attack by name: what it is for, its score, and what it needs besides."""
+    attack = attack_named(name)
+    have = {
+        "release": RELEASE,
+        "panel": observe(RELEASE, OTHERS, targets=60, seed=2),
+        "population": PEOPLE.interests,
+    }
+    besides = {need: have[need] for need in attack.needs if need in have}
+    try:
+        seen, score = discovery.fitted(
+            attack,
+            observe(RELEASE, PEOPLE, targets=20, seed=1),
+            lambda: reveal(RELEASE, PEOPLE, targets=20, seed=1),
+            **besides,
+        )
+    except MissingExtra as missing:
+        pytest.skip(str(missing))  # attacks that train are checked where there is torch
+    return attack, seen, score, besides
+
+
+@pytest.mark.parametrize("name", sorted(all_attacks()))
+def test_every_attack_and_its_score_keep_their_promises(name):
+    attack, seen, score, besides = fitted(name)
+    check_attack(attack, seen, **besides)
+    check_score(score, seen)
+
+
+@pytest.mark.parametrize("score", discovery.scores(), ids=lambda score: type(score).__name__)
+def test_scores_that_no_attack_makes_here_keep_their_promises(score):
+    check_score(score)
+
+
+def test_no_score_is_left_out():
+    """A score is what an attack makes, its normalised form, or one of `discovery.scores`."""
+    made = list(discovery.scores())
+    for name in all_attacks():
+        try:
+            made.append(fitted(name)[2])
+        except pytest.skip.Exception:
+            continue
+    made += [score.normalised() for score in made if isinstance(score, Distribution)]
+    left_out = discovery.score_kinds() - {type(score) for score in made}
+    assert left_out == set(), "add an example to discovery.scores"
