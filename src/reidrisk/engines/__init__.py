@@ -1,4 +1,4 @@
-"""Search over everyone: a slow engine that defines the answer, a fast one that equals it."""
+"""Engines: search all known rows for the best score of each target."""
 
 import lazy_loader
 

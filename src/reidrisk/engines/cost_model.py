@@ -1,4 +1,4 @@
-"""What a strategy tells the plan: which questions it answers, and what they cost.
+"""Predict what each strategy costs, from measured constants.
 
 Costs are seconds on one core of an ordinary server, foreseen from what was measured. Only their
 ratios matter, and only roughly: every strategy gives the same answer.

@@ -1,4 +1,4 @@
-"""The fast engine: this machine, all its cores, the same answer as the reference."""
+"""The fast engine: all cores of this machine, the same answer as the reference."""
 
 import threading
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""What an engine may take of the machine it runs on."""
+"""How much memory an engine may take, and how many targets fit."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

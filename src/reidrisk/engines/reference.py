@@ -1,4 +1,7 @@
-"""The definition: compare every target with everyone, in plain numpy. Slow, to be read."""
+"""The reference engine: compare every target with everyone, in plain numpy.
+
+Slow, to be read.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Searches, curves, credit, evidence and counts, written once for every backend."""
+"""Searches, curves, credit, evidence and counts, written once for all engines."""
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext

@@ -1,1 +1,1 @@
-"""The border to files: what people have, read and written."""
+"""Read and write files: people, two tables, histories, matrices and rows on disk."""

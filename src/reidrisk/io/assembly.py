@@ -1,4 +1,4 @@
-"""Long rows of user, epoch, token and weight, checked and put together into profiles."""
+"""Assemble long rows of user, epoch, token and weight into profiles."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args

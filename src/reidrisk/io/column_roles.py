@@ -1,4 +1,4 @@
-"""Names that columns of users, items, counts and epochs often have.
+"""Recognise columns of users, items, counts and epochs by their names.
 
 A name is compared without case, spaces, signs and accents: `User ID`, `user_id` and `userId` are
 one name, `quantité` and `quantite` another. Besides English there are the names that shops use in

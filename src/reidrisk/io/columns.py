@@ -1,4 +1,4 @@
-"""Columns of a table, from files or from memory: complete, in one piece, of numbers, of lists.
+"""Columns of a table as arrays, from files or memory.
 
 No message quotes an entry of a column of users: it says where the entry stands instead.
 """

@@ -1,4 +1,4 @@
-"""The rows of some users among rows on disk, found in one pass over the column of users."""
+"""Find the rows of some users on disk, in one pass."""
 
 import re
 from itertools import pairwise

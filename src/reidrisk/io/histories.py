@@ -1,4 +1,4 @@
-"""Browsing histories with a table of domains, turned into people.
+"""Read browsing histories with a table of domains as people.
 
 A visit counts once for each token of its host. Hosts are looked up from the whole name down to
 shorter suffixes: `news.example.co.uk`, then `example.co.uk`, then `co.uk`; the first that the table

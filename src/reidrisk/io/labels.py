@@ -1,4 +1,4 @@
-"""Columns of names or numbers, turned into numbered labels.
+"""Turn columns of names or numbers into numbered labels.
 
 Labels are numbered in sorted order, so the order of rows cannot matter. Text in which every entry
 is a plain whole number of 64 bits with sign is read as numbers, whatever the file type: user 7 is

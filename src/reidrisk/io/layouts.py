@@ -1,4 +1,4 @@
-"""Which column of a file is what, and how the file is cut into columns."""
+"""The layout of a file: how it is cut into columns, and what each holds."""
 
 from dataclasses import dataclass
 

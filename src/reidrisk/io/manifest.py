@@ -1,4 +1,4 @@
-"""The manifest of a released folder: one id for all files that belong together, and their SHA-256.
+"""The manifest of a released folder: one id, and a checksum of each file.
 
 `release.json` holds it: what showed the rows, the id, a checksum of every other file, and one of
 itself. A Parquet file of the folder names the id too, so that it is not taken for an unchecked file

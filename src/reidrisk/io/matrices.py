@@ -1,4 +1,4 @@
-"""Matrices of who shows what with which probability, read from files in plain parts."""
+"""Read representation matrices from files."""
 
 import os
 import zipfile

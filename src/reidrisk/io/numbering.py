@@ -1,4 +1,4 @@
-"""Texts that come in pieces, numbered as they come.
+"""Number texts as they stream in.
 
 Each text is kept once, however often it comes, so a column of any length needs no more room than
 its distinct texts. The numbers are those of the first coming; `coded` puts them into sorted order.

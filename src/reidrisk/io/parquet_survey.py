@@ -1,4 +1,4 @@
-"""Parquet files of known rows: looked at once, opened again and again, and noticed if they change.
+"""Survey Parquet files of known rows, and notice when they change.
 
 What a file holds is told by its own notes, as far as they prove it: how many rows there are, and
 the lowest and highest token and the gaps of each column. Whoever reads rows later compares them

@@ -1,4 +1,4 @@
-"""People in many files, each with whole users: read when somebody asks for them, and forgotten.
+"""People in many files, read when they are asked for.
 
 One first pass reads every file by itself, checks it, and keeps what all users share: epochs, tokens
 and how many users a file has. After that a file is read again when its users are asked for; a few

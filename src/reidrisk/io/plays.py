@@ -1,4 +1,4 @@
-"""People from rows of a user and an item: plays, purchases, visits, ratings.
+"""Read people from rows of a user and an item: plays, purchases, visits.
 
 The file is read once, from front to back, and never held as a whole: of its text only the distinct
 users and items stay, each once.

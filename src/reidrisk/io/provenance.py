@@ -1,4 +1,4 @@
-"""Where rows came from, so that a message can say so."""
+"""Where rows came from, for messages."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

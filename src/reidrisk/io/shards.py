@@ -1,4 +1,4 @@
-"""Known rows in Parquet files of our own, the shards: their format, and folders of many of them.
+"""Files of known rows as we write them: a column of users, and one per slot.
 
 A shard has a column of users and a column of token numbers for each slot. Few tokens are numbered
 in a dictionary, so it is small, any tool reads it, and it loads nearly as fast as plain bytes. Gaps

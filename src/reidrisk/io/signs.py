@@ -1,4 +1,4 @@
-"""How a text is cut into columns, seen from its first lines: what separates them, and a header.
+"""Detect the separator and header of a text table from its first lines.
 
 Whoever knows says so; otherwise the first lines must leave no doubt. A wrong guess would give
 wrong people without a word.

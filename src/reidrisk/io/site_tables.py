@@ -1,4 +1,4 @@
-"""What one site saw, from a table: lists, one row per epoch, one row per item, or columns.
+"""Read what one site saw: lists, a row per epoch or item, or named columns.
 
 | a row of the table is | it has | a row of what was seen has |
 | --- | --- | --- |

@@ -1,4 +1,4 @@
-"""The bytes of a file as they would be on disk if nobody had packed it.
+"""Unpack compressed files as streams.
 
 Nothing is trusted: a packed file may end early or be far larger than it looks, and a file may
 change while it is read.

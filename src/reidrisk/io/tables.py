@@ -1,4 +1,4 @@
-"""Tables in files of any format, checked, with the row of whatever is wrong.
+"""Read tables of any format, with the row of whatever is wrong.
 
 Columns of labels are read from text as text and numbered afterwards (see `labels`), so nothing is
 guessed from the first rows of a file.

@@ -1,4 +1,4 @@
-"""Days and moments as tables write them: 2023-05-01, 20230501, 2023-W05, 2023-05-01T08:30+02:00."""
+"""Parse days and times as tables write them."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The tree of topics as published: ids and paths such as /Arts/Music."""
+"""Read the published tree of topics."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Is a user twice among rows that do not fit into memory?
+"""Find duplicate user ids among rows that do not fit into memory.
 
 Where users ascend over all files, as those that we write do, one pass proves that nobody is. Else
 every user becomes a number of 64 bits, and the numbers go into buckets by their highest bits: in

@@ -1,4 +1,4 @@
-"""The report of a study: a page that needs nothing else, files of its charts, words."""
+"""Reports: pages, tables and charts of a result."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Figures in bits: cells of tables, and bars."""
+"""Tables and bars of figures in bits."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

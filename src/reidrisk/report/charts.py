@@ -1,4 +1,4 @@
-"""Charts as specifications and as pictures; the one place that speaks to the renderer."""
+"""Chart specifications, and rendering them as pictures."""
 
 import copy
 import functools

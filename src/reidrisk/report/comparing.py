@@ -1,4 +1,4 @@
-"""The page about two runs: which is worse, by how much, and in what the studies differ."""
+"""The page that compares two runs."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What a report is made of: sections, and exhibits with rows, a table and perhaps a chart."""
+"""The parts of a report: sections, and exhibits with a table and a chart."""
 
 import csv
 import io

@@ -1,4 +1,4 @@
-"""The page about how much two sites share, without any attack."""
+"""The page about the bits that two sites share."""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""What can be made of a result."""
+"""Write a result as a page, tables, charts or a sign-off."""
 
 import os
 from collections.abc import Sequence

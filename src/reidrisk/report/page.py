@@ -1,4 +1,4 @@
-"""The page: everything inside one file, nothing fetched, nothing evaluated."""
+"""The report page: one HTML file that fetches and evaluates nothing."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""The range of a result on one line: guessing, found, possible, ruled out, and the limit."""
+"""The range of a result on one line: guessing, found, possible, ruled out, limit."""
 
 import math
 from dataclasses import dataclass

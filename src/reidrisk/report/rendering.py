@@ -1,4 +1,4 @@
-"""How pages are written: templates that escape everything, and a policy that forbids the rest."""
+"""Render templates with escaping and a content security policy."""
 
 import base64
 import os

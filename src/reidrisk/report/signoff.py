@@ -1,4 +1,7 @@
-"""The sign-off edition: two printed pages that somebody can sign. No script, no chart library."""
+"""The sign-off: two printed pages that somebody can sign.
+
+No script, no chart library.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

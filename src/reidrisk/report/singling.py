@@ -1,4 +1,4 @@
-"""The page about a table in which every row is a person: who is alone, and why."""
+"""The page about who is alone in a table of people."""
 
 import os
 from collections.abc import Iterator, Mapping, Sequence

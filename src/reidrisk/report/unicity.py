@@ -1,4 +1,4 @@
-"""The page about points of people: how many of them single a person out."""
+"""The page about how many points single a person out."""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Attacks, engines and estimates together: what a release risks."""
+"""Risk: attacks, engines and estimates together."""
 
 import lazy_loader
 

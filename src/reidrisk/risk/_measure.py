@@ -1,4 +1,4 @@
-"""How often does an attack name the right user?"""
+"""Measure how often an attack names the right user."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From guessing to what is certainly impossible: all figures of one release, in one list."""
+"""All figures of one release, from guessing to what is ruled out."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""How risk falls with the size of the crowd."""
+"""Measure risk among fewer users, from ranks."""
 
 from collections.abc import Sequence
 from dataclasses import replace

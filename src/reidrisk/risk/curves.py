@@ -1,4 +1,4 @@
-"""Estimates along something: the number of slots, of users, or of guesses."""
+"""Estimates by number of slots, users or guesses."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field

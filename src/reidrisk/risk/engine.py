@@ -1,4 +1,4 @@
-"""What measuring needs of an engine, and of what it is given."""
+"""What measuring needs of an engine."""
 
 from collections.abc import Sequence
 from typing import Protocol

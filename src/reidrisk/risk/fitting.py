@@ -1,4 +1,4 @@
-"""Attacks and what they were fitted to: fitted once, measured in many ways."""
+"""Fit attacks once, for several measurements."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

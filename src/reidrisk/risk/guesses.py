@@ -1,4 +1,4 @@
-"""How often is the right user among the first few that an attack names?"""
+"""Measure how often the right user is within the first k guesses."""
 
 from collections.abc import Iterable, Sequence
 

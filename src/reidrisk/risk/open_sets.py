@@ -1,4 +1,7 @@
-"""What if the person is not in the list at all? Attackers who may meet strangers."""
+"""Measure attackers who may meet strangers and speak only above a threshold.
+
+Attackers who may meet strangers.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Cards of all attacks and bounds, and of the figures of a spectrum."""
+"""The cards of all attacks, bounds and models."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Search on a cluster: known rows stay on the executors, work travels to them, little comes back.
+"""The Spark engine: known rows stay on the executors, and work travels to them.
 
 Only who asks for this engine loads pyspark.
 """

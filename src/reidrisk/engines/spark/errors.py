@@ -1,4 +1,4 @@
-"""What Spark says in a hundred lines of Java, in one."""
+"""Turn errors of Spark into one line."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A session on a cluster: what is missing is said before Java starts, or soon after.
+"""Start and check a Spark session.
 
 Settings that we choose: batches of 10,000 rows on their way to Python, so that a batch of long rows
 still fits; no bars of Spark's own on the terminal; on this machine, the Python that runs this, and

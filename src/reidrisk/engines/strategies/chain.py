@@ -1,4 +1,4 @@
-"""Search under a type chain: every known row is scored, in compiled loops.
+"""Strategy: score everyone under a type chain.
 
 What a class shows in a slot bounds no row: whatever the others, the next slot may be of another
 class. So no row can be skipped, and who cannot wait lists some first: `shortlist`.

@@ -1,4 +1,4 @@
-"""The definition, block by block: for scores of which nothing is known but themselves."""
+"""Strategy: any score, by its definition, block by block."""
 
 import operator
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Count match patterns of the different known rows: for small alphabets or few targets."""
+"""Strategy: count match patterns of distinct rows, for small alphabets."""
 
 import operator
 

@@ -1,4 +1,4 @@
-"""Count match patterns, targets as the bits of machine words: `histogram` says what for.
+"""Strategy: count match patterns with targets as bits.
 
 Why it is fast. `count_patterns` does not compare pairs. Known rows are sorted by their code in one
 slot; the targets with this code in this slot become the bits of machine words, and a table says for

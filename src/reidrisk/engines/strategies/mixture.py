@@ -1,4 +1,4 @@
-"""Search under a type mixture: scan rows of like types, with bounds that hold for each.
+"""Strategy: search a type mixture, scanning rows of like types together.
 
 Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
 another type needs many. So some 100,000 rows are put in order by how sure their type is, and which

@@ -1,4 +1,4 @@
-"""Search by how often tokens came on both sides."""
+"""Strategy: search by how often tokens came on both sides."""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple

@@ -1,1 +1,1 @@
-"""The paper authors' formats; nothing else knows them."""
+"""File formats of the paper's authors."""

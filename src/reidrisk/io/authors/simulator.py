@@ -1,4 +1,4 @@
-"""Input and output of the simulator of the paper's authors, which are TFRecord files."""
+"""Read and write the TFRecord files of the authors' simulator."""
 
 import re
 from collections.abc import Iterator

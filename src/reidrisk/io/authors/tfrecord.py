@@ -1,4 +1,4 @@
-"""TFRecord files of `tf.train.Example`, the format of the simulator of the paper's authors.
+"""Read and write TFRecord files of `tf.train.Example` without TensorFlow.
 
 Its input, and the synthetic Topics data published in 2025, has `user_id`, `epoch_{t}_topics` and
 `epoch_{t}_weights`; its output has `client_1_tokens`, `client_2_tokens` and `epoch_{t}_tokens`.

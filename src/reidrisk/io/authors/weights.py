@@ -1,4 +1,4 @@
-"""Weight files of the trainer of the paper's authors: JSON lines, one token each.
+"""Read the weight files of the authors' trainer.
 
 `{"token_id": 7, "match_weight": 1.9, "mismatch_weight": 8.2}`: both are distances, so a smaller one
 means a closer match. A token that is not named has match weight 1 and mismatch weight 0 in their

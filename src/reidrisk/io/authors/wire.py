@@ -1,4 +1,4 @@
-"""Compiled loops over TFRecord frames and `tf.train.Example` messages, without TensorFlow.
+"""Compiled loops over TFRecord frames and their messages.
 
 A TFRecord file is a row of frames: length (8 bytes), its checksum (4), the record, its checksum
 (4); checksums are CRC-32C, rotated and shifted. An Example is a map from names to lists of bytes,

@@ -1,4 +1,4 @@
-"""Formats of tables, one file each; the first that knows a file reads it."""
+"""Formats of tables, one file each."""
 
 from collections.abc import Collection
 from pathlib import Path

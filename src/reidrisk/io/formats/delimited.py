@@ -1,4 +1,4 @@
-"""Text with a separator between columns: CSV, TSV and their kin."""
+"""Format: text with a separator, such as CSV and TSV."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping

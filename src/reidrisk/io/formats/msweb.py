@@ -1,4 +1,4 @@
-"""The form of the UCI web data (`anonymous-msweb.data`): a line for a case, then lines of votes.
+"""Format: the UCI web data (`anonymous-msweb.data`).
 
 `C,"10001",10001` begins a user, and `V,1000,1` says that this user was seen at area 1000. `A` lines
 name the areas, others describe the file. The table has the columns `user` and `item`; items are the

@@ -1,4 +1,4 @@
-"""Parquet files."""
+"""Format: Parquet."""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""How much a Parquet file holds once it is unpacked, known before it is.
+"""How much memory a Parquet file needs, before it is unpacked.
 
 What pages hold stands in the file's own notes. A text that comes again and again is kept once, in a
 dictionary, and is as large as its numbers until it is written out: the dictionary of each part is

@@ -1,4 +1,4 @@
-"""What a format of tables is: it knows its files when it sees them, and reads them in batches."""
+"""The protocol of formats: recognise a file, and read it in batches."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Risk over slots."""
+"""Section: risk over slots."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""How models learned: what they reached on users they were not trained on, step by step."""
+"""Section: learning curves of models."""
 
 from collections.abc import Sequence
 from typing import Any

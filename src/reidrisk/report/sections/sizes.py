@@ -1,4 +1,4 @@
-"""Risk against the number of people to choose among, and beyond those measured."""
+"""Section: risk by the number of users, measured and extrapolated."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The spectrum: from guessing over attacks and optima to what nobody can exceed."""
+"""Section: all figures from guessing to what nobody can exceed."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What bounds attackers, a bound a file.
+"""Bounds on attackers, one file each.
 
 A bound is a function `bound(setting)` in a module here: it looks at the `Setting` and returns a
 `Bound`, several, or None where it does not apply. Its name is that of its module, and `ABOUT`, an

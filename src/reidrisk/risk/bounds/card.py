@@ -1,4 +1,4 @@
-"""What a bound says of itself: its threat model, once."""
+"""The threat model that a bound states about itself."""
 
 from dataclasses import dataclass
 

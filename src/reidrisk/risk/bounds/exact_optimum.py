@@ -1,4 +1,7 @@
-"""The exact optimum of a small world.  Paper: corollary 1."""
+"""Bound: the exact optimum of a small world.
+
+Paper: corollary 1.
+"""
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate

@@ -1,4 +1,7 @@
-"""The optimum of who knows what all chances follow from.  Paper: section 7."""
+"""Bound: the optimum of an attacker who knows every user's secrets.
+
+Paper: section 7.
+"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Anybody can guess."""
+"""Bound: guessing at random, which anybody can do."""
 
 from reidrisk.estimates import Bound, Estimate
 from reidrisk.risk.bounds.card import AS_LIKELY, About

@@ -1,4 +1,7 @@
-"""Users who always show the same as others.  Paper: lemma 7."""
+"""Bound: k-anonymity of what is shown.
+
+Paper: lemma 7.
+"""
 
 from typing import Any
 

@@ -1,4 +1,7 @@
-"""Attackers who see what is shown of everybody at once.  Paper: lemma 3."""
+"""Bound: attackers who see everybody's rows at once.
+
+Paper: lemma 3.
+"""
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate

@@ -1,4 +1,7 @@
-"""Fano's inequality.  Paper: lemma 9."""
+"""Bound: Fano's inequality from mutual information.
+
+Paper: lemma 9.
+"""
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate, confidence, standard_errors

@@ -1,4 +1,4 @@
-"""What a bound may look at."""
+"""The setting that a bound may look at."""
 
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -1,4 +1,4 @@
-"""Worlds so small that every outcome can be gone through."""
+"""Exact outcomes of worlds small enough to enumerate."""
 
 from dataclasses import dataclass
 from fractions import Fraction

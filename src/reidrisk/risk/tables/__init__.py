@@ -1,1 +1,1 @@
-"""Risk of whole tables: who is alone in one, and how many points single a person out."""
+"""Risk of whole tables: singling out and unicity."""

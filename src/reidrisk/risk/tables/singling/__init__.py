@@ -1,4 +1,4 @@
-"""Tables in which every row is a person: who is alone with what some columns say."""
+"""Singling out: who is alone in a table with a row per person."""
 
 from reidrisk.risk.tables.singling._measure import singling
 from reidrisk.risk.tables.singling.result import (

@@ -1,4 +1,4 @@
-"""From a table to who is alone in it."""
+"""Measure who is alone in a table of people."""
 
 from collections.abc import Sequence
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Which column gives people away: what is left without it, and its fair share.
+"""Which column gives people away: its fair share, and the risk without it.
 
 Two whole numbers are counted for a set of columns: the people who are unique, and the groups, each
 of which is worth one right answer to the best attacker. The fair share of a column (Shapley's

@@ -1,4 +1,7 @@
-"""What is found about a table of people. All of it is exact, unless an estimate says otherwise."""
+"""The record of singling out.
+
+All of it is exact, unless an estimate says otherwise.
+"""
 
 from dataclasses import asdict, dataclass, field, fields
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Attackers who know some points of a person: purchases, plays, places and times."""
+"""Unicity: how many known points single a person out."""
 
 from reidrisk.risk.tables.unicity._measure import unicity
 from reidrisk.risk.tables.unicity.result import KnownPoints, Unicity

@@ -1,4 +1,4 @@
-"""From a table of events to how many of them single a person out."""
+"""Measure how many points of a table of events single a person out."""
 
 import itertools
 import math

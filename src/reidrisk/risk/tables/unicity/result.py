@@ -1,4 +1,4 @@
-"""What attackers get who know some points of a person."""
+"""The record of unicity."""
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
