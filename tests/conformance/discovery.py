@@ -117,7 +117,7 @@ def fitted(attack, seen, revealed, **besides):
 
 
 def scores():
-    """Scores that no attack makes by default and without torch, each with rows of 4 tokens to rate."""
+    """Scores that no attack makes by default without torch, each with rows of 4 tokens."""
     random = np.random.default_rng(1)
     known, other = random.dirichlet(np.ones(5), (2, 3))
     chain = TypeChain(np.full(3, 1 / 3), np.full(3, 0.9), known, random.random((3, 5)), other)
