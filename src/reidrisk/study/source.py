@@ -49,7 +49,7 @@ _LOOKED_AT = 10_000
 
 @runtime_checkable
 class Source(Protocol):
-    """Rule a study is about: people whom a release shows, or rows that were shown before.
+    """Whom a study is about: people whom a release shows, or rows that were shown before.
 
     `source_of` makes one of whatever a study is run on. Somebody else's source needs what stands
     here, and nothing besides.
