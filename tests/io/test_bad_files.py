@@ -18,10 +18,10 @@ from reidrisk.errors import TooLarge
 from reidrisk.io import streams
 from reidrisk.io.formats import delimited
 from reidrisk.io.formats import protocol as formats
-from reidrisk.io.looking import look
+from reidrisk.io.inspect import inspect_file
 
 HEAD = b"user,epoch,token,weight\n"
-READERS = [read_profiles, read_plays, look]
+READERS = [read_profiles, read_plays, inspect_file]
 
 
 def saved(path, content):

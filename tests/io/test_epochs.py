@@ -13,7 +13,7 @@ from tests.snapshots import refuses
 from reidrisk import InvalidInput
 from reidrisk.data import make_profiles, read_linked, read_profiles
 from reidrisk.io.epochs import order_of, told
-from reidrisk.io.spelling import form_of, meant
+from reidrisk.io.overlap_checks import canonical, form_of
 
 IN_ORDER = {
     "weeks": ([f"week {n}" for n in range(1, 13)], "the numbers in their names"),
@@ -84,12 +84,12 @@ def test_any_names_have_an_order_or_a_reason(names):
         return
     assert sorted(order.places.tolist()) == list(range(len(names)))
     assert told(names)
-    assert all(form_of(name) and meant(name) is not None for name in names)
+    assert all(form_of(name) and canonical(name) is not None for name in names)
 
 
 def test_long_numbers_that_differ_in_their_last_digit_do_not_mean_the_same():
-    assert meant("1" * 29 + "1") != meant("1" * 29 + "2")
-    assert meant("18446744073709551614") != meant("18446744073709551615")
+    assert canonical("1" * 29 + "1") != canonical("1" * 29 + "2")
+    assert canonical("18446744073709551614") != canonical("18446744073709551615")
 
 
 def test_the_order_is_told():

@@ -13,9 +13,9 @@ from pyarrow import parquet
 from tests.cli.tools import call
 from tests.shared_data import DATA, needs_data
 
-from reidrisk.io import looking
+from reidrisk.io import inspect
+from reidrisk.io.inspect import inspect_file
 from reidrisk.io.layouts import Layout
-from reidrisk.io.looking import look
 
 chance = random.Random(5)  # noqa: S311  a test
 PLAYS = [
@@ -37,7 +37,7 @@ def plays(path, header=("customer", "product", "qty")):
 
 
 def test_everything_is_counted(tmp_path):
-    found = look(plays(tmp_path / "p.csv"))
+    found = inspect_file(plays(tmp_path / "p.csv"))
     rows = Counter(user for user, _, _ in PLAYS).values()
     assert (found.rows, found.looked_at, found.users) == (400, 400, len(rows))
     assert found.rows_per_user.least == min(rows)
@@ -74,24 +74,24 @@ def test_users_are_never_shown_nor_what_looks_like_them(tmp_path):
 )  # fmt: skip
 def test_what_looks_like_an_identifier_is_not_shown(tmp_path, value):
     rows = [(user, value if song == "song1" else "rye bread", "1") for user, song, _ in PLAYS]
-    found = look(table(tmp_path / "p.csv", ("user", "item", "n"), rows))
+    found = inspect_file(table(tmp_path / "p.csv", ("user", "item", "n"), rows))
     assert found.columns[1].examples == ()
     assert found.columns[1].distinct == 2
 
 
 def test_where_nobody_knows_who_the_users_are_nobody_is_shown(tmp_path):
     rows = [(user, song, n) for user, song, n in PLAYS for _ in range(20)]
-    found = look(table(tmp_path / "p.csv", ("kupac", "proizvod", "broj"), rows))
+    found = inspect_file(table(tmp_path / "p.csv", ("kupac", "proizvod", "broj"), rows))
     assert found.shape == "table"
     assert [one.examples for one in found.columns] == [(), (), ()]
     assert "say so with --user" in found.meaning
-    found = look(table(tmp_path / "q.csv", ("Kunde", "Artikel", "Menge"), rows))
+    found = inspect_file(table(tmp_path / "q.csv", ("Kunde", "Artikel", "Menge"), rows))
     assert (found.shape, found.columns[0].examples) == ("plays", ())
 
 
 def test_values_that_few_rows_share_are_not_shown(tmp_path):
     rows = [("a", "x"), ("b", "x"), ("a", "y")] * 3
-    found = look(table(tmp_path / "p.csv", ("user", "item"), rows))
+    found = inspect_file(table(tmp_path / "p.csv", ("user", "item"), rows))
     assert found.columns[1].examples == ()
 
 
@@ -99,10 +99,10 @@ def test_what_one_person_has_in_many_rows_is_not_shown(tmp_path):
     """Twelve orders of one customer go to one address, and to one nickname."""
     rows = [(f"c{n % 4}", f"{n % 4} Elm Street", "rye") for n in range(48)]
     rows += [(f"d{n}", "Oak Lane", "rye") for n in range(10)]
-    found = look(table(tmp_path / "p.csv", ("customer", "address", "product"), rows))
+    found = inspect_file(table(tmp_path / "p.csv", ("customer", "address", "product"), rows))
     assert [one.examples for one in found.columns] == [(), (), ("rye",)]
     nobody = [(f"nick {n % 60}", "rye", "f") for n in range(900)]
-    found = look(table(tmp_path / "q.csv", ("nick", "product", "sex"), nobody))
+    found = inspect_file(table(tmp_path / "q.csv", ("nick", "product", "sex"), nobody))
     assert [one.examples for one in found.columns] == [(), ("rye",), ()]
 
 
@@ -129,7 +129,7 @@ def test_what_one_person_has_in_many_rows_is_not_shown(tmp_path):
 )  # fmt: skip
 def test_the_next_command_fits_the_table(tmp_path, name, header, rows, shape, words):
     path = table(tmp_path / name, header, rows)
-    found = look(path)
+    found = inspect_file(path)
     assert found.shape == shape
     wanted = shlex.split("reidrisk " + words.format(shlex.quote(str(path))))
     assert shlex.split(found.command) == wanted
@@ -141,7 +141,7 @@ def test_the_next_command_fits_the_table(tmp_path, name, header, rows, shape, wo
 
 def test_what_was_said_stands_in_the_next_command(tmp_path):
     path = table(tmp_path / "p.txt", None, PLAYS, separator="|")
-    found = look(path, Layout(user="1", item="2", separator="|", header=False))
+    found = inspect_file(path, Layout(user="1", item="2", separator="|", header=False))
     assert found.command.endswith("--user 1 --item 2 --separator '|' --no-header "
                                   "--samples 1,2,4,8 -o run/")  # fmt: skip
     assert found.columns[0].why == "option"
@@ -149,7 +149,7 @@ def test_what_was_said_stands_in_the_next_command(tmp_path):
 
 def test_the_command_that_is_advised_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = shlex.split(look(plays(tmp_path / "my plays.csv")).command)
+    words = shlex.split(inspect_file(plays(tmp_path / "my plays.csv")).command)
     assert call(*words[1:]).returncode == 0
 
 
@@ -157,20 +157,20 @@ def test_long_files_are_looked_at_in_part_and_that_is_said(tmp_path, monkeypatch
     from reidrisk.io.formats import delimited
 
     path = plays(tmp_path / "p.csv")
-    monkeypatch.setattr(looking, "MOST_ROWS", 100)
+    monkeypatch.setattr(inspect, "MOST_ROWS", 100)
     monkeypatch.setattr(delimited, "BLOCK", 1 << 10)
-    found = look(path)
+    found = inspect_file(path)
     assert 100 <= found.looked_at < 200
     assert found.rows % 1000 == 0
-    monkeypatch.setattr(looking, "look", lambda *_, **__: replace(found, rows=48_000_000))
+    monkeypatch.setattr(inspect, "inspect_file", lambda *_, **__: replace(found, rows=48_000_000))
     done = call("inspect", path)
     assert "about 48,000,000 rows" in done.stdout
     assert f"from the first {found.looked_at} rows" in done.stdout
 
 
 def test_columns_of_too_many_values_are_not_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(looking, "MOST_DISTINCT", 5)
-    found = look(plays(tmp_path / "p.csv"))
+    monkeypatch.setattr(inspect, "MOST_DISTINCT", 5)
+    found = inspect_file(plays(tmp_path / "p.csv"))
     assert [one.distinct for one in found.columns] == [None, None, 5]
     assert found.users is None
     assert "many" in call("inspect", tmp_path / "p.csv").stdout
@@ -180,7 +180,7 @@ def test_empty_entries_and_types_of_parquet(tmp_path):
     rows = {"user": [1, 1, 2, None], "item": ["x", "", None, "y"], "when": [1.5, None, 2.5, 2.5],
             "lists": [[1], None, [2, 3], []]}  # fmt: skip
     parquet.write_table(pa.table(rows), tmp_path / "t.parquet")
-    found = look(tmp_path / "t.parquet")
+    found = inspect_file(tmp_path / "t.parquet")
     assert [one.empty for one in found.columns] == [1, 2, 1, 1]
     assert [one.kind for one in found.columns] == ["whole numbers", "text", "numbers", "lists"]
     assert [one.distinct for one in found.columns] == [2, 2, 2, None]
@@ -208,5 +208,5 @@ def test_json_holds_the_same(tmp_path):
     ],
 )  # fmt: skip
 def test_real_files_lead_to_their_command(name, words):
-    command = look(DATA / name).command
+    command = inspect_file(DATA / name).command
     assert command == f"reidrisk plays {DATA / name} {words} --samples 1,2,4,8 -o run/"

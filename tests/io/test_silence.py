@@ -31,8 +31,8 @@ from reidrisk.data import (
 from reidrisk.errors import TooLarge
 from reidrisk.io import streams
 from reidrisk.io.formats import parquet_size
+from reidrisk.io.inspect import inspect_file
 from reidrisk.io.labels import NOTHING
-from reidrisk.io.looking import look
 from reidrisk.study.toml import study_file
 
 SECRET = "Zq7ann"  # noqa: S105  the name of a user
@@ -46,7 +46,7 @@ READERS = {
     "unicity": lambda path: rr.unicity(path, points=[1]),
     "histories": lambda path: read_histories(path, DOMAINS, columns={"domain": "where"}),
     "bounds": rr.theory.read_matrix,
-    "inspect": look,
+    "inspect": inspect_file,
     "taxonomy": read_taxonomy,
     "topic tree": read_topic_tree,
     "token weights": read_token_weights,
@@ -204,7 +204,8 @@ def test_no_message_and_no_chain_of_causes_quotes_a_cell(tmp_path, case, header)
     path = saved(tmp_path / "t.csv", LEAKING[case])
     layout = Layout(header=header)
     said = [lambda: read_profiles(path, layout=layout), lambda: read_plays(path, layout=layout),
-            lambda: read_linked(path, path, layout=layout), lambda: look(path, layout)]  # fmt: skip
+            lambda: read_linked(path, path, layout=layout),
+            lambda: inspect_file(path, layout)]  # fmt: skip
     found = [refusal(read) for read in said] + [refusal(read, path) for read in READERS.values()]
     assert any(found)
     for wrong in filter(None, found):
@@ -266,7 +267,7 @@ HUGE = {
 
 
 @pytest.mark.parametrize("case", HUGE)
-@pytest.mark.parametrize("read", [read_plays, look, lambda path: read_linked(path, path)])
+@pytest.mark.parametrize("read", [read_plays, inspect_file, lambda path: read_linked(path, path)])
 def test_a_parquet_file_that_expands_without_measure_is_stopped(tmp_path, monkeypatch, case, read):
     monkeypatch.setattr(streams, "ANY_TIMES_UNTIL", 1 << 20)
     path = tmp_path / "t.parquet"
@@ -382,7 +383,7 @@ def test_columns_that_are_no_labels_are_refused(tmp_path, kind):
 
 def test_a_file_whose_users_are_all_empty_can_be_looked_at(tmp_path):
     path = as_parquet(tmp_path / "t.parquet", user=pa.nulls(2), age=["x", "y"])
-    assert look(path).users is None
+    assert inspect_file(path).users is None
 
 
 def test_a_number_that_is_none_is_named_by_its_own_column(tmp_path):

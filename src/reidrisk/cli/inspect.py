@@ -10,9 +10,8 @@ from reidrisk.cli import console, options
 from reidrisk.core.sanitize import cleaned
 
 if TYPE_CHECKING:
-    from reidrisk.io.advice import ColumnLook
+    from reidrisk.io.inspect import ColumnSummary, Inspection
     from reidrisk.io.layouts import Layout
-    from reidrisk.io.looking import Inspection
 
 _WIDEST, _LINE = 22, 76
 _UNITS = ("bytes", "KB", "MB", "GB", "TB")
@@ -35,10 +34,10 @@ def inspect(file: str, layout: "Layout", *, as_json: bool, quiet: bool) -> None:
       reidrisk inspect purchases.csv
       reidrisk inspect ratings.dat --separator "::" --no-header
     """
-    from reidrisk.io.looking import look
+    from reidrisk.io.inspect import inspect_file
 
     with console.Progress(quiet=quiet) as progress:
-        found = look(file, layout, progress=progress.read)
+        found = inspect_file(file, layout, progress=progress.read)
     if as_json:
         click.echo(json.dumps({"schema": "reidrisk/1", "inspection": asdict(found)}, indent=2))
     elif not quiet:
@@ -112,7 +111,7 @@ def _broken(command: str) -> str:
     return f"{before} \\\n     {option}{after}"
 
 
-def _row(column: "ColumnLook") -> tuple[str, ...]:
+def _row(column: "ColumnSummary") -> tuple[str, ...]:
     name = column.name if len(column.name) <= _WIDEST else column.name[: _WIDEST - 1] + "…"
     distinct = "many" if column.distinct is None else f"{column.distinct:,}"
     empty = f"{column.empty:,}" if column.empty else "-"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from reidrisk.core.sanitize import shortened
 from reidrisk.errors import InvalidInput
 from reidrisk.io.labels import is_text
-from reidrisk.io.spelling import form_of
+from reidrisk.io.overlap_checks import form_of
 from reidrisk.io.times import days, may_be_days, moments
 
 _NUMBER = re.compile(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})([eE][+-]?\d{1,3})?")

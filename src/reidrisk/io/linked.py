@@ -17,13 +17,18 @@ from reidrisk.core.rows import BagRows, Rows, Tokens, rows_of
 from reidrisk.core.settings_syntax import setting, warn
 from reidrisk.errors import InvalidInput, TooLarge, Unverified
 from reidrisk.io import manifest
-from reidrisk.io.alike import difference, spelt_apart
 from reidrisk.io.columns import one_of
 from reidrisk.io.find_users import in_order, rows_of_users
 from reidrisk.io.formats.parquet import SUFFIX
 from reidrisk.io.labels import find, label_array, refuse_twins, union
 from reidrisk.io.layouts import Layout
-from reidrisk.io.meeting import epochs_apart, tokens_apart, users_of
+from reidrisk.io.overlap_checks import (
+    check_epochs,
+    check_tokens,
+    describe_difference,
+    spelling_warnings,
+    user_overlap,
+)
 from reidrisk.io.parquet_rows import ParquetRows
 from reidrisk.io.shards import NUMBERS
 from reidrisk.io.site_tables import SiteRows, read_site, rows_of_site, same_form
@@ -243,21 +248,21 @@ def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers
     refuse_twins(here.users, here.source)
     refuse_twins(there.users, there.source, _ONE_ROW)
     known, anonymous = (_by_user(rows, len(labels)) for rows in (here, there))
-    users = users_of(here, there)
+    users = user_overlap(here, there)
     truth = find(there.users.labels, here.users.labels)
     found = truth != MISSING
     if not found.any():
         raise InvalidInput(
             f"{there.source}: none of the {len(there.users.labels):,} users is in {here.source}, "
-            f"so nobody can be found: {difference(users)}; check that both name users alike: the "
-            "same column, 7 or 007 in both",
+            f"so nobody can be found: {describe_difference(users)}; check that both name users "
+            "alike: the same column, 7 or 007 in both",
             code="tables-do-not-meet",
         )
     if strangers == "refuse":
         _refuse_strangers(there, found, str(here.source))
     # Tokens of a taxonomy are written alike, or have been refused.
-    apart = () if taxonomy is not None else tokens_apart(here, there)
-    warnings = (*spelt_apart(users), *epochs_apart(here, there), *apart)
+    apart = () if taxonomy is not None else check_tokens(here, there)
+    warnings = (*spelling_warnings(users), *check_epochs(here, there), *apart)
     warn(warnings)
     return Linked(
         known, anonymous[found], truth[found], here.users.labels, labels,  # type: ignore[arg-type]

@@ -1,14 +1,15 @@
-"""What a file looks like to us: its columns, who is in it, and which command to run next.
+"""Inspect a file: its columns, how many users it has, and which command to run next.
 
-A user's name is never shown, nor anything that looks like one: an example is a value that several
-people share and that no machine made up to tell people apart. Where no column is known to hold
-users, any column may, and only those that are known to hold something else have examples.
+No user is ever shown, nor a value that looks like one: an example is a value that several people
+share, and no address, number or key. Where no column is known to hold users, any column may hold
+them, so that only columns that are known to hold something else have examples.
 """
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from reidrisk.errors import InvalidInput
-from reidrisk.io.advice import ColumnLook, Looked, advise
 from reidrisk.io.column_roles import of_role, role_of
 from reidrisk.io.columns import holds_text
 from reidrisk.io.formats import open_table
@@ -42,6 +42,29 @@ KINDS = {
 }
 # Addresses, telephone and card numbers, hashes and keys.
 IDENTIFYING = re.compile(r".*@.*|[+(]?\d[\d ()/-]{6,}|(?=.*\d)[0-9a-fA-F-]{8,}|(?=.*\d)[\w-]{12,}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ColumnSummary:
+    """What a column holds.
+
+    Args:
+        name: As the file has it, or its number.
+        kind: Whole numbers, numbers, text, times or lists.
+        distinct: How many values differ; None if that was not counted.
+        empty: Rows without a value.
+        role: What the column probably is: user, item, count or epoch.
+        why: What it is taken for that by: an option, its name, its type or its place.
+        examples: Values that many people share, the most common first.
+    """
+
+    name: str
+    kind: str
+    distinct: int | None
+    empty: int
+    role: str | None
+    why: str
+    examples: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -78,7 +101,7 @@ class Inspection:
     facts: Mapping[str, str]
     rows: int
     looked_at: int
-    columns: tuple[ColumnLook, ...]
+    columns: tuple[ColumnSummary, ...]
     users: int | None
     rows_per_user: Spread | None
     shape: str
@@ -86,8 +109,10 @@ class Inspection:
     command: str
 
 
-def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = None) -> Inspection:
-    """Look at a file, or at the first file of a folder.
+def inspect_file(
+    path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = None
+) -> Inspection:
+    """Inspect a file, or the first file of a folder.
 
     Args:
         path: The file.
@@ -115,7 +140,7 @@ def look(path: AnyPath, layout: Layout = LAYOUT, *, progress: Progress | None = 
     counts = None if user is None else seen[user].counts
     counts = counts if counts is not None and len(counts) else None
     facts = dict(opened.facts) | ({"packed": head.packing.kind} if head.packing else {})
-    step = advise(Looked(file, columns, rows, counts, layout))
+    step = _next_step(_Table(file, columns, rows, counts, layout))
     return Inspection(
         file=str(file), size=head.size, facts=facts,
         rows=rows if share == 1 else round(rows / share / 1000) * 1000, looked_at=rows,
@@ -166,9 +191,9 @@ class _Values:
 
     def column(
         self, name: str, role: tuple[str | None, str], rows: int, people: NDArray[np.int32] | None
-    ) -> ColumnLook:
+    ) -> ColumnSummary:
         if self.texts is None:
-            return ColumnLook(
+            return ColumnSummary(
                 name=name, kind=self.kind or "text", distinct=None, empty=self.empty,
                 role=role[0], why=role[1], examples=(),
             )  # fmt: skip
@@ -177,7 +202,7 @@ class _Values:
         values, often = labels.filter(pa.array(filled)), self.often[filled]
         shown = role[0] != "user" and (role[0] is not None or people is not None)
         shared = self._holders(people)[filled]
-        return ColumnLook(
+        return ColumnSummary(
             name=name, kind=_kind(values), distinct=len(values), empty=int(rows - often.sum()),
             role=role[0], why=role[1],
             examples=_examples(values, often, shared) if shown else (),
@@ -284,3 +309,139 @@ def _by_repeats(names: list[str], seen: list[_Values], rows: int) -> dict[str, s
     """Without names: the first two columns, if values of both come again and again."""
     again = [one.counts is not None and 2 * len(one.counts) < rows for one in seen[:2]]
     return dict(zip(("user", "item"), names, strict=False)) if all(again) else {}
+
+
+@dataclass(frozen=True, eq=False)
+class _Table:
+    """What the rules of the next step know of a file.
+
+    Args:
+        file: The file.
+        columns: What each column holds.
+        rows: How many rows were looked at.
+        counts: Rows of each user, if users are known and were counted.
+        layout: What somebody said of the file.
+    """
+
+    file: Path
+    columns: tuple[ColumnSummary, ...]
+    rows: int
+    counts: NDArray[np.int64] | None
+    layout: Layout
+
+    @cached_property
+    def names(self) -> set[str]:
+        """Of the columns, in small letters."""
+        return {one.name.casefold() for one in self.columns}
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """Columns by what they probably are."""
+        return {one.role: one.name for one in self.columns if one.role}
+
+    @property
+    def alone(self) -> bool:
+        """Whether no user has two rows, as far as can be seen."""
+        return "user" not in self.roles or (self.counts is not None and int(self.counts.max()) == 1)
+
+    @property
+    def how(self) -> tuple[str, ...]:
+        """What somebody said about how the file is cut, as options."""
+        sign, header = self.layout.separator, self.layout.header
+        words = () if sign is None else ("--separator", "tab" if sign == "\t" else sign)
+        return words if header is None else (*words, "--header" if header else "--no-header")
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """What a table is, in one word and in a sentence, and the words of the command for it."""
+
+    shape: str
+    meaning: str
+    words: tuple[str, ...]
+
+
+def _next_step(seen: _Table) -> _Step:
+    """The command for a table, by the first rule that knows its shape."""
+    return next(step for rule in _RULES if (step := rule(seen)) is not None)
+
+
+def _matrix(seen: _Table) -> _Step | None:
+    if not {"user", "representation", "probability"} <= seen.names:
+        return None
+    meaning = "The chance of each representation for each user."
+    return _Step("matrix", meaning, ("reidrisk", "bounds", str(seen.file)))
+
+
+def _linked(seen: _Table) -> _Step | None:
+    if "tokens" not in seen.names or "user" not in seen.roles:
+        return None
+    meaning = "What one site saw, a row for each user; the table of the other site is needed too."
+    words = ("reidrisk", "link", str(seen.file), "ANONYMOUS", *seen.how, "-o", "run/")
+    return _Step("linked", meaning, words)
+
+
+def _history(seen: _Table) -> _Step | None:
+    if not {"timestamp", "domain"} <= seen.names:
+        return None
+    meaning = 'Browsing histories: in a study file, people of kind = "history".'
+    return _Step("history", meaning, ("reidrisk", "study", "new"))
+
+
+def _plays(seen: _Table) -> _Step | None:
+    # Lists that are text would be one item each.
+    lists = any(
+        one.role == "item" and one.kind == "lists" and one.distinct is None for one in seen.columns
+    )
+    if (seen.alone and not lists) or not {"user", "item"} <= seen.roles.keys():
+        return None
+    named = [
+        word
+        for role in ("user", "item", "count")
+        if role in seen.roles
+        for word in (f"--{role}", seen.roles[role])
+    ]
+    each = "A list of items for each user" if lists else "A row for each user and item"
+    meaning = f"{each}, as of plays, purchases or visits."
+    words = ("reidrisk", "plays", str(seen.file), *named, *seen.how)
+    return _Step("plays", meaning, (*words, "--samples", "1,2,4,8", "-o", "run/"))
+
+
+def _taxonomy(seen: _Table) -> _Step | None:
+    once = any(one.role == "item" and one.distinct == seen.rows for one in seen.columns)
+    if "user" in seen.roles or not once:
+        return None
+    meaning = "A list of items, each of them once: all that other files may hold."
+    words = ("reidrisk", "release", "topics", "PEOPLE", "--taxonomy", str(seen.file), "-o", "seen/")
+    return _Step("taxonomy", meaning, words)
+
+
+def _table(seen: _Table) -> _Step | None:
+    describing = [
+        one.name
+        for one in seen.columns
+        if one.role != "user"
+        and one.distinct is not None
+        and 1 < one.distinct <= max(2, seen.rows // 2)
+        and "," not in one.name  # which would be two columns
+    ]
+    if not seen.alone or not describing:
+        return None
+    whom = "A row for each user" if seen.counts is not None else "A row for each person, it seems"
+    doubt = (
+        "" if seen.counts is not None or any(one.distinct == seen.rows for one in seen.columns)
+        else " If one of them names people with several rows, say so with --user and look again."
+    )  # fmt: skip
+    words = ("reidrisk", "singling", str(seen.file), "--columns", ",".join(describing), *seen.how)
+    return _Step("table", f"{whom}, with columns that describe them.{doubt}", words)
+
+
+def _unknown(seen: _Table) -> _Step:
+    meaning = "We cannot tell which column is what. Name them, and look again:"
+    words = ("reidrisk", "inspect", str(seen.file), "--user", "COLUMN", "--item", "COLUMN")
+    return _Step("unknown", meaning, (*words, *seen.how))
+
+
+_RULES: tuple[Callable[[_Table], _Step | None], ...] = (
+    _matrix, _linked, _history, _plays, _taxonomy, _table, _unknown,
+)  # fmt: skip

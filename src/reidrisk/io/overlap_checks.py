@@ -1,0 +1,316 @@
+"""Check that two tables overlap: in their users, epochs and tokens, and in how they write them.
+
+A token that one table writes as 5 and the other as 5.0 is two tokens, and nobody is found by it:
+the risk looks low because the tables are spoilt. The same holds for epochs, and for users. Tables
+with nothing in common are refused; a warning says where they share little, or seem to write one
+thing in two ways. Labels are only compared here, never changed.
+
+No user is ever quoted, and a token or epoch only if many people have it; otherwise the forms are
+told: whole numbers against numbers with a decimal point.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reidrisk.core.observations import MISSING
+from reidrisk.core.sanitize import shortened
+from reidrisk.errors import InvalidInput
+from reidrisk.io.labels import as_text, find, is_text, union
+from reidrisk.io.times import moments
+
+if TYPE_CHECKING:
+    from reidrisk.io.site_tables import SiteRows
+
+LITTLE = 0.5
+"""A warning is due if each table shares less than this part of its entries with the other."""
+ENOUGH = 20
+"""With fewer entries in a table, a small overlap may be chance."""
+SPELT = 0.01
+"""A warning is due if this part of the entries of a table is written otherwise in the other."""
+MANY = 10
+"""A label that so many people have may be quoted: it identifies nobody."""
+LOOKED_AT = 100_000
+"""Labels whose forms are compared: on each side those with the most entries."""
+
+Counts = NDArray[np.int64]
+
+TABLES = ("the known table", "the anonymous table")
+"""What sentences call the two sides."""
+
+_ALIKE = "write it alike in both, such as 7, not 7 here and 7.0 or 007 there"
+_PLAIN = 4
+
+_FORMS = (
+    ("whole numbers", re.compile(r"-?(0|[1-9]\d*)")),
+    ("whole numbers with zeros before them", re.compile(r"-?0\d+")),
+    ("numbers with a decimal point", re.compile(r"[+-]?(\d+\.\d*|\.\d+)")),
+    ("numbers with a decimal comma", re.compile(r"[+-]?\d+,\d+")),
+    ("numbers with an exponent", re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)[eE][+-]?\d+")),
+    ("numbers with a plus before them", re.compile(r"\+\d+")),
+)
+# No more digits than decimals keep.
+_NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?")
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Overlap:
+    """How often each of some labels comes in two tables.
+
+    Args:
+        what: One of them, in words: "token".
+        labels: All of them.
+        counts: Entries of each label, in the known table and in the anonymous one.
+        holders: How many people of a side have a label; None if none may be quoted.
+    """
+
+    what: str
+    labels: NDArray[Any]
+    counts: tuple[Counts, Counts]
+    holders: Callable[[int, int], int] | None = None
+
+    @property
+    def one(self) -> str:
+        """One of them, with its article."""
+        return f"{'an' if self.what[0] in 'ei' else 'a'} {self.what}"
+
+    @property
+    def shared(self) -> NDArray[np.bool_]:
+        """Which labels are in both tables."""
+        return np.asarray((self.counts[0] > 0) & (self.counts[1] > 0))
+
+    def part(self, side: int, some: NDArray[Any]) -> float:
+        """Which part of the entries of a side is of some labels."""
+        return float(self.counts[side][some].sum() / max(1, self.counts[side].sum()))
+
+    def only(self, side: int) -> Counts:
+        """Labels of one side alone, those with the most entries first."""
+        counts = np.where(self.shared, 0, self.counts[side])
+        return np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
+
+
+def refuse_disjoint(overlap: Overlap, where: str, advice: str) -> None:
+    """Refuse two tables that have no label in common, unless one of them has none at all.
+
+    Args:
+        overlap: The labels of both.
+        where: The two tables, as a message names them.
+        advice: What to do about it.
+    """
+    if all(counts.any() for counts in overlap.counts) and not overlap.shared.any():
+        raise InvalidInput(
+            f"{where}: no {overlap.what} is in both tables, so that nobody can be found by it: "
+            f"{describe_difference(overlap)}; {advice}",
+            code="tables-do-not-meet",
+        )
+
+
+def overlap_warnings(overlap: Overlap) -> Iterator[str]:
+    """A warning if two tables write labels in two ways, or else if they share few of them."""
+    if found := list(spelling_warnings(overlap)):
+        yield from found
+        return
+    parts = [overlap.part(side, overlap.shared) for side in (0, 1)]
+    if max(parts) < LITTLE and min(counts.sum() for counts in overlap.counts) >= ENOUGH:
+        yield (
+            f"Little is shared: {_percent(parts[1])} of the entries of {TABLES[1]} have "
+            f"{overlap.one} that is also in {TABLES[0]}, and {_percent(parts[0])} the other way "
+            f"round: {describe_difference(overlap)}. If they mean the same, write it alike: the "
+            "risk may be far higher than these figures say."
+        )
+
+
+def spelling_warnings(overlap: Overlap) -> Iterator[str]:
+    """A warning if one table has labels that the other has too, but in another form."""
+    if not is_text(overlap.labels):
+        return
+    texts = as_text(overlap.labels)
+    pairs = [_same_meaning(overlap, texts, side) for side in (0, 1)]
+    parts = [overlap.part(side, mine[:, 0]) for side, mine in enumerate(pairs)]
+    worst = int(np.argmax(parts))
+    if parts[worst] < SPELT:
+        return
+    mine, other = pairs[worst].T
+    yield (
+        f"{_percent(parts[worst])} of the entries of {TABLES[worst]} have {overlap.one} that "
+        f"{TABLES[1 - worst]} seems to write otherwise: "
+        f"{_describe(overlap, worst, mine, other)}. They count as different, so that the risk may "
+        "be far higher than these figures say; write them alike in both."
+    )
+
+
+def _same_meaning(overlap: Overlap, texts: NDArray[Any], side: int) -> Counts:
+    """Pairs of labels that mean the same: one of a side alone, one of the other side."""
+    mine, other = overlap.only(side)[:LOOKED_AT], np.flatnonzero(overlap.counts[1 - side])
+    if not len(mine):
+        return np.empty((0, 2), np.int64)
+    most = other[np.argsort(-overlap.counts[1 - side][other], kind="stable")][:LOOKED_AT]
+    place = {canonical(texts[label]): label for label in most[::-1].tolist()}
+    pairs = [(label, place.get(canonical(texts[label]))) for label in mine.tolist()]
+    return np.array([pair for pair in pairs if pair[1] is not None], np.int64).reshape(-1, 2)
+
+
+def describe_difference(overlap: Overlap) -> str:
+    """What only one table has: an example that many people share, else the forms in words."""
+    return _describe(overlap, 1, overlap.only(1), overlap.only(0))
+
+
+def _describe(overlap: Overlap, side: int, mine: Counts, other: Counts) -> str:
+    names = (TABLES[side], TABLES[1 - side])
+    for one, two in zip(mine[:MANY].tolist(), other[:MANY].tolist(), strict=False):
+        if overlap.holders and overlap.holders(side, one) >= MANY <= overlap.holders(1 - side, two):
+            quoted = (_quoted(overlap.labels[label]) for label in (one, two))
+            return " and ".join(map("{} in {}".format, quoted, names))
+    texts = as_text(overlap.labels)
+    told = [forms(texts[some[:LOOKED_AT]]) for some in (mine, other)]
+    if told[0] == told[1]:
+        return f"both write {told[0]}"
+    return " against ".join(
+        f"{form or 'nothing else'} in {name}" for form, name in zip(told, names, strict=True)
+    )
+
+
+def _quoted(label: object) -> str:
+    return repr(shortened(str(label)))
+
+
+def _percent(part: float) -> str:
+    return f"{100 * part:.2g} %"
+
+
+def user_overlap(here: "SiteRows", there: "SiteRows") -> Overlap:
+    """The users of two tables; none is ever quoted."""
+    labels = union(here.users.labels, there.users.labels)
+    counts = [np.zeros(len(labels), np.int64) for _ in range(2)]
+    for rows, count in zip((here, there), counts, strict=True):
+        count[find(rows.users.labels, labels)] = 1
+    return Overlap("user", labels, (counts[0], counts[1]))
+
+
+def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+    """Warnings about epochs; tables that have none in common are refused.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows, with the same slots.
+    """
+    if here.form != "epochs":
+        return
+    counts = [(rows.in_slots() != MISSING).sum(axis=0) for rows in (here, there)]
+    overlap = Overlap("epoch", as_text(here.slots), (counts[0], counts[1]),
+                  lambda side, slot: int(counts[side][slot]))  # fmt: skip
+    advice = f"{_ALIKE}; or, if they are of other times, leave the epochs out to compare baskets"
+    refuse_disjoint(overlap, _both(here, there), advice)
+    yield from overlap_warnings(overlap)
+
+
+def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+    """Warnings about tokens; tables, or columns of them, that have none in common are refused.
+
+    Args:
+        here: Known rows, whose tokens are numbers in the labels of both tables.
+        there: Anonymous rows, likewise.
+    """
+    if here.form == "columns":
+        for slot, name in enumerate(here.slots.tolist()):
+            overlap = _column_overlap(here, there, slot, str(name))
+            advice = f"{_ALIKE}, or leave this column out"
+            refuse_disjoint(overlap, _both(here, there), advice)
+            yield from overlap_warnings(overlap)
+        return
+    sites, every = (here, there), len(here.labels)
+    overlap = Overlap(
+        "item" if here.bags else "token",
+        here.labels,
+        (_counts(here.tokens, every), _counts(there.tokens, every)),
+        lambda side, token: _holders(sites[side], token),
+    )
+    refuse_disjoint(overlap, _both(here, there), _ALIKE)
+    yield from overlap_warnings(overlap)
+    if not here.bags:
+        yield from _check_slots(here, there)
+
+
+def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
+    """A warning about slots in which two tables never have the same token, though others do."""
+    every = len(here.labels)
+    apart = []
+    for slot, columns in enumerate(zip(here.in_slots().T, there.in_slots().T, strict=True)):
+        one, two = (_counts(column, every) for column in columns)
+        if min(one.sum(), two.sum()) >= ENOUGH and not ((one > 0) & (two > 0)).any():
+            apart.append(str(here.slots[slot]) if len(here.slots) else str(slot + 1))
+    if apart:
+        more = f" and {len(apart) - _PLAIN:,} more" if len(apart) > _PLAIN else ""
+        yield (
+            f"No token of slot {', '.join(apart[:_PLAIN])}{more} is in the same slot of both "
+            "tables, so that nobody is found by it: check that both have the same slots in the "
+            "same order, written alike."
+        )
+
+
+def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -> Overlap:
+    """The values of one column; a label is the name of the column, "=" and the value."""
+    counts = [_counts(rows.in_slots()[:, slot], len(rows.labels)) for rows in (here, there)]
+    mine = np.flatnonzero(counts[0] + counts[1])
+    values = np.array([label[len(name) + 1 :] for label in here.labels[mine]], object)
+    found = counts[0][mine], counts[1][mine]
+    return Overlap(f"value of column {name}", values, found, lambda side, at: int(found[side][at]))
+
+
+def _counts(tokens: NDArray[np.int32], labels: int) -> Counts:
+    return np.bincount(tokens[tokens != MISSING], minlength=labels)
+
+
+def _holders(rows: "SiteRows", token: int) -> int:
+    """How many rows have a token."""
+    entries = np.flatnonzero(rows.tokens == token)
+    return len(np.unique(np.searchsorted(rows.starts, entries, side="right")))
+
+
+def _both(here: "SiteRows", there: "SiteRows") -> str:
+    return f"{here.source} and {there.source}"
+
+
+def form_of(text: str) -> str:
+    """The form of a label, in words.
+
+    >>> form_of("5"), form_of("5.0"), form_of("007"), form_of("Tea"), form_of("TEA")
+    ('whole numbers', 'numbers with a decimal point', 'whole numbers with zeros before them', \
+'text with capitals', 'text in capitals')
+    """
+    for words, pattern in _FORMS:
+        if pattern.fullmatch(text):
+            return words
+    if next(moments((text,))) is not None:
+        return "dates"
+    if text != text.strip():
+        return "text with blanks around it"
+    if text.isupper():
+        return "text in capitals"
+    return "text without capitals" if text == text.lower() else "text with capitals"
+
+
+def forms(texts: Iterable[str], most: int = 2) -> str:
+    """The commonest forms of some labels, in words."""
+    found = [words for words, _ in Counter(map(form_of, texts)).most_common(most)]
+    return " and ".join(found)
+
+
+def canonical(text: str) -> str:
+    """What a label is, whatever its form: the same for 5, 5.0 and 05, for Tea and tea.
+
+    >>> canonical("5.0"), canonical("05"), canonical(" 5"), canonical("TEA"), canonical("1.50")
+    ('5', '5', '5', 'tea', '1.5')
+    """
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    if _NUMBER.fullmatch(plain):
+        return f"{Decimal(plain.replace(',', '.')).normalize():f}"
+    time = next(moments((plain.upper(),)))
+    return plain if time is None else time.isoformat()
