@@ -1,4 +1,4 @@
-"""The order of epochs, by what their names mean: numbers, days, weeks; and how that is said.
+"""Sort epochs by what their names mean: numbers, days or weeks.
 
 A risk after the first few slots depends on which come first, so nothing is sorted letter by letter:
 that would put week 10 before week 2. Names that leave the order open are refused.

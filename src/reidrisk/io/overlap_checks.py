@@ -1,4 +1,4 @@
-"""Check that two tables overlap: in their users, epochs and tokens, and in how they write them.
+"""Check that two tables meet in users, epochs and tokens, and refuse those that do not.
 
 A token that one table writes as 5 and the other as 5.0 is two tokens, and nobody is found by it:
 the risk looks low because the tables are spoilt. The same holds for epochs, and for users. Tables

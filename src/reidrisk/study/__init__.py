@@ -1,4 +1,4 @@
-"""Studies: what is measured, the run that measures it, and the result."""
+"""Studies: what to measure, the run that measures it, and the result."""
 
 import lazy_loader
 

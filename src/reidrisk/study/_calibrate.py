@@ -1,4 +1,4 @@
-"""How much is enough: the first value of a parameter whose risk is certainly below a target.
+"""Find the first value of a parameter whose risk is below a limit.
 
 A parameter can be searched if it is known which way people become safer: more noise, larger top
 sets, a larger crowd; less epsilon. The values are searched by halving, from the least safe on. Each

@@ -1,4 +1,4 @@
-"""Two results beside each other: by how much the risk differs, and in what the studies do.
+"""Compare two results: by how much the risk differs, and how the studies differ.
 
 Runs that attacked the same people with the same seed are compared person by person, and then small
 differences show: most people are named in both, or in neither. Other runs are compared by their

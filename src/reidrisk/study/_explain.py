@@ -1,4 +1,4 @@
-"""Epsilon explained: what local differential privacy means for who may be named, and back."""
+"""Explain an epsilon by the re-identification it allows, and find one for a limit."""
 
 import math
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What became of every target, in few letters: `Credits`, and back to numbers."""
+"""Encode the credits of all targets as short text, and decode them."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The attacks that a study makes by default: those that need no extra knowledge.
+"""Default attacks: those that need no extra knowledge and do not overstate risk.
 
 The strongest attack counts, and nobody knows beforehand which it is: comparing slot by slot finds a
 third of what comparing as sets finds where slots do not correspond. So both are tried.

@@ -1,4 +1,4 @@
-"""Judging a result against limits: the one rule that gate, verdict and sign-off go by.
+"""Judge a result against limits; the rule of gate, verdict and sign-off.
 
 What counts is the upper end of an interval, so that nothing passes by being vague; and what is
 asked for but not there does not pass.

@@ -1,4 +1,4 @@
-"""Parameters as people write them: those of a release, read from its own fields, and `users`.
+"""Parse and vary parameters of a release.
 
 Study files, sweeps, `--vary` and `calibrate` all come here; what a parameter may be, and which way
 is safer, the release alone says.

@@ -1,4 +1,4 @@
-"""Numbers as people write them: 10M users, 1 % noise."""
+"""Parse quantities as people write them, such as 10M or 1 %."""
 
 import re
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""A release in one line of words: `generalised users=20 of=item-samples of.samples=4`.
+"""A release written in one line, such as `generalised users=20`.
 
 First its kind, then its parameters. One that is a release itself is named by its kind, and its
 own parameters stand behind its name and a dot. On the command line, in results and in reports.

@@ -1,4 +1,4 @@
-"""Sources: whom a study is about; the one place that knows where rows come from."""
+"""Sources: whom a study is about, and where its rows come from."""
 
 import operator
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Slips in a study file: what is wrong, with the line and the key, and what to do."""
+"""Messages for mistakes in a study file."""
 
 import re
 from collections.abc import Collection

@@ -1,4 +1,4 @@
-"""Who was found: one row for each attack and target, with names, for whoever may see them."""
+"""Write who was found, one row per attack and target."""
 
 from collections.abc import Iterator
 from pathlib import Path

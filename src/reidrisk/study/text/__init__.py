@@ -1,1 +1,1 @@
-"""A result in words: numbers as people say them, and the verdict computed from the records."""
+"""A result in words, computed from its records."""

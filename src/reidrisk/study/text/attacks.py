@@ -1,4 +1,4 @@
-"""What was found: the strongest attack, what it knew, how often it is right, and of whom."""
+"""Sentences on what the strongest attack found."""
 
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.text.numbers import at_most, count, interval, share, times

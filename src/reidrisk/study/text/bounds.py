@@ -1,4 +1,4 @@
-"""Figures of the spectrum as they are said: one number each, in the verdict, chart and table."""
+"""Sentences on bounds, one number each."""
 
 from dataclasses import replace
 

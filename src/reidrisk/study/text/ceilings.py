@@ -1,4 +1,4 @@
-"""What is possible and what is ruled out: one range, without contradictions.
+"""Sentences on what is possible and what is ruled out.
 
 Numbers are compared as a reader compares them, as they are said. A bound that an attack exceeds by
 its whole interval bounds nothing: what it assumes does not hold for these people.

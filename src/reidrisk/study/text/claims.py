@@ -1,4 +1,4 @@
-"""What an attacker claims beside what came true, as people say it."""
+"""Sentences on what attackers claim and what came true."""
 
 from typing import TYPE_CHECKING
 

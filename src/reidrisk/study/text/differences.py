@@ -1,4 +1,4 @@
-"""Differences between two results in words."""
+"""Sentences on differences between two results."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Epsilon in words: what local differential privacy allows, for who has to decide about it."""
+"""Sentences on what an epsilon allows."""
 
 import math
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The limit that was asked for: whether it is kept, and what would lower the risk."""
+"""Sentences on the limit: whether it is kept, and what would lower the risk."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

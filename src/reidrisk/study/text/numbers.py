@@ -1,4 +1,4 @@
-"""Numbers as people say them: never more digits than the interval supports."""
+"""Write numbers with no more digits than the interval supports."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import Protocol

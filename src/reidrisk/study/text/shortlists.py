@@ -1,4 +1,4 @@
-"""Attackers who rate only those whom they list at first sight."""
+"""Sentences on attackers who rate only a shortlist."""
 
 from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import count, share_with_interval

@@ -1,4 +1,4 @@
-"""A sentence of a verdict."""
+"""One statement of a verdict."""
 
 from dataclasses import dataclass
 from typing import Literal

@@ -1,4 +1,4 @@
-"""Whom figures speak of: people the attacker knows, or strangers too."""
+"""Sentences on whether figures include strangers."""
 
 from collections.abc import Sequence
 

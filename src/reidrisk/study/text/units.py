@@ -1,4 +1,4 @@
-"""Words of the report: units and lists."""
+"""Units and lists in words."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING

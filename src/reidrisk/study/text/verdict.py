@@ -1,4 +1,4 @@
-"""The verdict in plain words, computed from the records: one range that somebody can sign."""
+"""The verdict: one range in plain words."""
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.study.result import Result, Risk
