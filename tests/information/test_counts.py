@@ -14,10 +14,9 @@ from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi, data
 from reidrisk.core import machine
 from reidrisk.information import count_information
 from reidrisk.information.counts import entropies, tallies
-from reidrisk.information.counts.estimators import counted
-from reidrisk.information.counts.figures import Figure
-from reidrisk.information.counts.held_out import FOLDS, held_out
-from reidrisk.information.counts.tallies import Tally
+from reidrisk.information.counts.counting import counted
+from reidrisk.information.counts.entropies import FOLDS, held_out
+from reidrisk.information.counts.tallies import Figure, Tally
 
 FIGURES = ("known_entropy", "entropy", "conditional_entropy", "mutual_information")
 OF_COUNTS = ("plug-in", "miller-madow", "jackknife", "turing", "coverage")

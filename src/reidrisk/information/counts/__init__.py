@@ -1,6 +1,11 @@
 """Bits that two sites share about a user, estimated from counts."""
 
-from reidrisk.information.counts.counting import count_information
-from reidrisk.information.counts.intervals import TOO_FEW, CountedBits, CountedInformation, Way
+from reidrisk.information.counts.counting import (
+    TOO_FEW,
+    CountedBits,
+    CountedInformation,
+    Way,
+    count_information,
+)
 
 __all__ = ["TOO_FEW", "CountedBits", "CountedInformation", "Way", "count_information"]

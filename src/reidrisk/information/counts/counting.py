@@ -1,6 +1,7 @@
-"""Count what two sites are shown, and estimate the bits they share."""
+"""Count what two sites are shown, and estimate the bits they share, by several estimators."""
 
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,9 +13,235 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.estimate import EstimateOfBits
 from reidrisk.estimates.repeats import refuse_repeats
-from reidrisk.information.counts.estimators import LEANS, Counted, counted
-from reidrisk.information.counts.figures import Figure
-from reidrisk.information.counts.intervals import TOO_FEW, CountedBits, CountedInformation, Way
+from reidrisk.information.counts.entropies import coverage, held_out, miller_madow, plug_in, turing
+from reidrisk.information.counts.tallies import Figure, Floats, Ints, Tally
+
+TOO_FEW = 0.1
+"""Share of pairs that came once, from which on there are too few users for the alphabet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Bits by one way of correcting counts; intervals tell noise, not how it leans.
+
+    Attributes:
+        name: Of the way.
+        leans: On which side of the truth its mutual information tends to lie where users are few:
+            high, low, or either. It is no bound; the intervals of `CountedBits` are made of bounds.
+        known_entropy: H(A), of what the known site is shown.
+        entropy: H(B), of what the anonymous site is shown.
+        conditional_entropy: H(B|A).
+        mutual_information: I(A;B) = H(B) - H(B|A), what both share.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=2_000, topics=40, types=6, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> found = rr.information.count_information(seen)
+        >>> for way in found.pooled.ways[:3]:
+        ...     print(f"{way.name}, leans {way.leans}: {way.mutual_information.value:.2f}")
+        plug-in, leans high: 0.75
+        miller-madow, leans high: 0.59
+        jackknife, leans high: 0.52
+    """
+
+    name: str
+    leans: str
+    known_entropy: Estimate
+    entropy: Estimate
+    conditional_entropy: Estimate
+    mutual_information: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CountedBits:
+    """Bits of a slot, of all slots taken together, or summed over them.
+
+    The interval of each figure reaches from what is never too high on average, less its noise, to
+    what is never too low on average, and its noise: it covers how far counts lean, and is wide
+    where users are few. The value is the balanced way's, moved between these ends where it lies
+    outside. Proof, and what is only measured: `docs/concepts/proofs.md`.
+
+    Attributes:
+        users: Who were counted.
+        pairs: Pairs of symbols that were counted, a gap being a symbol.
+        seen_once: Share of pairs that came once. About as many of the next user's would be new.
+        known_entropy: H(A), of what the known site is shown.
+        entropy: H(B), of what the anonymous site is shown.
+        conditional_entropy: H(B|A), what of it the known site leaves open.
+        mutual_information: I(A;B) = H(B) - H(B|A), what both share.
+        ways: The same figures by each way of correcting counts.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=2_000, topics=40, types=6, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> slot = rr.information.count_information(seen).slots[0]
+        >>> slot.users, slot.pairs, round(slot.entropy.value, 2)
+        (2000, 2000, 4.91)
+    """
+
+    users: int
+    pairs: int
+    seen_once: float
+    known_entropy: Estimate
+    entropy: Estimate
+    conditional_entropy: Estimate
+    mutual_information: Estimate
+    ways: tuple[Way, ...]
+
+    @property
+    def too_few(self) -> bool:
+        """Whether there are too few users for the alphabet, so that values are half guessed."""
+        return self.seen_once > TOO_FEW
+
+    def __getitem__(self, name: str) -> Way:
+        """A way by its name."""
+        return next(way for way in self.ways if way.name == name)
+
+
+@dataclass(frozen=True, slots=True)
+class CountedInformation:
+    """Bits of each slot, summed over slots, and per slot of all slots taken together.
+
+    Attributes:
+        slots: Each slot by itself; nothing is assumed of them.
+        summed: Their sum: the bits of a row if its slots were independent.
+        pooled: Per slot, all slots counted together. It is of more pairs, so it leans less; it
+            means something only where slots are alike, as weeks are and columns are not.
+        warnings: What makes the figures doubtful, a sentence each.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=2_000, topics=40, types=6, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> found = rr.information.count_information(seen)
+        >>> len(found.slots), round(found.pooled.mutual_information.value, 2)
+        (2, 0.48)
+    """
+
+    slots: tuple[CountedBits, ...]
+    summed: CountedBits
+    pooled: CountedBits
+    warnings: tuple[str, ...]
+
+
+LEANS = {
+    "plug-in": "high",
+    "miller-madow": "high",
+    "jackknife": "high",
+    "turing": "high",
+    "coverage": "high",
+    "shuffled": "low",
+    "held-out": "either",
+    "balanced": "either",
+}
+"""All ways, and on which side of the truth their mutual information tends to lie where users are
+few. Where both sites show nearly the same it is an entropy, and what leans high may lean low. Held
+out, two entropies are too high, and which of them more depends on the world."""
+
+_SHIFTS = 8
+_ENTROPIES = {
+    "plug-in": plug_in,
+    "miller-madow": miller_madow,
+    "turing": turing,
+    "coverage": coverage,
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shared:
+    """H(A), H(B) and I(A;B) by one way of counting."""
+
+    known: Figure
+    shown: Figure
+    mutual: Figure
+
+    @property
+    def given(self) -> Figure:
+        """H(B|A)."""
+        return self.shown - self.mutual
+
+    @property
+    def joint(self) -> Figure:
+        """H(A,B)."""
+        return self.known + self.given
+
+    def __add__(self, other: "Shared") -> "Shared":
+        return Shared(
+            self.known + other.known, self.shown + other.shown, self.mutual + other.mutual
+        )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Counted:
+    """Figures of a slot, of several taken together, or of their sum.
+
+    Attributes:
+        users: Who were counted.
+        pairs: How many pairs.
+        once: How many of them came once.
+        ways: Figures by the name of each way.
+    """
+
+    users: int
+    pairs: int
+    once: int
+    ways: dict[str, Shared]
+
+    def __add__(self, other: "Counted") -> "Counted":
+        ways = {name: way + other.ways[name] for name, way in self.ways.items()}
+        return Counted(self.users, self.pairs + other.pairs, self.once + other.once, ways)
+
+
+def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: int) -> Counted:
+    """Count in all ways.
+
+    Args:
+        known: Symbols, users x slots.
+        shown: The same of the other site.
+        order: All users, in random order.
+        symbols: How many came.
+        alphabet: How many there are.
+    """
+    one, other = (Tally.of(side, symbols, np.zeros_like) for side in (known, shown))
+
+    def agree(codes: Ints) -> Ints:
+        """Whether a pair is twice the same: such pairs come more often than all others."""
+        same: Ints = (codes // symbols == codes % symbols).astype(np.int64)
+        return same
+
+    joint = Tally.of(known * symbols + shown, symbols**2, agree)
+    ways = {name: _shared(entropy, one, other, joint) for name, entropy in _ENTROPIES.items()}
+    plain, covered = ways["plug-in"], ways["coverage"]
+    ways["jackknife"] = Shared(
+        plain.known.jackknifed, plain.shown.jackknifed, plain.mutual.jackknifed
+    )
+    lost = held_out(joint, symbols, order, alphabet=alphabet)
+    first, second = Figure.mean(lost.known), Figure.mean(lost.shown)
+    ways["held-out"] = Shared(first, second, second - Figure.mean(lost.given))
+    mixed, others = known[order] * symbols, shown[order]
+    unrelated = [
+        Tally.of_all(mixed + np.roll(others, shift, axis=0), symbols**2, agree)
+        for shift in range(1, min(_SHIFTS, len(order) - 1) + 1)
+    ]
+    once = float(np.mean([tally.once for tally in unrelated]))
+    ways["shuffled"] = _less(plain, plug_in, unrelated, 1.0)
+    ways["balanced"] = _less(covered, coverage, unrelated, joint.once / max(once, joint.once, 1))
+    return Counted(len(known), known.size, joint.once, {name: ways[name] for name in LEANS})
+
+
+def _shared(entropy: Callable[[Tally], Floats], one: Tally, other: Tally, joint: Tally) -> Shared:
+    first, second, both = (Figure.of(entropy(tally)) for tally in (one, other, joint))
+    return Shared(first, second, first + second - both)
+
+
+def _less(
+    way: Shared, entropy: Callable[[Tally], Floats], unrelated: Sequence[Tally], part: float
+) -> Shared:
+    """Less a part of what unrelated users, who share nothing, seem to share."""
+    joint = np.array([entropy(tally)[0] for tally in unrelated])
+    bits = way.known.value + way.shown.value - joint
+    chance = Figure.mean_drawn(bits, len(way.known.without))
+    return Shared(way.known, way.shown, way.mutual - chance * part)
+
 
 BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
 """Name of an interval that covers how far counts lean, and noise."""
