@@ -100,7 +100,7 @@ def heading():
 
 
 def from_types(world):
-    from reidrisk.learning.recipes import CHAIN_TRAINING
+    from reidrisk.learning.models import CHAIN_TRAINING
 
     found = [
         learned(world, "types", CHAIN_TRAINING["types"], conditional=given)
@@ -114,7 +114,7 @@ def from_types(world):
 
 
 def from_scratch(world, steps):
-    from reidrisk.learning.recipes import CHAIN_TRAINING
+    from reidrisk.learning.models import CHAIN_TRAINING
 
     how = replace(CHAIN_TRAINING["scratch"], steps=steps)
     _, given, began, took = learned(world, "scratch", how, conditional=True)

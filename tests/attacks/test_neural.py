@@ -102,7 +102,7 @@ def test_settings_that_make_no_sense_are_refused(settings, code):
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_torch_the_extra_is_named(kind, monkeypatch):
     for name in [name for name in sys.modules if name.startswith("reidrisk.learning.")]:
-        if hasattr(sys.modules[name], "torch") or "sealed" in name or "saved" in name:
+        if hasattr(sys.modules[name], "torch") or "network_files" in name:
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "torch", None)
     with refuses("missing-extra", MissingExtra):
@@ -240,7 +240,7 @@ def test_among_many_users_the_best_are_listed():
 @pytest.mark.torch
 def test_what_was_learned_to_tell_bits_serves_an_attack(tmp_path):
     seen, panel = world(300, 50, 400)
-    from reidrisk.learning.saved_networks import read_model
+    from reidrisk.learning.network_files import read_model
 
     learn_information(panel, how=replace(QUICK, steps=20), folder=tmp_path)
     one, given = sorted(

@@ -17,8 +17,7 @@ from reidrisk.attacks import View
 from reidrisk.attacks.type_aware import TypeAware, pairs_of, set_weights
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, read_profiles, synthetic_topics
-from reidrisk.learning.latent_types import fit_types
-from reidrisk.learning.type_model import NEARLY
+from reidrisk.learning.latent_types import NEARLY, fit_types
 from reidrisk.people.interests import inclusion
 from reidrisk.scores import GRID
 

@@ -17,8 +17,8 @@ from reidrisk.information.independence import (
 )
 from reidrisk.information.records import Mean
 from reidrisk.information.sequence_model import learn_information, translator
+from reidrisk.learning.models import Shape
 from reidrisk.learning.progress import Training
-from reidrisk.learning.shapes import Shape
 
 TINY = translator(
     "tiny",

@@ -18,8 +18,8 @@ from reidrisk.information.sequence_model import (
     learn_information,
     translator,
 )
+from reidrisk.learning.models import Shape
 from reidrisk.learning.progress import Training
-from reidrisk.learning.shapes import Shape
 from reidrisk.releases import Informs
 
 pytestmark = pytest.mark.torch

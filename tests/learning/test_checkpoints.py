@@ -18,7 +18,7 @@ from tests.learning.small_networks import (  # noqa: E402
     without_seconds,
 )
 
-from reidrisk.learning.tensor_files import read_sealed, write_sealed  # noqa: E402
+from reidrisk.learning.network_files import read_sealed, write_sealed  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -199,7 +199,7 @@ def test_what_a_killed_write_left_goes_and_files_of_a_person_stay(tmp_path):
 
 
 def test_a_write_that_fails_leaves_the_checkpoint_before(tmp_path, monkeypatch):
-    from reidrisk.learning import tensor_files
+    from reidrisk.learning import network_files
 
     writes = []
 
@@ -212,7 +212,7 @@ def test_a_write_that_fails_leaves_the_checkpoint_before(tmp_path, monkeypatch):
     whole, task = Task(), Task()
     wanted = whole.train()
     with monkeypatch.context() as patch:
-        patch.setattr(tensor_files, "written_whole", full)
+        patch.setattr(network_files, "written_whole", full)
         with pytest.raises(InvalidInput, match="No space left"):
             task.train(folder=tmp_path, identity="tiny")
     assert names(tmp_path)[-1] == "reidrisk-training-000000010.safetensors"

@@ -8,14 +8,13 @@ import pytest
 from reidrisk.attacks import Neural, View
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.models import Shape, chain, translator
 from reidrisk.learning.progress import Training
-from reidrisk.learning.recipes import chain, translator
-from reidrisk.learning.shapes import Shape
 
 torch = pytest.importorskip("torch")
 
+from reidrisk.learning.network_files import About, write_model  # noqa: E402
 from reidrisk.learning.pairs import Pairs  # noqa: E402
-from reidrisk.learning.saved_networks import About, write_model  # noqa: E402
 from reidrisk.learning.sequence_training import Lesson, read_network  # noqa: E402
 from reidrisk.learning.translators import Translator  # noqa: E402
 from reidrisk.learning.type_chain import TypeChain  # noqa: E402

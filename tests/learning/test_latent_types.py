@@ -15,13 +15,15 @@ from reidrisk import TopicsApi
 from reidrisk.core import parallel
 from reidrisk.data import synthetic_topics
 from reidrisk.learning.latent_types import (
+    NEARLY,
     LatentTypes,
+    TypeModel,
     choose_types,
+    expect,
     fit_types,
     mean_log_likelihood,
     sample_of_rows,
 )
-from reidrisk.learning.type_model import NEARLY, TypeModel, expect
 
 TOKENS, TOP, NOISE = 12, 3, 0.1
 API = TopicsApi(topics=TOKENS, top=TOP, noise=NOISE)

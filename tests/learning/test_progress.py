@@ -64,7 +64,7 @@ except MissingExtra as missing:
 """
 
 
-@pytest.mark.parametrize("module", ["hardware", "training", "saved", "checkpoints"])
+@pytest.mark.parametrize("module", ["hardware", "training", "network_files"])
 @pytest.mark.parametrize("blocked", [("torch",), ("torch", "safetensors")])
 def test_without_torch_the_extra_is_named(module, blocked):
     code = BLOCKED.format(module=module, blocked=blocked)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from reidrisk import InvalidInput
-from reidrisk.learning.shapes import SHAPES, Shape
+from reidrisk.learning.models import SHAPES, Shape
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch

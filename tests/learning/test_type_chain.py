@@ -11,8 +11,8 @@ from reidrisk import InvalidInput, TopicsApi
 from reidrisk.core.observations import MISSING
 from reidrisk.data import synthetic_topics
 from reidrisk.information.sequences import SequenceChances
+from reidrisk.learning.models import CHAIN_TRAINING
 from reidrisk.learning.progress import Training
-from reidrisk.learning.recipes import CHAIN_TRAINING
 from reidrisk.scores import GRID
 from reidrisk.scores import TypeChain as ChainScore
 

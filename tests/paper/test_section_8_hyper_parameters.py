@@ -3,7 +3,7 @@
 import pytest
 
 from reidrisk.information.sequence_model import MODELS
-from reidrisk.learning.shapes import SHAPES
+from reidrisk.learning.models import SHAPES
 
 PUBLISHED = {  # Transformer, Transformer-LSTM
     "decoder": ("transformer", "lstm"),

@@ -26,9 +26,8 @@ from reidrisk.engines.spark import frames
 from reidrisk.engines.spark import rows as spark_rows
 from reidrisk.engines.spark.engine import size_of
 from reidrisk.engines.spark.errors import explained
-from reidrisk.engines.spark.jobs import in_group
+from reidrisk.engines.spark.jobs import in_group, shipped, unshipped
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.serialize import shipped, unshipped
 
 pytestmark = pytest.mark.spark
 

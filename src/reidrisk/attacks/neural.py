@@ -14,9 +14,9 @@ from reidrisk.attacks.protocol import View, panel_of
 from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
+from reidrisk.learning.models import CHAIN_TRAINING, chain
 from reidrisk.learning.pairs import pairs_of
 from reidrisk.learning.progress import Training
-from reidrisk.learning.recipes import CHAIN_TRAINING, chain
 from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
 from reidrisk.scores.shortlisted import KEEP_BEST
 

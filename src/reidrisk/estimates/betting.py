@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 
 from reidrisk.core.checks import real_number
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import Numbers, numbers
 from reidrisk.estimates.intervals import confidence
 
 # The most a gambler may lose at once, as a part of what it owns.

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import whole_number
-from reidrisk.estimates.arrays import Numbers, claims_and_credits
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import Numbers, claims_and_credits
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ import math
 import scipy
 from numpy.typing import ArrayLike
 
-from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import numbers
 from reidrisk.estimates.intervals import confidence
 
 # As floats, 525 credits of 1/75 sum to a hair above 7. Credits are shrunk by this part before their

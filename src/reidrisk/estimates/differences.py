@@ -5,10 +5,10 @@ from numpy.typing import ArrayLike
 
 from reidrisk.core.randomness import uniforms
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import METHOD, ends
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import numbers
 from reidrisk.estimates.intervals import confidence
 
 

@@ -6,8 +6,8 @@ from numpy.typing import ArrayLike
 
 from reidrisk.core.checks import probability
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.arrays import numbers
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import numbers
 
 
 def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:

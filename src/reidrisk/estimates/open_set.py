@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import probability
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.arrays import Numbers, numbers
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import Numbers, numbers
 from reidrisk.estimates.intervals import confidence
 
 Rule = Literal["score", "gap", "posterior"]

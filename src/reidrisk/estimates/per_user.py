@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reidrisk.estimates.arrays import Numbers, table
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import Numbers, table
 from reidrisk.estimates.intervals import confidence
 from reidrisk.estimates.risk_distribution import (
     QUICK,

@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from reidrisk.estimates.arrays import Numbers
+from reidrisk.estimates.inputs import Numbers
 
 # Densest near 0 and 1, where the counts of a few repeats tell risks apart best.
 RISKS = np.sin(np.linspace(0, np.pi / 2, 101)) ** 2

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import probability
-from reidrisk.estimates.arrays import Numbers, claims_and_credits
 from reidrisk.estimates.credits import lower_limit, mean_of_credits
 from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.inputs import Numbers, claims_and_credits
 from reidrisk.estimates.intervals import confidence
 
 MOST_POINTS = 200

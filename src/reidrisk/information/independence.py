@@ -30,9 +30,9 @@ from reidrisk.information.sequence_model import (
     learn,
 )
 from reidrisk.information.sequences import mean_of
+from reidrisk.learning.models import Recipe, recipe_of
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.progress import Training
-from reidrisk.learning.recipes import Recipe, recipe_of
 
 ALIKE = 0.01
 """Bits that a token tells about its slot, below which slots are alike."""

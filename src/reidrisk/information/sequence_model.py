@@ -20,12 +20,12 @@ from numpy.typing import NDArray
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.repeats import refuse_repeats
+from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.information.records import Mean
 from reidrisk.information.sequences import mean_of
+from reidrisk.learning.models import MODELS, Recipe, recipe_of, translator
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.progress import Look, Training
-from reidrisk.learning.recipes import MODELS, Recipe, recipe_of, translator
 from reidrisk.learning.splits import split_users
 
 __all__ = [

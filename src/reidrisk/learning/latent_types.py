@@ -4,10 +4,13 @@ A user has a type z, for good. In each slot a site is shown token o with chance
 `noise/N + (1 - noise) phi[z, o]`, where `phi[z, o]` is the chance that o is in the user's top set,
 over the size of the set. Slots are independent given the type. Decision 26 says why it is fitted
 as it is.
+
+In the E and M steps a mixture is a pair: the share of each type, and phi, tokens x types.
 """
 
 from dataclasses import dataclass
 from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +18,25 @@ from numpy.typing import NDArray
 from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import MISSING
+from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import Rows, TokenRows
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.splits import MULTIPLIER, contents_of, times_before
-from reidrisk.learning.type_model import Mixture, TypeModel, expect
 from reidrisk.people.bottom_k import BottomK, Kept
 
 Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]
+Mixture: TypeAlias = tuple[Floats, Floats]
+
+BLOCK = 1 << 13
+"""Users per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
+
+NEARLY = 1 - 1e-4
+"""The largest chance to be in a set. A sure token has no finite weight among those drawn."""
+
+TINY = 1e-200
+"""The least share of a type, so that one can divide by it."""
 
 SURPLUS = 3
 """Times as many types as wanted are begun with; the most alike are then merged."""
@@ -41,6 +54,109 @@ _NOBODY = np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
 
 HELD_OUT = 0.2
 """Share of users on whom numbers of types are compared."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TypeModel:
+    """What is known before any user is seen.
+
+    Args:
+        top: Size of a top set.
+        noise: Chance that a random token is shown.
+        pseudo: Slots of each token that are added to those of every type, all above 0.
+    """
+
+    top: int
+    noise: float
+    pseudo: Floats
+
+    def chances(self, phi: Floats) -> Floats:
+        """Chance that a token is shown."""
+        shown: Floats = self.noise / self.pseudo.size + (1 - self.noise) * phi
+        return shown
+
+    def best(self, counts: Floats) -> Floats:
+        """The phi of highest likelihood for real counts, tokens x types: none above its cap.
+
+        It is proportional to the counts but for those that would be above. They are cut, and the
+        rest is filled up to a total of 1, which may lift others above.
+        """
+        cap = NEARLY / self.top
+        phi: Floats = counts / counts.sum(axis=0)
+        while (phi > cap).any():
+            full = phi >= cap
+            rest = np.where(full, 0, counts)
+            phi = np.where(full, cap, rest / rest.sum(axis=0) * (1 - cap * full.sum(axis=0)))
+        return phi
+
+    def climb(
+        self, rows: Sample, start: Mixture, steps: int, tolerance: float
+    ) -> tuple[Floats, Floats, list[float]]:
+        """Take steps until one gains less than the tolerance per user.
+
+        Whether a token was real or noise is not seen either. The belief that it was real depends
+        on token and type alone, so it is applied to the sums.
+
+        Returns:
+            The mixture, and what each step found: the mean log-likelihood of a user, and the
+            logarithm of the smoothing's prior over the number of users.
+        """
+        weights, phi = start
+        history: list[float] = []
+        for _ in range(steps):
+            chances = self.chances(phi)
+            counts, load, likelihood = expect(rows, weights, chances)
+            prior = float((self.pseudo[:, None] * np.log(phi)).sum())
+            history.append((likelihood + prior) / len(rows))
+            if len(history) > 1 and history[-1] - history[-2] < tolerance:
+                break
+            real = counts * ((1 - self.noise) * phi / chances)
+            weights, phi = load / load.sum(), self.best(real + self.pseudo[:, None])
+        return weights, phi, history
+
+    def merge(self, mixture: Mixture, types: int) -> Mixture:
+        """Join the two types whose union explains what is shown least worse, until few are left.
+
+        What is lost in a slot is the entropy of what the union shows, over that of its parts.
+        """
+        shares = np.maximum(mixture[0], TINY)
+        mass = np.ascontiguousarray((shares * mixture[1]).T)
+
+        def entropy(share: Floats, mass: Floats) -> Floats:
+            chances = self.chances(mass / share[..., None])
+            return np.asarray(-share * (chances * np.log(chances)).sum(axis=-1))
+
+        def losses(one: int) -> Floats:
+            loss = entropy(shares[one] + shares, mass[one] + mass) - alone[one] - alone
+            return np.where(gone | (np.arange(shares.size) == one), np.inf, loss)
+
+        alone, gone = entropy(shares, mass), np.zeros(shares.size, bool)
+        table = np.array([losses(one) for one in range(shares.size)])
+        for _ in range(shares.size - types):
+            one, other = (int(place) for place in np.unravel_index(table.argmin(), table.shape))
+            shares[one] += shares[other]
+            mass[one] += mass[other]
+            gone[other] = True
+            alone[one] = entropy(shares[one], mass[one])
+            table[other] = table[:, other] = np.inf
+            table[one] = table[:, one] = losses(one)
+        left = ~gone
+        return shares[left], np.ascontiguousarray((mass[left] / shares[left, None]).T)
+
+
+def expect(rows: Sample, weights: Floats, chances: Floats) -> tuple[Floats, Floats, float]:
+    """Expected sightings of each token by type, expected users of each type, log-likelihood.
+
+    They are summed block by block, in order.
+    """
+
+    def work(start: int, stop: int) -> tuple[Floats, Floats, float]:
+        counts, load = np.zeros_like(chances), np.zeros_like(weights)
+        total = add_expectations(rows[start:stop], weights, chances, counts, load)
+        return counts, load, total
+
+    counts, load, totals = zip(*over_blocks(work, len(rows), BLOCK), strict=True)
+    return np.add.reduce(counts), np.add.reduce(load), sum(totals)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -222,3 +338,44 @@ def _begin(rows: Sample, model: TypeModel, types: int) -> Mixture:
     counts = np.column_stack([_count(row, everyone.size) for row in rows[:types]])
     phi = model.best(counts + counts.sum(axis=0) * everyone[:, None])
     return np.full(types, 1 / types), phi
+
+
+@kernel
+def add_expectations(
+    rows: NDArray[np.int32], weights: Floats, chances: Floats, counts: Floats, load: Floats
+) -> float:
+    """Add up what rows say about the type of their users, and return their log-likelihood.
+
+    Beliefs are scaled after every slot, so that rows may be of any length.
+
+    Args:
+        rows: Users x slots, negative where nothing was seen.
+        weights: Share of each type.
+        chances: Tokens x types, that a token is shown; not all 0 for a token that was.
+        counts: Tokens x types; the belief in each type is added for each token shown.
+        load: The belief in each type is added once for each user.
+    """
+    types = weights.size
+    belief = np.empty(types)
+    total = 0.0
+    for user in range(rows.shape[0]):
+        for one in range(types):
+            belief[one] = weights[one]
+        for slot in range(rows.shape[1]):
+            token = rows[user, slot]
+            if token < 0:
+                continue
+            mass = 0.0
+            for one in range(types):
+                belief[one] *= chances[token, one]
+                mass += belief[one]
+            total += np.log(mass)
+            for one in range(types):
+                belief[one] /= mass
+        load += belief
+        for slot in range(rows.shape[1]):
+            token = rows[user, slot]
+            if token >= 0:
+                for one in range(types):
+                    counts[token, one] += belief[one]
+    return total

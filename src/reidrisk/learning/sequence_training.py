@@ -19,16 +19,16 @@ from reidrisk.core.digest import sha256
 from reidrisk.core.rows import Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
-from reidrisk.learning.pairs import Pairs, symbols_of
-from reidrisk.learning.progress import Look, Training
-from reidrisk.learning.recipes import Recipe
-from reidrisk.learning.saved_networks import (
+from reidrisk.learning.models import Recipe
+from reidrisk.learning.network_files import (
     About,
     hash_of_labels,
     hash_of_rows,
     read_model,
     write_model,
 )
+from reidrisk.learning.pairs import Pairs, symbols_of
+from reidrisk.learning.progress import Look, Training
 from reidrisk.learning.training import train
 
 _FILE = "model.safetensors"

@@ -19,7 +19,6 @@ from reidrisk.core.files import made_folder
 from reidrisk.core.locks import locked
 from reidrisk.core.settings_syntax import offered, setting
 from reidrisk.errors import InvalidInput, TooLarge
-from reidrisk.learning.checkpoints import Checkpoints
 from reidrisk.learning.hardware import (
     device_named,
     generators,
@@ -29,6 +28,7 @@ from reidrisk.learning.hardware import (
     set_generators,
     torch,
 )
+from reidrisk.learning.network_files import Checkpoints
 from reidrisk.learning.progress import Look, Trained, Training
 
 Progress = Callable[[Look, float], None]

@@ -23,8 +23,8 @@ import numpy as np
 from reidrisk.core.rows import Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import repeatable, torch
+from reidrisk.learning.models import Shape
 from reidrisk.learning.pairs import symbols_of
-from reidrisk.learning.shapes import Shape
 
 _nn: Any = torch.nn
 

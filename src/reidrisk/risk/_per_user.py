@@ -8,7 +8,7 @@ from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk
-from reidrisk.estimates.repeats import refuse_repeats
+from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, fitted
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import BagRows, Tokens
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.repeats import refuse_repeats
+from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.risk.subset_rows import SubsetRows, UserSubset
 
 Mask = NDArray[np.bool_]

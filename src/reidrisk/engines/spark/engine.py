@@ -19,9 +19,8 @@ from reidrisk.engines.search import Searches
 from reidrisk.engines.spark.blocks import Facts
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.frames import FrameRows, rows_of_frame
-from reidrisk.engines.spark.rows import MOST_ROWS, SparkRows
-from reidrisk.engines.spark.serialize import shipped
-from reidrisk.engines.spark.sources import Names, as_sent, cells_made, cells_of
+from reidrisk.engines.spark.jobs import shipped
+from reidrisk.engines.spark.rows import MOST_ROWS, Names, SparkRows, as_sent, cells_made, cells_of
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.releases.lazy_rows import LazyRows
 

@@ -26,8 +26,7 @@ from reidrisk.engines.spark.blocks import Cell, Cut, Facts, cell_of, joined_piec
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.rows import SparkRows
-from reidrisk.engines.spark.sources import Cells, aligned, whole
+from reidrisk.engines.spark.rows import Cells, SparkRows, aligned, whole
 from reidrisk.errors import InvalidInput
 from reidrisk.io.column_roles import listed
 

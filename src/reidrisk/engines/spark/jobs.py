@@ -1,7 +1,14 @@
-"""A job on the cluster: work goes out once, one result comes back."""
+"""A job on the cluster: work goes out once as bytes, one result comes back.
+
+A piece of work is a function with all that it has seen: tables, targets, and kernels. Functions go
+by value where they have no name. Kernels go by theirs (`parallel.Kernel`), so that an executor uses
+those it has compiled or keeps on disk. Known rows go as what is known of them, and refuse to be
+read.
+"""
 
 import contextlib
 import math
+import pickle
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -9,18 +16,30 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
+from reidrisk.core.machine import take_cores
 from reidrisk.core.mapreduce import Merge, Report, Work
 from reidrisk.core.optional import guest
 from reidrisk.engines.spark.blocks import Cut, Piece, blocks_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.serialize import shipped, unshipped
 
 Found = TypeVar("Found")
 
 # So few results are merged at once; more, in two rounds.
 _FEW = 8
 _LISTEN = 0.2
+
+
+def shipped(thing: Any) -> bytes:
+    """The thing as bytes, to be sent to executors, never to be kept."""
+    content: bytes = guest("pyspark.cloudpickle", "spark").dumps(thing, pickle.HIGHEST_PROTOCOL)
+    return content
+
+
+def unshipped(content: bytes) -> Any:
+    """What was sent by the driver, whose code runs here anyway, to be done on a task's one core."""
+    take_cores(1)
+    return pickle.loads(content)  # noqa: S301
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,41 @@ from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.estimate import EstimateOfBits
-from reidrisk.estimates.repeats import refuse_repeats
+from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.information.counts.entropies import coverage, held_out, miller_madow, plug_in, turing
 from reidrisk.information.counts.tallies import Figure, Floats, Ints, Tally
 
 TOO_FEW = 0.1
 """Share of pairs that came once, from which on there are too few users for the alphabet."""
+
+LEANS = {
+    "plug-in": "high",
+    "miller-madow": "high",
+    "jackknife": "high",
+    "turing": "high",
+    "coverage": "high",
+    "shuffled": "low",
+    "held-out": "either",
+    "balanced": "either",
+}
+"""All ways, and on which side of the truth their mutual information tends to lie where users are
+few. Where both sites show nearly the same it is an entropy, and what leans high may lean low. Held
+out, two entropies are too high, and which of them more depends on the world."""
+
+_SHIFTS = 8
+_ENTROPIES = {
+    "plug-in": plug_in,
+    "miller-madow": miller_madow,
+    "turing": turing,
+    "coverage": coverage,
+}
+
+BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
+"""Name of an interval that covers how far counts lean, and noise."""
+
+_USERS = 2
+_BYTES_PER_USER = 1_000
+_BYTES_PER_SLOT = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,29 +152,6 @@ class CountedInformation:
     warnings: tuple[str, ...]
 
 
-LEANS = {
-    "plug-in": "high",
-    "miller-madow": "high",
-    "jackknife": "high",
-    "turing": "high",
-    "coverage": "high",
-    "shuffled": "low",
-    "held-out": "either",
-    "balanced": "either",
-}
-"""All ways, and on which side of the truth their mutual information tends to lie where users are
-few. Where both sites show nearly the same it is an entropy, and what leans high may lean low. Held
-out, two entropies are too high, and which of them more depends on the world."""
-
-_SHIFTS = 8
-_ENTROPIES = {
-    "plug-in": plug_in,
-    "miller-madow": miller_madow,
-    "turing": turing,
-    "coverage": coverage,
-}
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class Shared:
     """H(A), H(B) and I(A;B) by one way of counting."""
@@ -241,14 +247,6 @@ def _less(
     bits = way.known.value + way.shown.value - joint
     chance = Figure.mean_drawn(bits, len(way.known.without))
     return Shared(way.known, way.shown, way.mutual - chance * part)
-
-
-BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
-"""Name of an interval that covers how far counts lean, and noise."""
-
-_USERS = 2
-_BYTES_PER_USER = 1_000
-_BYTES_PER_SLOT = 100
 
 
 def count_information(seen: Observations, *, level: float = 0.95) -> CountedInformation:

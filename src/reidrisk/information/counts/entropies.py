@@ -25,6 +25,12 @@ _TERMS = 32
 _LARGE = 50.0
 """From here on a few terms of the asymptotic series of exp(x) E1(x) are exact."""
 
+FOLDS = 10
+_WEIGHTS = 4.0 ** np.arange(9)
+"""Pairs that what is drawn towards may count for."""
+
+_ROUNDING = 1e-9
+
 
 def plug_in(tally: Tally) -> Floats:
     """Entropy of the frequencies. On average too low: frequencies look less even than chances."""
@@ -119,13 +125,6 @@ def _scaled_exp1(x: Floats) -> Floats:
     for k in range(12, 0, -1):
         series = (1 - series) * k / far  # 1!/x - 2!/x^2 + ..., from the inside
     return np.where(x < _LARGE, np.exp(near) * scipy.special.exp1(near), (1 - series) / far)
-
-
-FOLDS = 10
-_WEIGHTS = 4.0 ** np.arange(9)
-"""Pairs that what is drawn towards may count for."""
-
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -27,6 +27,9 @@ Strata = Callable[[Ints], Ints]
 _DENSE = 1 << 22
 """Codes for which a table of all is made, which is quicker than sorting."""
 
+NOISE = "jackknife over users, noise only"
+"""Name of an interval that says how much other users would move a figure, not how it leans."""
+
 
 @dataclass(frozen=True, eq=False)
 class Tally:
@@ -108,10 +111,6 @@ def _counts(codes: Ints, most: int) -> tuple[Ints, Ints]:
     counts = np.bincount(codes.ravel(), minlength=most)
     found = np.flatnonzero(counts)
     return found, counts[found]
-
-
-NOISE = "jackknife over users, noise only"
-"""Name of an interval that says how much other users would move a figure, not how it leans."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

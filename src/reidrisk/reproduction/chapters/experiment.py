@@ -205,7 +205,7 @@ def learned(world: _World) -> tuple[Row, ...]:
             for where, what, published in (_BEST, _CLOSE, _LOW)
         )
     from reidrisk.attacks.neural import Neural  # noqa: PLC0415  needed by who learns
-    from reidrisk.learning.recipes import CHAIN_TRAINING  # noqa: PLC0415  the same
+    from reidrisk.learning.models import CHAIN_TRAINING  # noqa: PLC0415  the same
 
     panel_users = min(PANEL, world.scale.users)
     others = data.synthetic_topics(users=panel_users, seed=world.scale.seed + 1)

@@ -128,7 +128,7 @@ def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
             for what, published in zip(NAMES.values(), PUBLISHED[epochs], strict=True)
         )
     from reidrisk.information.sequence_model import learn_information  # noqa: PLC0415  torch
-    from reidrisk.learning.recipes import MODELS  # noqa: PLC0415  needed by who learns
+    from reidrisk.learning.models import MODELS  # noqa: PLC0415  needed by who learns
 
     seconds = scale.seconds * share / 2  # two models: with the other site, and without
     users = min(PANEL[epochs], scale.users)

@@ -5,8 +5,7 @@ from importlib.util import find_spec
 
 from reidrisk.core.optional import guest
 from reidrisk.estimates import Estimate
-from reidrisk.learning.recipes import MODELS
-from reidrisk.learning.shapes import SHAPES
+from reidrisk.learning.models import MODELS, SHAPES
 from reidrisk.reproduction.chapter import Row, Scale, Step
 from reidrisk.reproduction.marks import claimed
 

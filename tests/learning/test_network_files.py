@@ -18,14 +18,15 @@ torch = pytest.importorskip("torch")
 
 from tests.learning.small_networks import TOKENS, Small  # noqa: E402
 
-from reidrisk.learning.saved_networks import (  # noqa: E402
+from reidrisk.learning.network_files import (  # noqa: E402  # noqa: E402
     About,
     hash_of_labels,
     hash_of_rows,
     read_model,
+    read_sealed,
     write_model,
+    write_sealed,
 )
-from reidrisk.learning.tensor_files import read_sealed, write_sealed  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
