@@ -17,7 +17,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.plotting import PAGE
 from reidrisk.report import charts, page
 from reidrisk.report.sections import sections
-from reidrisk.study.stored import Stored
+from reidrisk.study.run_store import Stored
 from reidrisk.study.toml import study_file
 
 SMALL = """

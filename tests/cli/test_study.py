@@ -315,7 +315,7 @@ def test_a_finished_run_keeps_the_versions_that_it_ran_with(place, monkeypatch):
     """Whoever looked at it later with another library, it was theirs that stood there."""
     good = (place / "run" / "result.json").read_bytes()
     with monkeypatch.context() as later:
-        later.setattr("reidrisk.study.versions.version", lambda name: "9.9" if name == "numpy" else
+        later.setattr("reidrisk.study.run_store.version", lambda name: "9.9" if name == "numpy" else
                       version(name))  # fmt: skip
         assert study(place).returncode == 0
         assert (place / "run" / "result.json").read_bytes() == good

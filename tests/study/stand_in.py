@@ -59,6 +59,6 @@ def stand_in(monkeypatch):
     monkeypatch.setattr("reidrisk.study.information.check_guest", lambda *_: None)
     monkeypatch.setattr("reidrisk.information.sequence_model.learn_information", learner.learn)
     monkeypatch.setattr("reidrisk.information.independence.check_independence", learner.check)
-    monkeypatch.setattr("reidrisk.study.versions.version", lambda _: "1.0")
-    monkeypatch.setattr("reidrisk.study.versions.find_spec", lambda _: "here")
+    monkeypatch.setattr("reidrisk.study.run_store.version", lambda _: "1.0")
+    monkeypatch.setattr("reidrisk.study.run_store.find_spec", lambda _: "here")
     return learner

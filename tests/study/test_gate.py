@@ -20,7 +20,7 @@ from reidrisk.study.result import (
     Risk,
     UserRisk,
 )
-from reidrisk.study.stored import Stored
+from reidrisk.study.run_store import Stored
 
 
 def figure(high, low=0.0):

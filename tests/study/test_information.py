@@ -15,8 +15,8 @@ from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.releases import ItemSamples, TopicsApi
 from reidrisk.study import Result, Study, run_in, source
 from reidrisk.study.assumptions import guests_of
+from reidrisk.study.run_store import versions
 from reidrisk.study.toml import study_file
-from reidrisk.study.versions import versions
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(400, epochs=3, seed=1)

@@ -12,8 +12,7 @@ from reidrisk.attacks import Hamming, TypeAware, WeightedHamming
 from reidrisk.cli.study import starter
 from reidrisk.engines import plan
 from reidrisk.report import charts
-from reidrisk.study import folder as folders
-from reidrisk.study import splits
+from reidrisk.study import run_in, splits
 from reidrisk.study.toml import study_file
 
 SMALLER = {
@@ -120,7 +119,7 @@ def test_a_run_with_its_page_does_nothing_twice(tmp_path, done, changes):
         assert long in text
         text = text.replace(long, short)
     file = study_file(text, "the demo")
-    result = folders.run_in(tmp_path, file.study, file.source)
+    result = run_in(tmp_path, file.study, file.source)
     report.html(result, tmp_path / "report.html")
     assert {what for what, *_ in done} >= {
         "search", "evidence", "fit", "crowd", "observed", "drawn", "picture"

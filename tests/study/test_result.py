@@ -16,8 +16,8 @@ from tests.cli.tools import TINY, call
 from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
 from reidrisk.study.result import Signoff, plain, typed
+from reidrisk.study.run_store import Stored, checksum_of
 from reidrisk.study.schema import FILE, schema_text
-from reidrisk.study.stored import Stored, checksum_of
 from reidrisk.study.toml import study_file
 
 jsonschema = pytest.importorskip("jsonschema")

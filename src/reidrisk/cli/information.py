@@ -124,11 +124,11 @@ def information(
 def _rows(seen: str) -> "Iterator[tuple[Observations, dict[str, Any]]]":
     """What the sites saw, and what a page says about where it came from."""
     from reidrisk.io.manifest import known_rows
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
 
     folder = options.seen_folder(seen)
     paths = [known_rows(folder), folder / "anonymous.parquet"]
-    with hashed(paths) as inputs:
+    with hashed_inputs(paths) as inputs:
         linked = rr.data.read_linked(*paths)
         console.warn(linked)
         yield linked.observations, {"command": shlex.join(_typed()), "inputs": inputs}
@@ -143,16 +143,18 @@ def _learned(
 ) -> "list[Records]":
     """What each model learns; who stops it hears how to go on."""
     from reidrisk.study import information
-    from reidrisk.study.desks import Desk
 
     parts = []
     with console.Progress(quiet=False) as progress:
         for name in dict.fromkeys(models):
             place = None if folder is None else Path(folder) / name
-            desk = Desk(place, progress.learned)
             progress.waits(f"{name}: begins")
             try:
-                parts.append(information.by_model(rows, name, level=_LEVEL, seed=seed, desk=desk))
+                parts.append(
+                    information.by_model(
+                        rows, name, level=_LEVEL, seed=seed, folder=place, watch=progress.learned
+                    )
+                )
             except KeyboardInterrupt:
                 progress.__exit__()
                 click.echo(f"stopped; {_kept(folder)}: {shlex.join(_typed())}", err=True)

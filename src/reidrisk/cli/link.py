@@ -74,7 +74,7 @@ def attack(
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
     from reidrisk.io.manifest import known_rows, read_manifest
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = options.seen_folder(seen)
@@ -82,7 +82,7 @@ def attack(
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
     paths = (known_rows(folder), folder / "anonymous.parquet")
-    with hashed(paths) as inputs:
+    with hashed_inputs(paths) as inputs:
         linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
     question = _question(paths, inputs, linked, {}, attacks, slots, shown,
@@ -141,7 +141,7 @@ def link(
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
     """  # fmt: skip
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     shown = _given(noise, top, noted=False)
@@ -149,7 +149,7 @@ def link(
     paths = (Path(known), Path(anonymous))
     hidden = strangers if isinstance(strangers, float) else 0.0
     kept: Strangers = "refuse" if strangers == "refuse" else "keep"
-    with hashed(paths) as inputs:
+    with hashed_inputs(paths) as inputs:
         linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
     keys = {**said(layout), "strangers": kept}
     question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,

@@ -56,14 +56,14 @@ def plays(
     """  # fmt: skip
     from reidrisk.io.plays import plays_layout
     from reidrisk.study.defaults import usual_attacks
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
     from reidrisk.study.source import source_of
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
     if not (quiet or as_json):
         console.say(_taken(layout, by_count=by_count))
-    with console.Progress(quiet=quiet) as progress, hashed([Path(file)]) as inputs:
+    with console.Progress(quiet=quiet) as progress, hashed_inputs([Path(file)]) as inputs:
         people = rr.data.read_plays(file, layout=layout, progress=progress.read)
     release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
     names = attacks or usual_attacks(source_of(people), release, seed=seed)

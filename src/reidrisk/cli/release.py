@@ -240,9 +240,9 @@ def _origin(
     from importlib.metadata import version
 
     from reidrisk.study.describe import describe
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
 
-    with hashed(files) as inputs:
+    with hashed_inputs(files) as inputs:
         yield {"version": version("reidrisk"), "files": inputs, "layout": describe(layout),
                "synthetic": synthetic}  # fmt: skip
 

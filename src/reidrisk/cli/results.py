@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from reidrisk.study.gate import Check, Limits
-    from reidrisk.study.stored import Stored
+    from reidrisk.study.run_store import Stored
 
 EXCEEDED = 3
 """Exit code of a gate that is not passed."""
@@ -54,7 +54,7 @@ def report(
     if edition != "long" and (files is not None or paths):
         named = "--files goes" if files is not None else "--section goes"
         raise click.UsageError(f"{named} with the long edition only; leave it or --edition out")
-    from reidrisk.study.stored import Stored
+    from reidrisk.study.run_store import Stored
 
     more, stored = tuple(rr.report.section_at(path) for path in paths), Stored.read(run)
     result = stored.result
@@ -121,7 +121,7 @@ def gate(
     """
     from reidrisk.study.doubts import about_file, doubts, few_unassessed
     from reidrisk.study.gate import Limits, judge
-    from reidrisk.study.stored import Stored
+    from reidrisk.study.run_store import Stored
 
     limits = Limits(**asked)
     _check_limits(limits, last)

@@ -68,7 +68,7 @@ def run_file(
         The result, and whether anything had to be run for it.
     """
     from reidrisk.study import run_in
-    from reidrisk.study.folder import NOTE
+    from reidrisk.study.run_store import NOTE
     from reidrisk.study.write_matches import USERS, write_users
 
     console.warn(file.source)

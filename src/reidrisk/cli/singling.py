@@ -160,11 +160,11 @@ def unicity(
 @contextmanager
 def _origin(*files: str | None) -> "Iterator[dict[str, Any]]":
     """What a page says about where it came from: files that are read inside."""
-    from reidrisk.study.input_files import hashed
+    from reidrisk.study.run_store import hashed_inputs
 
     paths = [Path(one) for one in files if one is not None]
     typed = shlex.join(("reidrisk", *sys.argv[1:]))
-    with hashed(paths) as inputs:
+    with hashed_inputs(paths) as inputs:
         yield {"name": paths[0].name, "command": typed, "inputs": inputs}
 
 

@@ -193,7 +193,7 @@ def _values(text: str, study: "Study") -> tuple[str, tuple[Any, ...]]:
 def _tell_replaced(folder: str) -> None:
     """What a fresh run takes the place of."""
     from reidrisk.core.sanitize import cleaned
-    from reidrisk.study.folder import held_in
+    from reidrisk.study.run import held_in
 
     if held := held_in(folder):
         click.echo(f"--fresh: replaces {cleaned(held)} in {folder}", err=True)

@@ -11,6 +11,7 @@ from reidrisk.plotting import Style, by_attack, chart, layer, of, settings
 from reidrisk.report.exhibits import Column, Exhibit, Row, Section, words_column
 from reidrisk.report.page import Sheet, save
 from reidrisk.study._compare import Comparison, Difference
+from reidrisk.study.run_store import versions
 from reidrisk.study.text.differences import (
     explained,
     level,
@@ -23,7 +24,6 @@ from reidrisk.study.text.differences import (
 )
 from reidrisk.study.text.units import opening, units
 from reidrisk.study.text.verdict import Statement
-from reidrisk.study.versions import versions
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
 _NOT_COVERED = (

@@ -23,10 +23,10 @@ from reidrisk.report.exhibits import (
 from reidrisk.report.page import Sheet, save
 from reidrisk.risk.tables.unicity import KnownPoints, Unicity
 from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
+from reidrisk.study.run_store import versions
 from reidrisk.study.text.numbers import count, percent, share_with_interval
 from reidrisk.study.text.units import listed, opening
 from reidrisk.study.text.verdict import Statement
-from reidrisk.study.versions import versions
 
 _NOT_COVERED = (
     "Attackers who know points only roughly or with errors, and those who know more.",

@@ -1,22 +1,32 @@
 """Run all chapters of the reproduction, step by step, in a folder."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from reidrisk.core.checks import real_number
 from reidrisk.core.digest import sha256_file
-from reidrisk.core.files import existing_file, keep_inputs, made_folder, written_whole
-from reidrisk.core.locks import locked
+from reidrisk.core.files import existing_file, keep_inputs, writable, written_whole
+from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
+from reidrisk.report.rendering import is_other
 from reidrisk.reproduction import chapters
 from reidrisk.reproduction.budget import GUESTS
 from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.record import PAGE, RECORD, Part, Reproduction
-from reidrisk.reproduction.steps import Kept
-from reidrisk.study.folder import Watcher
-from reidrisk.study.versions import versions
+from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA, Part, Reproduction
+from reidrisk.study.result import plain, typed
+from reidrisk.study.run_store import (
+    NOTE,
+    RunStore,
+    Watcher,
+    as_written,
+    first_difference,
+    has_schema,
+    versions,
+)
 
 SIZES = {
     "laptop": {"users": 100_000, "targets": 10_000, "seconds": 0.0},
@@ -88,28 +98,24 @@ def run(
     inputs = {name: sha256_file(path) for name, path in sorted(size.files.items())}
     outputs = [Path(folder) / name for name in (RECORD, PAGE)]
     keep_inputs(outputs, size.files.values())
-    kept = Kept(Path(folder), _described(size, inputs))
+    described = _described(size, inputs)
+    kept = ReproductionStore(Path(folder), {"schema": SCHEMA, "what": described}, GUESTS)
     modules = tuple(chapters.CHAPTERS if only is None else only)
-    steps = [(module, step) for module in modules for step in module.steps(size)]
+    steps = [
+        (module, f"{_name(module)}: {step.name}", step)
+        for module in modules
+        for step in module.steps(size)
+    ]
     if not fresh:
         kept.check()
-    with locked(made_folder(folder)) as lock:
+    with kept.locked([name for _, name, _ in steps], watch) as reproduction:
         if fresh:
             kept.clear()
         kept.check()
         kept.sweep_up()
         found: dict[Any, list[Row]] = {module: [] for module in modules}
-        for place, (module, step) in enumerate(steps):
-            kept.still_there(lock)
-            name = f"{_name(module)}: {step.name}"
-            rows = kept.find(name)
-            if watch is not None:
-                watch(name, place, len(steps), found=rows is not None)
-            if rows is None:
-                rows = _checked(step, name)
-                kept.still_there(lock)
-                rows = kept.store(name, rows)
-            found[module] += rows
+        for module, name, step in steps:
+            found[module] += reproduction.done(name, partial(_checked, kept, step, name), plain)
         result = Reproduction(
             scale=size.name,
             users=size.users,
@@ -127,13 +133,67 @@ def run(
     return result
 
 
-def _checked(step: Step, name: str) -> tuple[Row, ...]:
-    """What a step gives; every row says why it is marked so."""
+@dataclass(frozen=True)
+class ReproductionStore(RunStore):
+    """The folder of a reproduction: `steps/`, then `reproduction.json` and `reproduction.html`."""
+
+    schema: ClassVar[str] = SCHEMA
+    outputs: ClassVar[tuple[str, ...]] = (RECORD, PAGE)
+
+    def check(self) -> None:
+        """Refuse a folder that holds what this run may not replace."""
+        record, what = self.folder / RECORD, self.run["what"]
+        if record.exists() and not self.has_schema(RECORD):
+            raise InvalidInput(
+                f"{record} is there, and nothing shows that a reproduction wrote it; it is left "
+                "alone: use another folder",
+                code="file-not-ours",
+            )
+        if is_other(page := writable(self.folder / PAGE)):
+            raise InvalidInput(
+                f"{page} is there, and reidrisk did not write it; it is left alone: use another "
+                "folder",
+                code="file-not-ours",
+            )
+        for file, step in self.step_files():
+            if step["what"] != what:
+                changed = first_difference(step["what"], what)
+                raise InvalidInput(
+                    f"{self.folder} holds another reproduction: {changed} differs ({file.name}). "
+                    f"Use another folder, or begin anew with {setting('fresh', value=True)}",
+                    code="another-run",
+                )
+        if (self.folder / NOTE).exists():
+            raise InvalidInput(
+                f"{self.folder} holds the run of a study; use another folder", code="another-run"
+            )
+
+    def decode(self, records: Any) -> tuple[Row, ...]:
+        """Rows, from the records of a step."""
+        rows: tuple[Row, ...] = typed(tuple[Row, ...], records)
+        return rows
+
+    def is_step(self, body: Any) -> bool:
+        """Whether this is a step of a reproduction, as it was written."""
+        ours = has_schema(body, SCHEMA) and isinstance(body.get("what"), dict)
+        return ours and as_written(body)
+
+    def gone(self) -> InvalidInput:
+        """The refusal to go on."""
+        return InvalidInput(
+            f"{self.folder} was removed or renamed meanwhile, so what is found cannot be kept "
+            "there; leave the folder alone, and run the command again",
+            code="folder-removed",
+        )
+
+
+def _checked(kept: ReproductionStore, step: Step, name: str) -> tuple[Row, ...]:
+    """What a step gives, as it will be found; every row says why it is marked so."""
     rows = tuple(step.run())
     for row in rows:
         if not (row.why and row.where and row.what and row.published):
             raise ValueError(f"{name}: a row says not what, where, why, or what was published")
-    return rows
+    return kept.decode(plain(rows))
 
 
 def _write(file: Path, text: str) -> None:

@@ -10,8 +10,7 @@ from reidrisk.core.files import existing_file
 from reidrisk.errors import InvalidInput
 from reidrisk.reproduction.chapter import Mark, Row
 from reidrisk.study.result import plain, typed
-from reidrisk.study.stored import checksum_of
-from reidrisk.study.strict_json import read_json
+from reidrisk.study.run_store import checksum_of, read_json
 
 SCHEMA = "reidrisk-reproduction/1"
 RECORD, PAGE = "reproduction.json", "reproduction.html"

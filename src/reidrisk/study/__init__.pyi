@@ -6,7 +6,7 @@ from ._explain import (
     Explanation as Explanation,
     explain as explain,
 )
-from .folder import (
+from .run import (
     run_in as run_in,
 )
 from .result import (

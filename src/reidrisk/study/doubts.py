@@ -10,8 +10,7 @@ from reidrisk.releases.table import own_release
 from reidrisk.study._compare import MOST_UNASSESSED
 from reidrisk.study.gate import Check, Limits
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.stored import Stored
-from reidrisk.study.strict_json import found_json
+from reidrisk.study.run_store import Stored, found_json
 from reidrisk.study.text.numbers import count, percent
 from reidrisk.study.text.units import listed, unit, units
 

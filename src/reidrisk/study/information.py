@@ -1,6 +1,7 @@
 """Information that is measured on rows: by counts, or by models that learn to write them."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any, cast
 
 from reidrisk.core.checks import meant, shown
@@ -13,8 +14,10 @@ from reidrisk.information import independence, sequence_model
 from reidrisk.information.counts import CountedInformation
 from reidrisk.information.sequence_model import MODELS, SequenceBits
 from reidrisk.learning.progress import Look
-from reidrisk.study.desks import Desk
 from reidrisk.study.result import Leans, Learned, LearningCurve, Reckoned, Result
+
+Watched = Callable[[str, Look, float], None]
+"""Called while a model learns: what is learned, what was reached, the seconds left at most."""
 
 Records = dict[str, tuple[Any, ...]]
 """By the field of a result they belong to."""
@@ -107,18 +110,35 @@ def _of_counts(
     )  # fmt: skip
 
 
-def by_model(seen: Observations, model: str, *, level: float, seed: int, desk: Desk) -> Records:
-    """Bits per slot by a model that learns to write rows, how it learned, whether slots add up."""
+def by_model(
+    seen: Observations,
+    model: str,
+    *,
+    level: float,
+    seed: int,
+    folder: Path | None = None,
+    watch: Watched | None = None,
+) -> Records:
+    """Bits per slot by a model that learns to write rows, how it learned, whether slots add up.
 
-    def watch(figure: str, look: Look, left: float) -> None:
-        if desk.watch is not None:
-            desk.watch(f"{model}, {_words(figure)}", look, left)
+    Args:
+        seen: What two sites were shown.
+        model: The name of the model.
+        level: Of the intervals.
+        seed: Of the training.
+        folder: For what was begun; None if nothing is kept.
+        watch: Called while the model learns.
+    """
+
+    def progress(figure: str, look: Look, left: float) -> None:
+        if watch is not None:
+            watch(f"{model}, {_words(figure)}", look, left)
 
     found = sequence_model.learn_information(
-        seen, model, seed=seed, folder=desk.folder, progress=watch
+        seen, model, seed=seed, folder=folder, progress=progress
     )
     slots = independence.check_independence(
-        seen, model, seed=seed, together=found, folder=desk.folder, progress=watch
+        seen, model, seed=seed, together=found, folder=folder, progress=progress
     )
     return {
         "reckoned": tuple(_learned(found, level)),

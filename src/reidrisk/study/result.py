@@ -488,7 +488,7 @@ class Result:
 
     def to_json(self) -> str:
         """As the text of `result.json`: same result, same text, same checksum."""
-        from reidrisk.study.stored import checksum_of
+        from reidrisk.study.run_store import checksum_of
 
         body = {"schema": SCHEMA, "checksum": "", **plain(self)}
         body["checksum"] = checksum_of(body)
@@ -497,7 +497,7 @@ class Result:
     @classmethod
     def from_json(cls, text: str, name: str = "result.json") -> "Result":
         """Read what `to_json` wrote, also before; `name` is for messages."""
-        from reidrisk.study.stored import parsed
+        from reidrisk.study.run_store import parsed
 
         return parsed(text, name)[0]
 
@@ -545,7 +545,7 @@ class Result:
     @classmethod
     def load(cls, path: str | Path) -> "Result":
         """Read a result: `result.json`, or the folder that holds it."""
-        from reidrisk.study.stored import Stored
+        from reidrisk.study.run_store import Stored
 
         return Stored.read(path).result
 

@@ -17,9 +17,9 @@ from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
 from reidrisk.study.context import Context
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Attacker, Result
+from reidrisk.study.run_store import versions
 from reidrisk.study.sentences import NOT_COVERED
 from reidrisk.study.source import AnySource, Source, source_of
-from reidrisk.study.versions import versions
 
 Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""

@@ -14,11 +14,11 @@ from reidrisk.errors import InvalidInput
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
 from reidrisk.study.defaults import usual_attacks
-from reidrisk.study.input_files import hashed
 from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
 from reidrisk.study.parameters import faults, make_release, parameter_of, read_value
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
+from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Repeats, Study
 from reidrisk.study.toml_errors import explained, key_about, place_about, with_line
@@ -57,7 +57,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
     """A study from the text of a file, with its source; paths in it are relative to the folder."""
     model = parse(text, name)
     names = [getattr(model.people, part, None) for part in PATHS]
-    with hashed([folder / part for part in names if part]) as inputs:
+    with hashed_inputs([folder / part for part in names if part]) as inputs:
         source = _source(model, folder, text, name)
     release: AnyRelease | None = None
     if model.release is None and source.people is not None:

@@ -11,9 +11,8 @@ from reidrisk.core.observations import Observations
 from reidrisk.information import count_information
 from reidrisk.releases import Informs
 from reidrisk.study import information
-from reidrisk.study.analyses.protocol import Part, Step, alone, lasting
+from reidrisk.study.analyses.protocol import Part, Step, Workspace, alone, lasting
 from reidrisk.study.context import Context
-from reidrisk.study.desks import Desk
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
@@ -50,10 +49,15 @@ def _counted(context: Context) -> Part:
     return information.of_counts(found, alike=context.source.form != "columns")
 
 
-def _learned(context: Context, model: str, desk: Desk) -> Part:
+def _learned(context: Context, model: str, workspace: Workspace) -> Part:
     study = context.study
     return information.by_model(
-        _seen(context), model, level=study.level, seed=study.seed, desk=desk
+        _seen(context),
+        model,
+        level=study.level,
+        seed=study.seed,
+        folder=workspace.folder,
+        watch=workspace.watch,
     )
 
 

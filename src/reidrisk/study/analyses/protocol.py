@@ -7,12 +7,13 @@ runs.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from reidrisk.errors import InvalidInput
 from reidrisk.releases.protocol import WANTED, asked
 from reidrisk.study.context import Context
-from reidrisk.study.desks import Desk
+from reidrisk.study.information import Watched
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
@@ -25,6 +26,19 @@ Part = Mapping[str, tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
+class Workspace:
+    """Working folder and progress callback of a long step. Results never depend on it.
+
+    Attributes:
+        folder: For what the step has begun, made when it is needed; None if nothing is kept.
+        watch: Called while a model learns.
+    """
+
+    folder: Path | None = None
+    watch: Watched | None = None
+
+
+@dataclass(frozen=True)
 class Step:
     """A piece of work whose outcome is kept before the next begins.
 
@@ -32,12 +46,12 @@ class Step:
         name: Unique in a study; also the name of its checkpoint.
         run: Gives records, from those of earlier steps. It depends on nothing but the study, the
             source and these records, so that it may be run again at any time.
-        run_at: The same at a desk, if it takes so long that half of it should not be lost.
+        run_at: The same in a workspace, if it takes so long that half of it should not be lost.
     """
 
     name: str
     run: Callable[[Part], Part]
-    run_at: Callable[[Part, Desk], Part] | None = None
+    run_at: Callable[[Part, Workspace], Part] | None = None
 
 
 class Analysis(Protocol):
@@ -58,11 +72,11 @@ def alone(name: str, function: Callable[..., Part], *arguments: object) -> Step:
 
 
 def lasting(name: str, function: Callable[..., Part], *arguments: object) -> Step:
-    """A step that needs nothing of earlier ones and takes long; the desk is the last argument."""
+    """A step that needs nothing of earlier ones and takes long; the workspace comes last."""
     return Step(
         name,
-        lambda _: function(*arguments, Desk()),
-        lambda _, desk: function(*arguments, desk),
+        lambda _: function(*arguments, Workspace()),
+        lambda _, workspace: function(*arguments, workspace),
     )
 
 

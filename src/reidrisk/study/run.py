@@ -1,44 +1,42 @@
-"""A run in a folder: every step is kept as soon as it is done, and found again after a crash.
+"""Run a study in a folder: each step is kept as soon as it is done, and found again after a crash.
 
 The folder holds `run.json` (what is run, with a fingerprint), `study.toml` (the file it came from,
-if there was one), `steps/` (one file per step, with a checksum) and in the end `result.json`. All
-are written whole or not at all, by one process at a time, so whatever happens, the same command
-goes on where it stopped and ends with the same bytes. Nothing is replaced or removed that is not a
-run's own.
+if there was one), `steps/` (one file per step, with a checksum) and in the end `result.json`.
+Nothing is replaced or removed that is not a run's own.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, get_type_hints
 
 from reidrisk.core.digest import sha256, sha256_json
-from reidrisk.core.files import left_over, made_folder, written_whole
-from reidrisk.core.locks import Lock, locked
+from reidrisk.core.files import made_folder, written_whole
+from reidrisk.core.locks import Lock
 from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.risk.engine import Engine
-from reidrisk.study.analyses.protocol import Part, Step
+from reidrisk.study.analyses.protocol import Part, Step, Workspace
 from reidrisk.study.assumptions import guests_of
-from reidrisk.study.checkpoints import Checkpoints, checkpoints_in, forget_begun
-from reidrisk.study.desks import Desk, Watched
-from reidrisk.study.result import SCHEMA, Result, Signoff
+from reidrisk.study.information import Watched
+from reidrisk.study.result import SCHEMA, Result, Signoff, plain, typed
+from reidrisk.study.run_store import (
+    NOTE,
+    RESULT,
+    RunStore,
+    Watcher,
+    first_difference,
+    found_json,
+    has_schema,
+)
 from reidrisk.study.source import AnySource, source_of
-from reidrisk.study.step_files import STEPS
-from reidrisk.study.strict_json import found_json
 from reidrisk.study.study import Keep, Study
 from reidrisk.study.validators import unsound
 
-NOTE, RESULT, FILE = "run.json", "result.json", "study.toml"
-
-
-class Watcher(Protocol):
-    """Someone who is told what a run does."""
-
-    def __call__(self, step: str, place: int, steps: int, *, found: bool) -> None:
-        """A step begins, or was found done."""
+FILE = "study.toml"
+"""The study file in the folder of a run."""
 
 
 def run_in(
@@ -88,91 +86,115 @@ def run_in(
     steps = study.steps(source, engine)
     names = [step.name for step in steps]
     what = {"study": study.describe(source), "inputs": inputs or {}}
-    run = _Run(Path(folder), what, guests_of(study), text, fresh)
+    kept = StudyStore.of(Path(folder), what, guests_of(study), text, fresh)
 
-    def finished(keep: Keep, kept: Checkpoints) -> Result:
+    def finished(keep: Keep) -> Result:
         found = study.carried_out(steps, source, keep)
         return replace(
             found, inputs=dict(inputs or {}), signoff=signoff, versions=dict(kept.ran_with)
         )
 
     if not fresh:
-        run.check()
-        kept = run.checkpoints()
+        kept.check()
         done = {name: part for name in names if (part := kept.find(name)) is not None}
         if done.keys() == set(names):
-            result = finished(lambda step, _: done[step.name], kept)
-            if run.holds(result):
+            result = finished(lambda step, _: done[step.name])
+            if kept.holds(result):
                 return result
-    with locked(made_folder(run.folder)) as lock:
-        run.claim()
-        kept = run.checkpoints()
+        kept.ran_with.clear()
+    with kept.locked(names, watch) as run:
+        kept.claim()
 
         def keep(step: Step, parts: Part) -> Part:
-            run.still_there(lock)
-            found = kept.find(step.name)
-            if watch is not None:
-                watch(step.name, names.index(step.name), len(names), found=found is not None)
-            if found is not None:
-                return found
-            desk = Desk(kept.begun(step.name), learning)
-            part = step.run(parts) if step.run_at is None else step.run_at(parts, desk)
-            run.still_there(lock)
-            return kept.store(step.name, part)
+            def now() -> Part:
+                if step.run_at is None:
+                    return step.run(parts)
+                return step.run_at(parts, Workspace(kept.begun(step.name), learning))
 
-        result = finished(keep, kept)
+            part: Part = run.done(step.name, now, _encoded)
+            return part
+
+        result = finished(keep)
         if fault := unsound(result):
             raise InvalidInput(
                 f"the study gave an impossible result ({fault}), so it is not kept; if an attack, "
                 "a release or a bound of your own takes part, correct it",
                 code="impossible-result",
             )
-        run.still_there(lock)
-        forget_begun(run.folder / STEPS)
-        result.save(run.folder)
-        run.still_there(lock)
+        run.still_there()
+        kept.forget_begun()
+        result.save(kept.folder)
+        run.still_there()
     return result
 
 
+def _encoded(part: Part) -> dict[str, Any]:
+    return {name: plain(values) for name, values in part.items()}
+
+
 @dataclass(frozen=True)
-class _Run:
-    """What is to be run in a folder.
+class StudyStore(RunStore):
+    """The folder of a study.
 
     Attributes:
-        folder: Where.
         description: The study and its inputs.
-        guests: Libraries besides the usual ones that its figures come from.
-        text: Of the study file.
+        text: Of the study file; None if there is none.
         fresh: Whether what is there may be replaced; None if nobody can ask for that.
     """
 
-    folder: Path
-    description: dict[str, Any]
-    guests: tuple[str, ...]
-    text: str | None
-    fresh: bool | None
+    outputs: ClassVar[tuple[str, ...]] = (RESULT, NOTE, FILE)
 
-    def checkpoints(self) -> Checkpoints:
-        """Of this study."""
-        return Checkpoints(self.folder / STEPS, sha256_json(self.description), self.guests)
+    description: dict[str, Any] = field(default_factory=dict)
+    text: str | None = None
+    fresh: bool | None = None
+
+    @classmethod
+    def of(
+        cls,
+        folder: Path,
+        description: dict[str, Any],
+        guests: tuple[str, ...],
+        text: str | None,
+        fresh: bool | None,
+    ) -> "StudyStore":
+        """The store of a study with this description.
+
+        Args:
+            folder: Where.
+            description: The study and its inputs.
+            guests: Libraries besides the usual ones that its figures come from.
+            text: Of the study file.
+            fresh: Whether what is there may be replaced.
+        """
+        run = {"schema": SCHEMA, "study": sha256_json(description)}
+        return cls(folder, run, guests, description=description, text=text, fresh=fresh)
+
+    def decode(self, records: Any) -> Part:
+        """Records by the field of the result that they belong to."""
+        hints = get_type_hints(Result)
+        return {name: typed(hints[name], values) for name, values in records.items()}
+
+    def is_step(self, body: Any) -> bool:
+        """Whether this is a step of a study; those of earlier versions did not name their step."""
+        return isinstance(body, dict) and {"study", "checksum", "records"} <= body.keys()
 
     def note(self) -> dict[str, Any]:
         """What `run.json` says."""
-        kept = {} if self.text is None else {"file": sha256(self.text)}
+        file = {} if self.text is None else {"file": sha256(self.text)}
         return {
             "schema": SCHEMA,
             "version": version("reidrisk"),
-            "fingerprint": sha256_json(self.description),
-            **kept,
+            "fingerprint": self.run["study"],
+            **file,
             **self.description,
         }
 
     def check(self) -> None:
         """Refuse a folder that holds what this run may not replace."""
-        before, mine = _found(self.folder), self.note()
+        before, mine = self.read_note(), self.note()
         if before is None:
             self._check_without_note()
-        if _bare(self.folder):
+        if self._bare:
             return  # whoever was here has done nothing that could be lost
         for part, what in (("schema", "schema"), ("version", "version of reidrisk")):
             if before is not None and before.get(part) != mine[part]:
@@ -191,14 +213,14 @@ class _Run:
 
     def claim(self) -> None:
         """Write down what is run here, if it may be; with `fresh`, in place of what was."""
-        before = _found(self.folder)
+        before = self.read_note()
         if not self.fresh:
             self.check()
         self._check_file(before)
         if self.fresh:
-            _clear(self.folder)
-        made_folder(self.folder / STEPS)
-        _sweep_up(self.folder)
+            self.clear()
+        made_folder(self.steps_folder)
+        self.sweep_up()
         if self.text is not None and _content(self.folder / FILE) != self.text.encode():
             with written_whole(self.folder / FILE) as (part,):
                 part.write_bytes(self.text.encode())
@@ -211,14 +233,40 @@ class _Run:
         """Whether the folder holds this very result."""
         return _content(self.folder / RESULT) == result.to_json().encode()
 
-    def still_there(self, lock: Lock) -> None:
-        """Refuse to go on in a folder that is no longer the one that was claimed."""
-        if not (lock.holds and (self.folder / NOTE).is_file()):
-            raise InvalidInput(
-                f"{self.folder} was removed, renamed or emptied while the study ran, so what it "
-                "finds cannot be kept there; leave the folder alone, and run the study again",
-                code="folder-removed",
-            )
+    def is_held(self, lock: Lock) -> bool:
+        """Whether the folder is still the one that was claimed."""
+        return lock.holds and (self.folder / NOTE).is_file()
+
+    def gone(self) -> InvalidInput:
+        """The refusal to go on."""
+        return InvalidInput(
+            f"{self.folder} was removed, renamed or emptied while the study ran, so what it "
+            "finds cannot be kept there; leave the folder alone, and run the study again",
+            code="folder-removed",
+        )
+
+    def clear(self) -> None:
+        """Remove what a run left, and nothing else.
+
+        Its note stays until another takes its place: it alone tells that the study file beside it
+        is not somebody's own.
+        """
+        self.read_note()  # refuses what is somebody else's
+        if self.is_ours():
+            (self.folder / RESULT).unlink(missing_ok=True)
+            super().clear()
+            return
+        for name in (NOTE, RESULT):
+            if (self.folder / name).exists():
+                raise InvalidInput(
+                    f"{self.folder / name} exists, and nothing shows that a run of reidrisk wrote "
+                    "it; it is left alone: use another folder",
+                    code="file-not-ours",
+                )
+
+    def is_ours(self) -> bool:
+        """Whether anything in the folder shows that it is that of a study."""
+        return self.has_schema(NOTE) or self.has_schema(RESULT) or any(self.step_files())
 
     @property
     def _instead(self) -> str:
@@ -229,14 +277,13 @@ class _Run:
     def _check_without_note(self) -> None:
         """A note that is damaged is written again if all else is of this study."""
         note, result = self.folder / NOTE, self.folder / RESULT
-        kept = self.checkpoints()
-        if note.exists() and not kept.fit and not (_bare(self.folder) and not _content(note)):
+        if note.exists() and not self.fit and not (self._bare and not _content(note)):
             raise InvalidInput(
                 f"{note} is damaged, and what lies beside it does not show that it is of this "
                 f"study. {self._instead}",
                 code="damaged-file",
             )
-        if result.exists() and not kept.fit:
+        if result.exists() and not self.fit:
             raise InvalidInput(
                 f"{result} already exists, and nothing shows that a run of this study wrote it. "
                 "Use another folder",
@@ -255,83 +302,43 @@ class _Run:
                 code="file-not-ours",
             )
 
+    @property
+    def _bare(self) -> bool:
+        """Whether nothing was done in the folder yet."""
+        return not (self.folder / RESULT).exists() and not any(self.step_files())
+
+    def read_note(self) -> dict[str, Any] | None:
+        """What the note in the folder says; None if there is none, or if it is damaged.
+
+        Raises:
+            InvalidInput: It is somebody else's file of that name.
+        """
+        body = found_json(self.folder / NOTE)
+        if not isinstance(body, dict):
+            return None
+        if not has_schema(body, SCHEMA):
+            raise InvalidInput(
+                f"{self.folder / NOTE} was not written by a run of reidrisk, so it is left alone; "
+                "use another folder",
+                code="file-not-ours",
+            )
+        return body
+
 
 def held_in(folder: str | Path) -> str | None:
-    """What a folder holds that a fresh run would replace, in words; None if nothing."""
-    place = Path(folder)
-    note = _found(place) or {}
-    if not note and not _ours(place):
+    """What a folder holds that a fresh run would replace, in words; None if nothing.
+
+    Args:
+        folder: Of a run.
+    """
+    store = StudyStore(Path(folder), {})
+    note = store.read_note() or {}
+    if not note and not store.is_ours():
         return None
     study = note.get("study")
     title = study.get("title") if isinstance(study, dict) else None
-    kind = "the finished run" if (place / RESULT).exists() else "a run that is not finished"
+    kind = "the finished run" if (store.folder / RESULT).exists() else "a run that is not finished"
     return kind if title is None else f"{kind} of {title!r}"
-
-
-def _found(folder: Path) -> dict[str, Any] | None:
-    """What the note in a folder says; None if there is none, or if it is damaged.
-
-    Raises:
-        InvalidInput: It is somebody else's file of that name.
-    """
-    body = found_json(folder / NOTE)
-    if not isinstance(body, dict):
-        return None
-    if not _has_our_schema(body):
-        raise InvalidInput(
-            f"{folder / NOTE} was not written by a run of reidrisk, so it is left alone; use "
-            "another folder",
-            code="file-not-ours",
-        )
-    return body
-
-
-def _ours(folder: Path) -> bool:
-    """Whether anything in a folder shows that it is that of a run."""
-    return (
-        _has_our_schema(found_json(folder / NOTE))
-        or _has_our_schema(found_json(folder / RESULT))
-        or any(True for _ in checkpoints_in(folder / STEPS))
-    )
-
-
-def _clear(folder: Path) -> None:
-    """Remove what a run left, and nothing else.
-
-    Its note stays until another takes its place: it alone tells that the study file beside it is
-    not somebody's own.
-    """
-    _found(folder)  # refuses what is somebody else's
-    if not _ours(folder):
-        for name in (NOTE, RESULT):
-            if (folder / name).exists():
-                raise InvalidInput(
-                    f"{folder / name} exists, and nothing shows that a run of reidrisk wrote it; "
-                    "it is left alone: use another folder",
-                    code="file-not-ours",
-                )
-        return
-    (folder / RESULT).unlink(missing_ok=True)  # first, so that it never outlives its steps
-    forget_begun(folder / STEPS)
-    for file, _ in checkpoints_in(folder / STEPS):
-        file.unlink(missing_ok=True)
-
-
-def _sweep_up(folder: Path) -> None:
-    """Remove what writes that were killed left behind."""
-    for file in (*(folder / name for name in (NOTE, RESULT, FILE)), folder / STEPS / "*.json"):
-        for part in left_over(file):
-            part.unlink(missing_ok=True)
-
-
-def _bare(folder: Path) -> bool:
-    """Whether nothing was done in a folder yet."""
-    return not (folder / RESULT).exists() and not any(True for _ in checkpoints_in(folder / STEPS))
-
-
-def _has_our_schema(body: Any) -> bool:
-    schema = body.get("schema") if isinstance(body, dict) else None
-    return isinstance(schema, str) and schema.startswith(SCHEMA.partition("/")[0] + "/")
 
 
 def _content(file: Path) -> bytes | None:
@@ -340,13 +347,3 @@ def _content(file: Path) -> bytes | None:
         return file.read_bytes()
     except OSError:
         return None
-
-
-def first_difference(before: Any, now: Any, path: str = "") -> str:
-    """Where two descriptions differ first, as a path of keys."""
-    if isinstance(before, dict) and isinstance(now, dict):
-        for key in sorted({*before, *now} - {"fingerprint", "file"}):
-            if before.get(key) != now.get(key):
-                inner = f"{path}.{key}" if path else key
-                return first_difference(before.get(key), now.get(key), inner)
-    return path or "everything"

@@ -11,8 +11,8 @@ from tests.cli.tools import call
 from reidrisk import data, releases
 from reidrisk.core import digest
 from reidrisk.errors import InvalidInput
-from reidrisk.study import input_files
-from reidrisk.study.input_files import hashed
+from reidrisk.study import run_store
+from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.toml import read_study
 
 ABC = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -28,7 +28,7 @@ def written(file, content=b"abc", *, age=60.0):
 
 
 def hashes_of(paths):
-    with hashed(paths) as found:
+    with hashed_inputs(paths) as found:
         return found
 
 
@@ -57,7 +57,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, age):
     file = written(tmp_path / "file", age=age)
     with (
         pytest.raises(InvalidInput, match="file: the file changed while it was read"),
-        hashed([file]),
+        hashed_inputs([file]),
     ):
         file.write_bytes(b"abd")
 
@@ -73,7 +73,7 @@ def test_a_change_within_a_tick_of_the_clock_is_seen(tmp_path, monkeypatch):
 
     with (
         pytest.raises(InvalidInput, match="file: the file changed while it was read"),
-        hashed([file]),
+        hashed_inputs([file]),
     ):
         change()
 
@@ -81,7 +81,10 @@ def test_a_change_within_a_tick_of_the_clock_is_seen(tmp_path, monkeypatch):
 def test_a_file_that_comes_to_a_folder_or_leaves_it_is_seen(tmp_path):
     folder = written(tmp_path / "people" / "part-0.csv").parent
     for change in (lambda: written(folder / "part-1.csv"), (folder / "part-0.csv").unlink):
-        with pytest.raises(InvalidInput, match="changed while it was read"), hashed([folder]):
+        with (
+            pytest.raises(InvalidInput, match="changed while it was read"),
+            hashed_inputs([folder]),
+        ):
             change()
 
 
@@ -115,7 +118,7 @@ def test_a_released_folder_is_hashed_once(tmp_path, monkeypatch):
     """Each file is read once, for its hash and for the comparison with the manifest."""
     seen = releases.TopicsApi().observe(data.synthetic_topics(50, epochs=3), targets=20, seed=1)
     data.write_observations(seen, tmp_path / "seen")
-    monkeypatch.setattr(input_files, "_SECOND", -3_600 * 10**9)  # as if they were an hour old
+    monkeypatch.setattr(run_store, "_SECOND", -3_600 * 10**9)  # as if they were an hour old
     digest._of_files.clear()  # noqa: SLF001  what was written was hashed
     read = []
 
