@@ -62,6 +62,9 @@ _ROLES = _spelled()
 def role_of(name: str) -> str | None:
     """What a column of this name probably is: "user", "item", "count", "epoch" or None.
 
+    Args:
+        name: Of the column.
+
     >>> role_of("household_id"), role_of("id_client"), role_of("Quantité"), role_of("price")
     ('user', 'user', 'count', None)
     """
@@ -69,14 +72,24 @@ def role_of(name: str) -> str | None:
 
 
 def of_role(role: str, names: Iterable[str]) -> list[str]:
-    """The columns that probably are this; one whose name says no more than that goes alone."""
+    """The columns that probably have a role; if the name of one is just the role, only that one.
+
+    Args:
+        role: user, item, count or epoch.
+        names: Of all columns.
+    """
     found = [name for name in names if role_of(name) == role]
     plain = [name for name in found if name.casefold() == role]
     return plain or found
 
 
 def nearest(name: str, names: Sequence[str]) -> list[str]:
-    """The columns whose names are most like this one, at most three."""
+    """The columns whose names are most like this one, at most three.
+
+    Args:
+        name: What is looked for.
+        names: Of all columns.
+    """
     folded: dict[str, str] = {}
     for there in names:
         folded.setdefault(there.casefold(), there)
@@ -89,6 +102,9 @@ def nearest(name: str, names: Sequence[str]) -> list[str]:
 def like_count(names: Iterable[str]) -> list[str]:
     """The columns that seem to hold counts or weights: so called, misspelt, or counts of something.
 
+    Args:
+        names: Of all columns.
+
     >>> like_count(["Weights", "vists", "quantity", "listen_count", "time", "discount", "price"])
     ['Weights', 'vists', 'quantity', 'listen_count']
     """
@@ -100,7 +116,11 @@ def like_count(names: Iterable[str]) -> list[str]:
 
 
 def like(name: str, word: str) -> bool:
-    """Whether a name is a word of ours but for its spelling, and no other word.
+    """Whether a name is a misspelling of a word, and not another word.
+
+    Args:
+        name: Of a column.
+        word: One of ours, in small letters.
 
     >>> like("Epochs", "epoch"), like("epohc", "epoch"), like("week", "epoch")
     (True, True, False)
@@ -113,7 +133,12 @@ def like(name: str, word: str) -> bool:
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
-    """Columns as messages list them: by their names, unless these may be the first row of data."""
+    """The columns as a message lists them, unless their names may be the first row of data.
+
+    Args:
+        names: Of all columns.
+        most: How many are named.
+    """
     if not names:
         return "none"
     if not are_names(names):
@@ -123,14 +148,22 @@ def listed(names: Sequence[str], most: int = 12) -> str:
 
 
 def are_names(names: Sequence[str]) -> bool:
-    """Whether we know one of them, or have given them ourselves."""
+    """Whether these are names of columns, not data: one is known, or all are numbers given by us.
+
+    Args:
+        names: Of all columns.
+    """
     return list(names) == numbered(len(names)) or any(
         role_of(name) or _plain(name) in OURS for name in names
     )
 
 
 def numbered(columns: int) -> list[str]:
-    """The names that columns without names have."""
+    """The names of columns in a file without a header: 1, 2, 3.
+
+    Args:
+        columns: How many there are.
+    """
     return [str(place + 1) for place in range(columns)]
 
 

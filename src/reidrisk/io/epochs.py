@@ -70,7 +70,12 @@ def order_of(labels: NDArray[Any], where: object = "epochs") -> Order:
 
 
 def told(names: Sequence[Any], what: str = "A slot is one epoch") -> str:
-    """Which epochs there are, in which order, and what that order goes by: a sentence."""
+    """A sentence that names the epochs, their order, and what the order is by.
+
+    Args:
+        names: Of the epochs, in order.
+        what: The beginning of the sentence.
+    """
     texts = [shortened(str(name)) for name in names]
     said = ", ".join(texts if len(texts) <= _FEW else (*texts[:2], "...", texts[-1]))
     if len(texts) == 1:

@@ -210,6 +210,10 @@ def write_profiles(people: Profiles, path: AnyPath) -> None:
 
     An epoch in which a user was present without any interest is one row of weight zero.
 
+    Args:
+        people: Whom to write.
+        path: The file; its ending says which format.
+
     Example:
         >>> people = rr.data.make_profiles(["ann", "bob"], [1, 1], [5, 7])
         >>> rr.data.write_profiles(people, "people.csv")
@@ -229,6 +233,13 @@ def write_top_sets(
 ) -> None:
     """Write the top tokens of any people as `user, epoch, token, weight`, each of weight 1.
 
+    Args:
+        people: Whom to write.
+        path: The file, `.parquet` or `.csv`.
+        top: How many tokens of a user and epoch.
+        seed: Of the draws that break ties and pad small sets.
+        labels: The names of the tokens; by default their numbers.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
         >>> rr.data.write_top_sets(people, "tops.parquet", top=5, seed=0)
@@ -246,6 +257,10 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
     """Write `user_id`, `epoch_{t}_topics`, `epoch_{t}_weights`, which the authors' simulator reads.
 
     Weights are rounded to single precision, and epochs are numbered from 0 on.
+
+    Args:
+        people: Whom to write; tokens are whole numbers.
+        path: The file.
 
     Example:
         >>> people = rr.data.make_profiles([1, 1, 2], [0, 0, 0], [5, 7, 5], [2.0, 1.0, 4.0])

@@ -54,7 +54,12 @@ def rows_of_users(known: ParquetRows, users: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def in_order(name: str, values: Any) -> NDArray[Any]:
-    """Distinct labels, in the order in which they are given."""
+    """Labels that must differ, in the order in which they are given.
+
+    Args:
+        name: What they are, for messages.
+        values: The labels.
+    """
     label_array(name, values)
     column = column_of(name, values)
     coded = encode(column, name, Source.memory(len(column)))

@@ -75,7 +75,11 @@ class Epochs:
                 )
 
     def of(self, seconds: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int32], Seconds]:
-        """Pairs of a visit and an epoch it falls into, and when epochs begin."""
+        """Pairs of a visit and an epoch it falls into, and when epochs begin.
+
+        Args:
+            seconds: When visits were, since 1970.
+        """
         length, step = _seconds(self.length), _seconds(self.every or self.length)
         begin = _moment(self.start) if self.start else int(seconds.min()) // DAY * DAY
         last = (seconds - begin) // step
@@ -99,7 +103,11 @@ class Domains:
     labels: NDArray[Any]
 
     def find(self, host: str) -> int:
-        """Which domain stands for a host, or -1."""
+        """Which domain stands for a host, or -1.
+
+        Args:
+            host: As a history has it.
+        """
         name = normal_host(host)
         while name:
             if name in self.place:
@@ -170,7 +178,11 @@ def read_histories(
 
 
 def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
-    """Read or take the tokens of domains."""
+    """Read or take the tokens of domains.
+
+    Args:
+        domains: A file with columns of domains and tokens, or the tokens of each domain.
+    """
     if isinstance(domains, Mapping):
         pairs = [(name, token) for name, tokens in domains.items() for token in tokens or [None]]
         names, tokens = pa.array([name for name, _ in pairs]), pa.array([one for _, one in pairs])
@@ -199,7 +211,11 @@ def domain_table(domains: AnyPath | Mapping[str, Sequence[Any]]) -> Domains:
 
 
 def normal_host(name: str) -> str:
-    """A host as it is looked up: of an address only the host, in small letters, in ASCII."""
+    """A host as it is looked up: without scheme, port and path, in lower case and ASCII.
+
+    Args:
+        name: A host or an address.
+    """
     host = name.strip().partition("://")[2] or name.strip()
     host = host.partition("/")[0].partition("?")[0].rpartition("@")[2]
     if not host.startswith("["):  # an IPv6 address has colons of its own

@@ -47,7 +47,13 @@ class Coded:
 
 
 def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
-    """Number the labels of a column, all whole numbers or all text."""
+    """Number the labels of a column, all whole numbers or all text.
+
+    Args:
+        column: The labels.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -58,14 +64,26 @@ def encode(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
 
 
 def encode_users(column: pa.ChunkedArray, name: str, source: Source) -> Coded:
-    """Number the users of a column."""
+    """Number the users of a column.
+
+    Args:
+        column: The users.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
     users = encode(column, name, source)
     refuse_nobody(users, name, source)
     return users
 
 
 def refuse_nobody(users: Coded, name: str, source: Source) -> None:
-    """Name the first row whose user is a word for nothing: all such rows would be one person."""
+    """Refuse users called NULL, NaN and the like: all such rows would count as one person.
+
+    Args:
+        users: The column.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
     if not is_text(users.labels):
         return
     places = find(np.array(NOTHING, object), users.labels)
@@ -74,7 +92,13 @@ def refuse_nobody(users: Coded, name: str, source: Source) -> None:
 
 
 def no_user(row: int, name: str, source: Source) -> InvalidInput:
-    """What to say of a row without a user."""
+    """The error for a row whose user is NULL, NaN or the like.
+
+    Args:
+        row: Its number, from 0 on.
+        name: Of the column.
+        source: Where its rows came from, for messages.
+    """
     return InvalidInput(
         f"{source.place(row)}: {name!r} holds a word for nothing, such as NULL or NaN, and all "
         "rows like it would be one person; fill in the user or remove the row",
@@ -83,7 +107,12 @@ def no_user(row: int, name: str, source: Source) -> InvalidInput:
 
 
 def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each label stands in `among`, which is sorted; -1 if nowhere."""
+    """The place of each label among others; -1 where it is not among them.
+
+    Args:
+        labels: What is looked for.
+        among: Sorted labels.
+    """
     if not len(labels) or not len(among):
         return np.full(len(labels), -1, dtype=np.int64)
     order = None
@@ -98,17 +127,30 @@ def find(labels: NDArray[Any], among: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def is_text(labels: NDArray[Any]) -> bool:
-    """Whether labels are text."""
+    """Whether labels are text.
+
+    Args:
+        labels: Text as objects, or numbers.
+    """
     return labels.dtype.kind == "O"
 
 
 def as_text(labels: NDArray[Any]) -> NDArray[Any]:
-    """Labels as text; plain numbers lose nothing."""
+    """Labels as text; plain numbers lose nothing.
+
+    Args:
+        labels: Text as objects, or numbers.
+    """
     return labels if is_text(labels) else labels.astype(str).astype(object)
 
 
 def union(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
-    """All labels of both, sorted; as text if one of them is text."""
+    """All labels of both, sorted; as text if one of them is text.
+
+    Args:
+        one: Labels, each once.
+        other: Likewise.
+    """
     if is_text(one) != is_text(other):
         one, other = as_text(one), as_text(other)
     few, many = sorted((one, other), key=len)
@@ -124,7 +166,12 @@ def _rise(labels: NDArray[Any]) -> bool:
 
 
 def label_array(name: str, values: Any) -> NDArray[Any]:
-    """Distinct labels, sorted."""
+    """Labels, sorted; one that comes twice is refused.
+
+    Args:
+        name: What they are, for messages.
+        values: The labels.
+    """
     column = column_of(name, values)
     coded = encode(column, name, Source.memory(len(column)))
     if len(coded.labels) < len(column):
@@ -138,15 +185,29 @@ def label_array(name: str, values: Any) -> NDArray[Any]:
 
 
 def not_in_taxonomy(place: str, what: str, labels: NDArray[Any]) -> str:
-    """The message for a token that is not among the labels."""
+    """The message for a token that is not among the labels.
+
+    Args:
+        place: File and row.
+        what: What is not among the labels.
+        labels: Those of the taxonomy.
+    """
     return (
         f"{place}: {what} is not one of the {len(labels)} of the taxonomy; correct it, or give the "
         "taxonomy it belongs to"
     )
 
 
-def refuse_twins(users: Coded, source: Source, advice: str = "remove one of the two") -> None:
-    """Name the first row whose user has another row before it."""
+def refuse_duplicate_users(
+    users: Coded, source: Source, advice: str = "remove one of the two"
+) -> None:
+    """Refuse users who have two rows; the message names the first such row.
+
+    Args:
+        users: The user of each row.
+        source: Where the rows came from, for messages.
+        advice: What to do about it.
+    """
     if len(users.labels) == len(users.codes):
         return
     order = np.argsort(users.codes, kind="stable")
@@ -167,7 +228,13 @@ def _whole(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
 
 
 def text_of(column: pa.ChunkedArray, name: str, source: Source) -> pa.ChunkedArray:
-    """A column as text; Arrow promises that strings are UTF-8, damaged files do not keep it."""
+    """A column as text; bytes that are not UTF-8 are refused, also where Arrow promised UTF-8.
+
+    Args:
+        column: Text, bytes, whole numbers or truth values.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
     kind = column.type
     if not (holds_text(kind) or _holds_bytes(kind)):
         if not (kind == pa.bool_() or pa.types.is_integer(kind)):
@@ -190,12 +257,21 @@ def _holds_bytes(kind: pa.DataType) -> bool:
 
 
 def not_utf8(place: str, column: str) -> str:
-    """The message for bytes that are no text."""
+    """The message for bytes that are not UTF-8.
+
+    Args:
+        place: File and row.
+        column: Its name.
+    """
     return f"{place}: {column} is not UTF-8; convert the whole file to UTF-8, from one encoding"
 
 
 def is_utf8(value: bytes) -> bool:
-    """Whether bytes are text."""
+    """Whether bytes are UTF-8.
+
+    Args:
+        value: The bytes.
+    """
     try:
         value.decode()
     except UnicodeDecodeError:
@@ -234,7 +310,11 @@ def _numbers(column: pa.ChunkedArray) -> NDArray[np.int64] | None:
 
 
 def encode_numbers(values: NDArray[np.int64]) -> Coded:
-    """Number distinct whole numbers in sorted order."""
+    """Number distinct whole numbers in sorted order.
+
+    Args:
+        values: Whole numbers.
+    """
     if not len(values):
         return Coded(np.empty(0, np.int32), values)
     low, high = int(values.min()), int(values.max())
@@ -266,7 +346,13 @@ def _encode_any(column: pa.Array) -> Coded:
 
 
 def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Source) -> None:
-    """Name the first row in which a column of text holds nothing."""
+    """Refuse empty text; the message names the first row that has it.
+
+    Args:
+        pieces: The column, cut into arrays.
+        name: Its name, for messages.
+        source: Where its rows came from, for messages.
+    """
     before = 0
     for piece in pieces:
         if not (lengths := np.diff(text_buffers(piece)[0])).all():
@@ -279,7 +365,11 @@ def refuse_blanks(pieces: Sequence[pa.LargeStringArray], name: str, source: Sour
 
 
 def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
-    """Offsets and bytes of a column of large strings."""
+    """Offsets and bytes of a column of large strings.
+
+    Args:
+        column: Large strings.
+    """
     _, offsets, data = column.buffers()
     ends = np.frombuffer(offsets, dtype=np.int64)
     text = np.frombuffer(data, dtype=np.uint8) if data else np.empty(0, np.uint8)
@@ -288,7 +378,13 @@ def text_buffers(column: pa.Array) -> tuple[NDArray[np.int64], NDArray[np.uint8]
 
 @kernel
 def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
-    """Read every text as a whole number; False if one of them is not a plain one."""
+    """Read every text as a whole number; False if one of them is not written plainly.
+
+    Args:
+        data: The bytes of all texts.
+        offsets: Where each text begins, and the end.
+        numbers: Is filled.
+    """
     for row in range(numbers.size):
         at, stop = offsets[row], offsets[row + 1]
         negative = at < stop and data[at] == MINUS
@@ -308,7 +404,12 @@ def parse_numbers(data: Numbers, offsets: Numbers, numbers: Numbers) -> bool:
 
 
 def padded(offsets: Numbers, data: Numbers) -> bool:
-    """Whether a text begins or ends with a space or a tab."""
+    """Whether any text begins or ends with a space or a tab.
+
+    Args:
+        offsets: Where each text begins, and the end.
+        data: The bytes of all texts.
+    """
     starts, stops = offsets[:-1], offsets[1:]
     filled = starts < stops
     ends = np.concatenate([data[starts[filled]], data[stops[filled] - 1]])
@@ -317,7 +418,15 @@ def padded(offsets: Numbers, data: Numbers) -> bool:
 
 @kernel
 def mark_runs(data: Numbers, offsets: Numbers, run_of_row: Numbers) -> Numbers:
-    """Number runs of equal neighbours; returns the first row of each."""
+    """Number runs of equal neighbours.
+
+    Returns the first row of each run.
+
+    Args:
+        data: The bytes of all texts.
+        offsets: Where each text begins, and the end.
+        run_of_row: Is filled with the number of the run of each row.
+    """
     heads = np.empty(run_of_row.size, np.int64)
     runs = 0
     for row in range(run_of_row.size):

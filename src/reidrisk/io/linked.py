@@ -20,7 +20,7 @@ from reidrisk.io import manifest
 from reidrisk.io.columns import one_of
 from reidrisk.io.find_users import in_order, rows_of_users
 from reidrisk.io.formats.parquet import SUFFIX
-from reidrisk.io.labels import find, label_array, refuse_twins, union
+from reidrisk.io.labels import find, label_array, refuse_duplicate_users, union
 from reidrisk.io.layouts import Layout
 from reidrisk.io.overlap_checks import (
     check_epochs,
@@ -139,7 +139,11 @@ class Linked:
         return self.users - len(np.unique(self.truth))
 
     def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """The users of some rows of `known`, by their numbers, in this order."""
+        """The users of some rows of `known`, by their numbers, in this order.
+
+        Args:
+            rows: Numbers of known rows.
+        """
         if self.ids is not None:
             return np.asarray(self.ids[rows])
         assert isinstance(self.known, ParquetRows)
@@ -241,12 +245,19 @@ read_observations = read_linked
 
 
 def link(here: SiteRows, there: SiteRows, *, taxonomy: Any, strangers: Strangers) -> Linked:
-    """Bring the tokens and users of two files together."""
+    """Match the users of two tables, and number their tokens alike.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows, with the same slots.
+        taxonomy: All tokens there are; None takes those of both tables.
+        strangers: What becomes of anonymous rows of users who are not known.
+    """
     labels = union(here.labels, there.labels)
     labels = labels if taxonomy is None else label_array("taxonomy", taxonomy)
     here, there = here.numbered(labels), there.numbered(labels)
-    refuse_twins(here.users, here.source)
-    refuse_twins(there.users, there.source, _ONE_ROW)
+    refuse_duplicate_users(here.users, here.source)
+    refuse_duplicate_users(there.users, there.source, _ONE_ROW)
     known, anonymous = (_by_user(rows, len(labels)) for rows in (here, there))
     users = user_overlap(here, there)
     truth = find(there.users.labels, here.users.labels)
@@ -301,7 +312,7 @@ def link_stored(
         )
     order = np.argsort(labels)
     there = there.numbered(labels[order])
-    refuse_twins(there.users, there.source, _ONE_ROW)
+    refuse_duplicate_users(there.users, there.source, _ONE_ROW)
     place = np.append(order, MISSING).astype(np.int32)
     anonymous = place[_by_user(there, len(labels))]
     truth = rows_of_users(known, there.users.labels)

@@ -140,7 +140,11 @@ def known_rows(folder: Path) -> Path:
 
 
 def check_shards(known: Path) -> None:
-    """Refuse a folder of shards in which one is missing, by the manifest above it."""
+    """Refuse a folder of shards in which one is missing, by the manifest above it.
+
+    Args:
+        known: The folder.
+    """
     for name in find_manifest(known.resolve().parent).shards if known.name == SHARDS else ():
         if not (known.parent / name).is_file():
             raise InvalidInput(
@@ -151,7 +155,11 @@ def check_shards(known: Path) -> None:
 
 
 def check_file(path: AnyPath) -> None:
-    """Refuse a file that its manifest, if it has one, says to be different; before it is opened."""
+    """Refuse a file whose checksum is not that in the manifest of its folder, if it has one.
+
+    Args:
+        path: The file, which is not opened yet.
+    """
     file = Path(path).resolve()
     manifest, name = _manifest_of(file)
     wanted = manifest.files.get(name)

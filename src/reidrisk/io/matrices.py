@@ -43,7 +43,12 @@ class LongMatrix:
 
 @offering("columns")
 def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -> Any:
-    """An array of `.npy`, a sparse array of `.npz`, or a `LongMatrix` of any table."""
+    """Read a matrix: an array of `.npy`, a sparse one of `.npz`, or a `LongMatrix` of any table.
+
+    Args:
+        path: The file, or a folder of tables.
+        columns: Names in the file of `user`, `representation` and `probability`.
+    """
     if not isinstance(path, str | os.PathLike):
         raise InvalidInput(f"the path of a matrix is a text, got {path!r}", code="not-a-path")
     place = Path(path)
@@ -55,7 +60,12 @@ def read_matrix_parts(path: AnyPath, columns: Mapping[str, str] | None = None) -
 
 
 def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
-    """Number the users and representations of a table with the three columns."""
+    """Number the users and representations of a table with the three columns.
+
+    Args:
+        table: With the columns `user`, `representation` and `probability`.
+        source: Where its rows came from, for messages.
+    """
     if not table.num_rows:
         raise InvalidInput(
             f"{source}: there are no rows; at least one is needed", code="empty-table"
@@ -67,7 +77,11 @@ def long_matrix(table: pa.Table, source: Source) -> LongMatrix:
 
 
 def long_matrix_of(given: Any) -> LongMatrix:
-    """Take a table that is already in memory."""
+    """The matrix of a table in memory.
+
+    Args:
+        given: A table with the three columns.
+    """
     table, source = table_of(given)
     check_columns(source, table.column_names, COLUMNS, f"it needs {', '.join(COLUMNS)}")
     return long_matrix(table, source)

@@ -87,11 +87,20 @@ class Overlap:
         return np.asarray((self.counts[0] > 0) & (self.counts[1] > 0))
 
     def part(self, side: int, some: NDArray[Any]) -> float:
-        """Which part of the entries of a side is of some labels."""
+        """The part of the entries of a table that have some of the labels.
+
+        Args:
+            side: 0 for the known table, 1 for the anonymous one.
+            some: Which labels.
+        """
         return float(self.counts[side][some].sum() / max(1, self.counts[side].sum()))
 
     def only(self, side: int) -> Counts:
-        """Labels of one side alone, those with the most entries first."""
+        """Labels of one table alone, those with the most entries first.
+
+        Args:
+            side: 0 for the known table, 1 for the anonymous one.
+        """
         counts = np.where(self.shared, 0, self.counts[side])
         return np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
 
@@ -113,7 +122,11 @@ def refuse_disjoint(overlap: Overlap, where: str, advice: str) -> None:
 
 
 def overlap_warnings(overlap: Overlap) -> Iterator[str]:
-    """A warning if two tables write labels in two ways, or else if they share few of them."""
+    """A warning if two tables write labels in two ways, or else if they share few of them.
+
+    Args:
+        overlap: The labels of both.
+    """
     if found := list(spelling_warnings(overlap)):
         yield from found
         return
@@ -128,7 +141,11 @@ def overlap_warnings(overlap: Overlap) -> Iterator[str]:
 
 
 def spelling_warnings(overlap: Overlap) -> Iterator[str]:
-    """A warning if one table has labels that the other has too, but in another form."""
+    """A warning if one table has labels that the other has too, but in another form.
+
+    Args:
+        overlap: The labels of both.
+    """
     if not is_text(overlap.labels):
         return
     texts = as_text(overlap.labels)
@@ -158,7 +175,11 @@ def _same_meaning(overlap: Overlap, texts: NDArray[Any], side: int) -> Counts:
 
 
 def describe_difference(overlap: Overlap) -> str:
-    """What only one table has: an example that many people share, else the forms in words."""
+    """What only one table has: an example that many people share, else the forms in words.
+
+    Args:
+        overlap: The labels of both.
+    """
     return _describe(overlap, 1, overlap.only(1), overlap.only(0))
 
 
@@ -186,7 +207,12 @@ def _percent(part: float) -> str:
 
 
 def user_overlap(here: "SiteRows", there: "SiteRows") -> Overlap:
-    """The users of two tables; none is ever quoted."""
+    """The users of two tables; none is ever quoted.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows.
+    """
     labels = union(here.users.labels, there.users.labels)
     counts = [np.zeros(len(labels), np.int64) for _ in range(2)]
     for rows, count in zip((here, there), counts, strict=True):
@@ -281,6 +307,9 @@ def _both(here: "SiteRows", there: "SiteRows") -> str:
 def form_of(text: str) -> str:
     """The form of a label, in words.
 
+    Args:
+        text: The label.
+
     >>> form_of("5"), form_of("5.0"), form_of("007"), form_of("Tea"), form_of("TEA")
     ('whole numbers', 'numbers with a decimal point', 'whole numbers with zeros before them', \
 'text with capitals', 'text in capitals')
@@ -298,13 +327,21 @@ def form_of(text: str) -> str:
 
 
 def forms(texts: Iterable[str], most: int = 2) -> str:
-    """The commonest forms of some labels, in words."""
+    """The commonest forms of some labels, in words.
+
+    Args:
+        texts: The labels.
+        most: How many forms are named.
+    """
     found = [words for words, _ in Counter(map(form_of, texts)).most_common(most)]
     return " and ".join(found)
 
 
 def canonical(text: str) -> str:
-    """What a label is, whatever its form: the same for 5, 5.0 and 05, for Tea and tea.
+    """A label without regard to its form: the same for 5, 5.0 and 05, for Tea and tea.
+
+    Args:
+        text: The label.
 
     >>> canonical("5.0"), canonical("05"), canonical(" 5"), canonical("TEA"), canonical("1.50")
     ('5', '5', '5', 'tea', '1.5')

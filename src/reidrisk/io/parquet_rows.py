@@ -151,11 +151,20 @@ class ParquetRows:
         return self.users, self.slots
 
     def prefix(self, slots: int) -> Self:
-        """The same users after their first `slots` slots."""
+        """The same users after their first `slots` slots.
+
+        Args:
+            slots: How many.
+        """
         return self._with(slots=slots)
 
     def part(self, start: int, stop: int) -> Self:
-        """Some of the users, neighbours."""
+        """Neighbouring users, still on disk.
+
+        Args:
+            start: The first row.
+            stop: Behind the last row.
+        """
         low, high = self.first + start, self.first + stop
         mine = slice(self._group_of(low), self._group_of(max(high - 1, low)) + 1)
         owners = self.owners[mine]
@@ -171,7 +180,12 @@ class ParquetRows:
         )
 
     def block(self, start: int, stop: int) -> Tokens:
-        """Rows as a contiguous read-only array of the smallest type."""
+        """Rows as a contiguous read-only array of the smallest type.
+
+        Args:
+            start: The first row.
+            stop: Behind the last row.
+        """
         low, high = self.first + start, self.first + min(stop, self.users)
         rows = np.empty((max(high - low, 0), self.slots), smallest_type(self.tokens))
         for group, begin, end in self._touched(low, high):
@@ -183,7 +197,11 @@ class ParquetRows:
         return read_only(rows)
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some rows by their numbers, in this order; each row group is read at most once."""
+        """Some rows by their numbers, in this order; each row group is read at most once.
+
+        Args:
+            rows: Their numbers.
+        """
         numbers = np.asarray(rows, np.int64) + self.first
         taken = np.empty((len(numbers), self.slots), smallest_type(self.tokens))
 
@@ -194,11 +212,20 @@ class ParquetRows:
         return taken
 
     def select(self, rows: NDArray[np.integer[Any]]) -> TokenRows:
-        """Some users by their numbers, in this order, as rows in memory."""
+        """Some users by their numbers, in this order, as rows in memory.
+
+        Args:
+            rows: Their numbers.
+        """
         return TokenRows(self.take(rows), tokens=self.tokens)
 
     def ids(self, start: int, stop: int) -> NDArray[Any]:
-        """The users of neighbouring rows: whole numbers, or text."""
+        """The users of neighbouring rows: whole numbers, or text.
+
+        Args:
+            start: The first row.
+            stop: Behind the last row.
+        """
         low, high = self.first + start, self.first + min(stop, self.users)
         parts = [
             self._users(group)[max(low - begin, 0) : high - begin]
@@ -207,7 +234,11 @@ class ParquetRows:
         return np.concatenate([_array(part) for part in parts])
 
     def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """The users of some rows by their numbers, in this order."""
+        """The users of some rows by their numbers, in this order.
+
+        Args:
+            rows: Their numbers.
+        """
         numbers = np.asarray(rows, np.int64) + self.first
         taken = np.empty(len(numbers), np.int64 if self.named == WHOLE else object)
 
@@ -219,6 +250,9 @@ class ParquetRows:
 
     def over_users(self, work: Callable[[int, pa.Array], Result]) -> list[Result]:
         """Call `work(first row, users)` for all rows, some neighbours at a time, on all cores.
+
+        Args:
+            work: Called with the number of a first row and the users from there on.
 
         Returns:
             What each call returned, in the order of rows.
@@ -234,7 +268,11 @@ class ParquetRows:
         return over_blocks(read, len(touched), 1)
 
     def place(self, row: int) -> str:
-        """File and row, said from 1 on, of a row counted from 0."""
+        """The file and the number of a row, counted from 1.
+
+        Args:
+            row: Counted from 0.
+        """
         number = self.first + row
         file = int(np.searchsorted(self.before, number, side="right")) - 1
         return f"{self.files[file].path}, row {number - int(self.before[file]) + 1}"

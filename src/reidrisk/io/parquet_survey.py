@@ -159,7 +159,12 @@ def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) 
 
 
 def refuse_difference(one: Survey, other: Survey) -> None:
-    """Refuse a file that has not the columns of another one."""
+    """Refuse two files that have different columns.
+
+    Args:
+        one: A file.
+        other: Another one.
+    """
     here, there = other.file.path, one.file.path
     for name in one.names:
         if name not in other.names:

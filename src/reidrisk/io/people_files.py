@@ -176,7 +176,11 @@ class PeopleFiles:
         return self.ids_of(np.arange(self.users))
 
     def ids_of(self, rows: NDArray[np.int64]) -> Ids:
-        """Some users by their rows."""
+        """Some users by their rows.
+
+        Args:
+            rows: Their numbers.
+        """
         wanted = np.asarray(rows, np.int64)
         found = np.empty(len(wanted), object if self.text else np.int64)
         places = self._places(wanted)
@@ -186,7 +190,12 @@ class PeopleFiles:
         return found
 
     def cells(self, start: int, stop: int) -> Cells:
-        """All tokens of users `start` to `stop`, with their weights; none where one was absent."""
+        """All tokens of neighbouring users with their weights; none where one was absent.
+
+        Args:
+            start: The first user.
+            stop: Behind the last user.
+        """
         parts = self._of(start, stop, lambda people, first, last: people.cells(first, last))
         if len(parts) == 1:
             return parts[0]
@@ -206,7 +215,15 @@ class PeopleFiles:
         seed: int,
         priority: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int32]:
-        """Top tokens of users `start` to `stop`, as `Profiles` has them."""
+        """Top tokens of neighbouring users, as `Profiles.top_sets`.
+
+        Args:
+            start: The first user.
+            stop: Behind the last user.
+            top: How many tokens of a user and epoch.
+            seed: Of the draws that break ties and pad small sets.
+            priority: One number per token: higher ones go before all others.
+        """
 
         def ask(people: Profiles, first: int, last: int) -> NDArray[np.int32]:
             return people.top_sets(first, last, top=top, seed=seed, priority=priority)

@@ -25,7 +25,11 @@ class Source:
 
     @classmethod
     def memory(cls, rows: int) -> Self:
-        """A table that was given as arrays."""
+        """A table that was given as arrays.
+
+        Args:
+            rows: How many.
+        """
         return cls(("the table",), (rows,))
 
     def __str__(self) -> str:
@@ -33,7 +37,11 @@ class Source:
         return f"{self.files[0]}{more}"
 
     def place(self, row: int) -> str:
-        """File and row, said from 1 on, of a row counted from 0."""
+        """The file and the number of a row, counted from 1.
+
+        Args:
+            row: Counted from 0.
+        """
         number, ends = self.record(row), np.cumsum(self.rows)
         file = int(np.searchsorted(ends, number, side="right"))
         return f"{self.files[file]}, {self.unit} {number - int(ends[file]) + self.rows[file] + 1}"

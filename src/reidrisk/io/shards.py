@@ -81,7 +81,12 @@ class Numbers:
 
 
 def numbers_of(file: Path, notes: Mapping[bytes, bytes] | None) -> Numbers | None:
-    """What a file says of its numbers; None if nobody noted that it holds any."""
+    """How many slots and tokens a shard has; None if the file is not a shard.
+
+    Args:
+        file: Which.
+        notes: The metadata of its schema.
+    """
     if notes is None or NUMBERS not in notes:
         return None
     try:
@@ -147,7 +152,12 @@ class ShardWriter:
         return self
 
     def write(self, ids: NDArray[Any], rows: Tokens) -> None:
-        """Add some users with their rows, users x slots, -1 where nothing came."""
+        """Add users with their rows.
+
+        Args:
+            ids: The users.
+            rows: Users x slots, -1 in gaps.
+        """
         if rows.shape != (len(ids), self._numbers.slots):
             raise InvalidInput(
                 f"{len(ids)} users with {self._numbers.slots} slots each have rows of shape "
@@ -346,6 +356,10 @@ def cut(users: int, shards: int) -> tuple[tuple[int, int], ...]:
 
     They are cut between units (`mapreduce.unit`) if there are many, so that work on a unit reads
     one file.
+
+    Args:
+        users: How many known rows there are.
+        shards: How many files.
     """
     if whole_number("shards", shards, least=1) > min(users, _MOST):
         raise InvalidInput(
@@ -362,7 +376,11 @@ def cut(users: int, shards: int) -> tuple[tuple[int, int], ...]:
 
 
 def forget_shards(place: Path) -> None:
-    """Remove the shards of a folder that now has its known rows in one file."""
+    """Remove the shards of a folder that now has its known rows in one file.
+
+    Args:
+        place: The folder.
+    """
     folder = place / manifest.SHARDS
     for file in _ours(folder):
         file.unlink(missing_ok=True)

@@ -83,7 +83,16 @@ class SiteRows:
         slots: NDArray[Any] | None = None,
         form: Form = "lists",
     ) -> "SiteRows":
-        """Rows with one token for each slot, rows x slots."""
+        """Rows with one token for each slot, rows x slots.
+
+        Args:
+            users: The user of each row.
+            tokens: Rows x slots.
+            labels: The names of the tokens.
+            source: Where its rows came from, for messages.
+            slots: The names of the slots, if they have any.
+            form: What a row of the table was.
+        """
         starts = np.arange(len(tokens) + 1) * tokens.shape[1]
         names = np.empty(0) if slots is None else slots
         return cls(users, starts, tokens.ravel(), labels, names, form, source)
@@ -104,11 +113,19 @@ class SiteRows:
         return self.tokens.reshape(len(self.users.codes), -1)
 
     def in_bags(self, tokens: int) -> BagRows:
-        """Rows without slots."""
+        """Rows as bags, without slots.
+
+        Args:
+            tokens: How many there are.
+        """
         return BagRows.of(self.tokens, self.starts, tokens=tokens)
 
     def numbered(self, labels: NDArray[Any]) -> "SiteRows":
-        """The same rows, their tokens as places in these labels."""
+        """The same rows, their tokens numbered by other labels.
+
+        Args:
+            labels: Sorted names of tokens; those of the rows are among them.
+        """
         place = np.append(find(self.labels, labels), MISSING).astype(np.int32)
         if (place[:-1] < 0).any():
             at = int(np.flatnonzero((self.tokens >= 0) & (place[self.tokens] < 0))[0])
@@ -157,12 +174,23 @@ def site_columns(path: AnyPath, layout: Layout, columns: Mapping[str, str]) -> d
 
     A column is the one that the layout names, or has our name for it; users and items are also
     known by names that say what they are, if one column alone has such a name.
+
+    Args:
+        path: The file.
+        layout: Which column is what.
+        columns: Names in the file of `user`, `tokens`, `epoch`, `token` or `item`.
     """
     return _names(path, column_names(files_of(path, TYPES)[0], layout), layout, columns)
 
 
 def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[SiteRows, SiteRows]:
-    """Both with the same slots, or both as bags; lists are bags if that is known, or must be."""
+    """Give two tables the same slots, or make bags of both.
+
+    Args:
+        here: Known rows.
+        there: Anonymous rows.
+        bags: Whether lists are known to be bags.
+    """
     both = f"{here.source} and {there.source}"
     if here.form != there.form and {here.form, there.form} & {"epochs", "columns"}:
         raise InvalidInput(
@@ -355,7 +383,12 @@ def _check_slots(rows: int, slots: int, source: Source) -> None:
 
 
 def rows_of_site(rows: SiteRows, tokens: int) -> NDArray[np.int32] | BagRows:
-    """The rows in their own form."""
+    """Rows as bags if they have no slots, else rows x slots.
+
+    Args:
+        rows: Which.
+        tokens: How many there are.
+    """
     return rows.in_bags(tokens) if rows.bags else rows.in_slots()
 
 

@@ -98,7 +98,12 @@ def read_profiles(
 
 
 def people_columns(layout: Layout, columns: Mapping[str, str] | None) -> dict[str, str]:
-    """The names in files of the columns of people that are called otherwise there."""
+    """The names in files of columns of people that are called otherwise there.
+
+    Args:
+        layout: Which column is what.
+        columns: Names in the file of some columns.
+    """
     said = {"user": layout.user, "epoch": layout.epoch, "token": layout.item,
             "weight": layout.count}  # fmt: skip
     named = {name: column for name, column in said.items() if column is not None}
@@ -108,6 +113,10 @@ def people_columns(layout: Layout, columns: Mapping[str, str] | None) -> dict[st
 @offering("column")
 def read_taxonomy(path: AnyPath, *, column: str | None = None) -> NDArray[Any]:
     """Labels of all tokens from a column of a table with a header, by default its first.
+
+    Args:
+        path: The file.
+        column: Its name; by default the first.
 
     Example:
         >>> from pyarrow import parquet, table
@@ -160,7 +169,13 @@ def read_table(
 def refuse_unlike(
     columns: Collection[tuple[str, ...]], source: Source, optional: tuple[str, ...]
 ) -> None:
-    """Refuse files of which some have a column that others have not."""
+    """Refuse files of which only some have an optional column.
+
+    Args:
+        columns: The columns of each file, each combination once.
+        source: The files.
+        optional: Columns that may be absent.
+    """
     if len(columns) > 1:
         raise InvalidInput(
             f"{source}: some of the files have a column {', '.join(optional)} and some have not; "
@@ -170,7 +185,12 @@ def refuse_unlike(
 
 
 def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
-    """Tables one after the other, if their columns have types that go together."""
+    """Tables one after the other; types that do not go together are refused.
+
+    Args:
+        tables: With the same columns.
+        source: The files.
+    """
     try:
         return pa.concat_tables(tables, promote_options="permissive")
     except (pa.ArrowInvalid, pa.ArrowTypeError) as wrong:
@@ -181,7 +201,12 @@ def joined(tables: Sequence[pa.Table], source: Source) -> pa.Table:
 
 
 def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
-    """The file itself, or the files of these types in a folder, sorted by name."""
+    """The file itself, or the files of these types in a folder, sorted by name.
+
+    Args:
+        path: The file or folder.
+        types: Endings of names.
+    """
     place = Path(path)
     known = _spoken(types)
     if place.is_dir():
@@ -223,7 +248,16 @@ def read_file(
     layout: Layout,
     files: int,
 ) -> pa.Table:
-    """The columns under our names of one file, of so many that are read together."""
+    """Read some columns of one file.
+
+    Args:
+        file: Which.
+        types: The columns, with their types in text; None leaves the type to the content.
+        columns: The names of columns that are called otherwise in the file.
+        optional: Columns that may be absent.
+        layout: Whether there is a header, and what separates columns.
+        files: How many files are read together.
+    """
     names = {name: columns.get(name, name) for name in types}
     with unchanged(file):
         opened = open_table(file, layout, names.values())
@@ -242,7 +276,12 @@ def read_file(
 
 
 def refuse_mixed_cases(opened: TableFile, files: int) -> None:
-    """Users of several files that number them anew would become one."""
+    """Refuse several files of a format that numbers users anew in each file.
+
+    Args:
+        opened: One of them.
+        files: How many there are.
+    """
     if files > 1 and isinstance(opened, CasesTable):
         raise InvalidInput(
             f"{opened.file}: every file of this format numbers its users from the beginning, so "
@@ -259,7 +298,12 @@ def _refuse_weights(file: Path, opened: TableFile, taken: Sequence[str]) -> None
 
 
 def doubtful_counts(names: Sequence[str], opened: TableFile) -> list[str]:
-    """The columns that seem to hold counts or weights, by their names and by what they hold."""
+    """The columns that seem to hold counts or weights, by their names and by what they hold.
+
+    Args:
+        names: Of the columns that are not taken.
+        opened: The table.
+    """
     found = like_count(names)
     if isinstance(opened, ParquetTable):
         found = [name for name in found if name in opened.amounts]
@@ -267,7 +311,12 @@ def doubtful_counts(names: Sequence[str], opened: TableFile) -> list[str]:
 
 
 def holding_amounts(names: Sequence[str], opened: DelimitedTable) -> list[str]:
-    """Those columns of text that hold an amount in the rows that were looked at, if any were."""
+    """Columns of text that hold an amount in any row of the sample.
+
+    Args:
+        names: Of the columns.
+        opened: The table.
+    """
     place, sample = list(opened.names).index, opened.cut.sample
     return [
         name for name in names
@@ -277,7 +326,13 @@ def holding_amounts(names: Sequence[str], opened: DelimitedTable) -> list[str]:
 
 
 def unsure_of_count(file: Path, doubtful: Sequence[str], word: str) -> str:
-    """The message for columns that would be ignored, and perhaps should not."""
+    """The message for columns that may hold counts, and would be ignored.
+
+    Args:
+        file: Which.
+        doubtful: The columns.
+        word: count or weight.
+    """
     names = " and ".join(map(repr, doubtful))
     said = f"name it with {setting('count', doubtful[0])}"
     say = said if offered("count") else f"call it {word!r} in the file"
@@ -298,7 +353,14 @@ def _advice(names: Collection[str]) -> str:
 def check_columns(
     place: object, there: Collection[str], wanted: Iterable[str], advice: str
 ) -> None:
-    """Refuse a table in which a column is not there, or is there twice."""
+    """Refuse a table in which a column is missing, or comes twice.
+
+    Args:
+        place: The file, for messages.
+        there: The columns of the table.
+        wanted: The columns that must be there.
+        advice: What to do about it.
+    """
     names = list(there)
     for name in wanted:
         if name not in names:
@@ -319,5 +381,10 @@ def check_columns(
 
 
 def column_names(file: Path, layout: Layout = LAYOUT) -> list[str]:
-    """The names of the columns of a file; without a header their numbers, from 1 on."""
+    """The names of the columns of a file; without a header their numbers, from 1 on.
+
+    Args:
+        file: Which.
+        layout: What is known of it.
+    """
     return list(open_table(file, layout).names)

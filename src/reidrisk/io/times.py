@@ -16,12 +16,20 @@ _LONGEST = 40
 
 
 def may_be_days(numbers: NDArray[np.int64]) -> bool:
-    """Whether whole numbers are as large as days that are written without hyphens."""
+    """Whether whole numbers are in the range of days written as 20230501.
+
+    Args:
+        numbers: Whole numbers.
+    """
     return bool(len(numbers)) and bool(numbers.min() >= FIRST_DAY and numbers.max() <= LAST_DAY)
 
 
 def days(numbers: NDArray[np.int64]) -> tuple[NDArray[np.datetime64], NDArray[np.bool_]]:
-    """Days that are written as 20230501, and which of them are in the calendar."""
+    """Days written as 20230501, and which of them are in the calendar.
+
+    Args:
+        numbers: Whole numbers.
+    """
     years, rest = np.divmod(numbers, 10_000)
     months, places = np.divmod(rest, 100)
     begin = (12 * (years - 1970) + months - 1).astype("datetime64[M]")
@@ -31,7 +39,11 @@ def days(numbers: NDArray[np.int64]) -> tuple[NDArray[np.datetime64], NDArray[np
 
 
 def moments(texts: Iterable[str]) -> Iterator[datetime | None]:
-    """The moment that each text writes as ISO 8601 does; a day or a week is where it begins."""
+    """The moment of each text in ISO 8601, None for others; a day or week stands for its beginning.
+
+    Args:
+        texts: As tables write them.
+    """
     return map(_moment, texts)
 
 
@@ -45,5 +57,9 @@ def _moment(text: str) -> datetime | None:
 
 
 def days_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Days as text; other columns as they are."""
+    """Days as text; other columns as they are.
+
+    Args:
+        column: Of any type.
+    """
     return column.cast(pa.large_string()) if pa.types.is_date(column.type) else column

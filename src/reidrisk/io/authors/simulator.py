@@ -19,7 +19,7 @@ from reidrisk.io.labels import (
     encode_users,
     find,
     not_in_taxonomy,
-    refuse_twins,
+    refuse_duplicate_users,
 )
 from reidrisk.io.linked import Linked, Strangers, link
 from reidrisk.io.provenance import Source
@@ -95,6 +95,12 @@ def read_tfrecord_observations(
     and `epoch_{t}_tokens`, the top tokens of an epoch, become `top_sets`. Negative tokens stand for
     slots in which nothing was seen.
 
+    Args:
+        path: A TFRecord file, or a folder of them.
+        taxonomy: All tokens there are; by default those seen.
+        strangers: What becomes of anonymous rows of users who are not known: "keep" holds them
+            apart, "refuse" takes them for a mistake.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
         >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
@@ -137,7 +143,7 @@ def _users(shard: Shard) -> pa.Array:
 def _distinct_users(users: list[pa.Array], source: Source) -> Coded:
     """Number the users, each of whom has one record."""
     coded = encode_users(pa.chunked_array(users, pa.large_string()), "user_id", source)
-    refuse_twins(coded, source)
+    refuse_duplicate_users(coded, source)
     return coded
 
 

@@ -63,15 +63,27 @@ class Shard:
         return len(self.found)
 
     def place(self, record: int) -> str:
-        """File and record, said from 1 on."""
+        """The file and the number of a record, counted from 1.
+
+        Args:
+            record: Counted from 0.
+        """
         return f"{self.file}, record {record + 1}"
 
     def has(self, name: str) -> NDArray[np.bool_]:
-        """Which records have the feature."""
+        """Which records have the feature.
+
+        Args:
+            name: Of the feature.
+        """
         return np.asarray(self._where(name)[:, 2] != wire.ABSENT)
 
     def ints(self, name: str) -> Lists:
-        """Lists of whole numbers; a record without the feature has an empty one."""
+        """Lists of whole numbers; a record without the feature has an empty one.
+
+        Args:
+            name: Of the feature.
+        """
         where, ends = self._lists(name, wire.INTS)
         values = np.empty(ends[-1], dtype=np.int64)
         if not wire.fill_ints(self.data, where, values):
@@ -81,14 +93,22 @@ class Shard:
         return Lists(values, ends)
 
     def floats(self, name: str) -> Lists:
-        """Lists of numbers in single precision."""
+        """Lists of numbers in single precision.
+
+        Args:
+            name: Of the feature.
+        """
         where, ends = self._lists(name, wire.FLOATS)
         values = np.empty(ends[-1], dtype="<f4")
         wire.fill_bytes(self.data, where, np.empty(len(ends), np.int64), values.view(np.uint8))
         return Lists(values, ends)
 
     def texts(self, name: str) -> pa.Array:
-        """One text per record."""
+        """One text per record.
+
+        Args:
+            name: Of the feature.
+        """
         where, ends = self._lists(name, wire.BYTES)
         if (single := np.diff(ends) == 1).all():
             return self._text(name, where)
@@ -139,7 +159,11 @@ class Shard:
 
 
 def read_shards(path: AnyPath) -> Iterator[Shard]:
-    """Read a TFRecord file, or all of a folder, one by one."""
+    """Read a TFRecord file, or all of a folder, one by one.
+
+    Args:
+        path: The file or folder.
+    """
     for file in _files(Path(path)):
         yield _read_shard(file)
 
@@ -247,7 +271,11 @@ def _joined(names: list[str]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
 
 
 def tfrecord_bytes(features: Mapping[str, Lists | pa.Array]) -> NDArray[np.uint8]:
-    """Framed Examples: features are lists of whole numbers, of floats, or one text per record."""
+    """Framed Examples: features are lists of whole numbers, of floats, or one text per record.
+
+    Args:
+        features: Values by the name of their feature, one entry per record.
+    """
     pools, spans, kinds, offset = [], [], [], 0
     for feature in features.values():
         kind, content, ends = _packed(feature)

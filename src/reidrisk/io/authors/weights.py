@@ -46,6 +46,9 @@ class TokenDistances:
 def read_token_weights(path: AnyPath) -> TokenDistances:
     """Read a weight file, sorted by token.
 
+    Args:
+        path: The file: a JSON object per line.
+
     Example:
         >>> rr.data.write_token_weights("weights.json", [7, 5], [1.9, 2.5], [8.2, 8.1])
         >>> found = rr.data.read_token_weights("weights.json")
@@ -73,7 +76,13 @@ def read_token_weights(path: AnyPath) -> TokenDistances:
 def write_token_weights(
     path: AnyPath, labels: ArrayLike, match: ArrayLike, mismatch: ArrayLike
 ) -> None:
-    """Write a weight file that their attack can read.
+    """Write a weight file that the authors' attack can read.
+
+    Args:
+        path: The file.
+        labels: The tokens.
+        match: The distance of each token where both rows have it.
+        mismatch: The distance of each token where the other row has another.
 
     Example:
         >>> rr.data.write_token_weights("weights.json", labels=[5], match=[1.9], mismatch=[8.2])

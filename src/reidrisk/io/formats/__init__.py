@@ -11,6 +11,12 @@ FORMATS: tuple[Format, ...] = (parquet, msweb, delimited)
 
 
 def open_table(file: Path, layout: Layout, wanted: Collection[str] = ()) -> TableFile:
-    """A table, looked at but not read; `wanted` are names that columns are expected to have."""
+    """Open a table in the first format that knows it, without reading its rows.
+
+    Args:
+        file: Which.
+        layout: What is known of it.
+        wanted: Names that columns are expected to have.
+    """
     head = read_head(file)
     return next(one for one in FORMATS if one.knows(head)).open(head, layout, wanted)

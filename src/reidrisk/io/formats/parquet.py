@@ -40,7 +40,12 @@ def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":
 
 
 def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
-    """An open Parquet file, if it is as it was written, as far as it tells."""
+    """Open a Parquet file; a damaged one is refused, as far as checksums tell.
+
+    Args:
+        file: Which.
+        memory_map: Whether it is mapped into memory instead of read.
+    """
     from pyarrow import parquet
 
     manifest.check_file(file)
@@ -59,7 +64,11 @@ def parquet_file(file: Path, *, memory_map: bool = False) -> Any:
 
 @contextmanager
 def refusing_damage(file: Path) -> Iterator[None]:
-    """What Arrow says of a file that it cannot read, in our words: it may quote what it found."""
+    """Replace errors of Arrow, which may quote data, by one that says that the file is damaged.
+
+    Args:
+        file: That is read inside.
+    """
     try:
         yield
     except (InvalidInput, MemoryError):
@@ -126,7 +135,13 @@ class ParquetTable:
     def batches(
         self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
     ) -> Iterator[pa.Table]:
-        """About a million rows at a time, fewer if they are long."""
+        """About a million rows at a time, fewer if they are long.
+
+        Args:
+            names: Of the columns to read.
+            kinds: Ignored: the file has types.
+            progress: Called with the bytes that have been read and all bytes there are.
+        """
         del kinds
         opened = parquet_file(self.file)
         size, rows, total = self.file.stat().st_size, 0, max(opened.metadata.num_rows, 1)

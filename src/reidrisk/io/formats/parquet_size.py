@@ -34,7 +34,13 @@ class _Part:
 
 
 def rows_at_once(file: Path, opened: Any, names: Collection[str]) -> int:
-    """How many rows of some columns fit into the room; what expands without measure is refused."""
+    """How many rows can be read at once; a file that unpacks to far too much is refused.
+
+    Args:
+        file: Which.
+        opened: The same, opened.
+        names: Of the columns to read.
+    """
     size, notes = file.stat().st_size, opened.metadata
     groups = range(notes.num_row_groups)
     refuse_expansion(file, sum(notes.row_group(group).total_byte_size for group in groups), size)

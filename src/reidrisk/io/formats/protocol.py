@@ -73,7 +73,11 @@ class Format(Protocol):
 
 
 def read_head(file: Path) -> Head:
-    """The first lines of a file."""
+    """The first lines of a file.
+
+    Args:
+        file: Which.
+    """
     with Stream(file) as stream:
         data = more = stream.read(HEAD)
         # A header and a row, however long.
@@ -93,7 +97,12 @@ def read_head(file: Path) -> Head:
 
 
 def too_long(file: Path, line: int) -> str:
-    """The message for a line that is no line of a table."""
+    """The message for a line that is no line of a table.
+
+    Args:
+        file: Which.
+        line: Its number, from 1 on.
+    """
     return (
         f"{file}, line {line}: the line is longer than {LONGEST >> 20} MiB; check that the file is "
         "a table, that its lines end, and that every quote is closed"
