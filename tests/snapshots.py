@@ -112,6 +112,5 @@ def _accept(file, key, number, text):
 
 def written(file, messages):
     """Write the snapshots of a folder of tests."""
-    FOLDER.mkdir(exist_ok=True)
     text = json.dumps(messages, indent=1, sort_keys=True, ensure_ascii=False)
     file.write_text(text + "\n", "utf-8")

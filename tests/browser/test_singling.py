@@ -3,7 +3,7 @@
 import pytest
 from tests.report.test_comparing import FEW, MANY
 from tests.report.test_singling import people, sales
-from tests.study.test_comparing import result
+from tests.study.test_compare import result
 
 import reidrisk as rr
 from reidrisk import report

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from tests.report.hostile import EVIL
 from tests.report.test_page import Parsed
-from tests.study.test_comparing import result
+from tests.study.test_compare import result
 
 from reidrisk.plotting import FILE
 from reidrisk.report import comparing

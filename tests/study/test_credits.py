@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.snapshots import refuses
 
 from reidrisk import data
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.core.matches import no_matches
 from reidrisk.core.observations import MISSING
-from reidrisk.errors import InvalidInput
 from reidrisk.io.linked import Linked
 from reidrisk.releases import TopicsApi
 from reidrisk.study import Study, run_in
@@ -46,7 +46,7 @@ def test_runs_are_short():
     "winners", ["", "0", "0 1 1 1", "0x3 ", "0x2 a", "1x0 0x3", "01 0 0", "-1 0 0", "0x99999999999"]
 )
 def test_damage_is_told(winners):
-    with pytest.raises(InvalidInput, match=r"'some attack' are damaged: .* 3 targets"):
+    with refuses("damaged-file"):
         credits_in(Credits("some attack", 3, "somebody", winners), 3)
 
 

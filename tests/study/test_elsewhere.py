@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.apart import ApartEngine
+from tests.snapshots import refuses
 
 import reidrisk as rr
 from reidrisk.attacks import (
@@ -163,5 +164,5 @@ def test_a_folder_of_shards_hides_and_trains_nobody():
     made = tables()
     object.__setattr__(made, "ids", None)
     context = Study(attacks=(Hamming(),), strangers=0.2).context(made, rr.LocalEngine())
-    with pytest.raises(rr.InvalidInput, match="too many to be listed; leave strangers and"):
+    with refuses("too-many-users"):
         _ = context.seen

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.tools import call
+from tests.snapshots import refuses
 
 import reidrisk as rr
 from reidrisk.study._explain import NothingSuffices
@@ -174,9 +175,9 @@ def test_topics_is_a_week_of_the_topics_api():
 
 
 def test_in_python_either_epsilon_or_a_limit_is_given():
-    with pytest.raises(rr.InvalidInput, match="either epsilon"):
+    with refuses("conflicting-arguments"):
         rr.explain(users=5)
-    with pytest.raises(NothingSuffices):
+    with refuses("nothing-suffices", NothingSuffices):
         rr.explain(max_risk=0.0, users=5)
 
 

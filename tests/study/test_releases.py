@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.snapshots import refuses
 
 import reidrisk as rr
 from reidrisk import Cohorts, Generalised, InvalidInput, ItemSamples, MinimumUsers, TopicsApi
@@ -157,14 +158,14 @@ def test_tables_do_not_tell_what_a_survey_found(tmp_path):
     linked = read_linked(tmp_path / "known.csv", tmp_path / "anonymous.csv")
     found = Study(attacks=(rr.Hamming(),), release=Cohorts(users=3), targets=None).run(linked)
     assert not [bound.name for bound in found.bounds if bound.side == "upper"]
-    with pytest.raises(InvalidInput, match="beside needs people and the release"):
+    with refuses("needs-people"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(Cohorts(users=2),)).run(linked)
 
 
 def test_each_release_is_named_once():
-    with pytest.raises(InvalidInput, match="the release 'cohorts users=2' is named twice"):
+    with refuses("duplicate-release"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(Cohorts(users=2), Cohorts(users=2)))
-    with pytest.raises(InvalidInput, match="or is the study's own"):
+    with refuses("duplicate-release"):
         Study(attacks=(rr.Hamming(),), release=API, beside=(API,))
 
 
@@ -204,24 +205,24 @@ def test_words_in_any_order_and_as_people_write_them():
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code"),
     [
-        ("", "a release is its kind and its parameters"),
-        ("cohorts 'users=3", "a release is its kind and its parameters"),
-        ("cohorts users", "a parameter of a release is its name and a value"),
-        ("cohorts", "users: this key is needed"),
-        ("topics noise=1", "noise of 1 is 100 %, everything; write 1% if"),
-        ("cohorts user=3", "user: there is no such key: did you mean users?"),
-        ("cohort users=3", "there is no 'cohort': did you mean cohorts?"),
-        ("item-samples samples=2 by_count=perhaps", "by_count is true or false, got 'perhaps'"),
-        ("generalised dates=hour", "dates is one of day, week, month, year; got 'hour'"),
-        ("generalised users=2 of.samples=2", "of is a release whose kind is not said"),
-        ("generalised users=2 of=item-samples", "of.samples: this key is needed"),
-        ("generalised users=2 of=3", "there is no '3'"),
+        ("", "invalid-syntax"),
+        ("cohorts 'users=3", "invalid-syntax"),
+        ("cohorts users", "invalid-syntax"),
+        ("cohorts", "invalid-parameters"),
+        ("topics noise=1", "invalid-parameters"),
+        ("cohorts user=3", "invalid-parameters"),
+        ("cohort users=3", "unknown-release"),
+        ("item-samples samples=2 by_count=perhaps", "invalid-parameters"),
+        ("generalised dates=hour", "invalid-parameters"),
+        ("generalised users=2 of.samples=2", "unclear-release"),
+        ("generalised users=2 of=item-samples", "invalid-parameters"),
+        ("generalised users=2 of=3", "invalid-parameters"),
     ],
 )
-def test_wrong_words_are_refused(text, message):
-    with pytest.raises(InvalidInput, match=message.replace("?", r"\?")):
+def test_wrong_words_are_refused(text, code):
+    with refuses(code):
         release_in_words(text, PEOPLE)
 
 
@@ -291,5 +292,5 @@ def test_slips_in_releases_are_found_with_their_line(old, new, message):
 
 def test_a_survey_that_fails_stops_the_study_with_a_sentence():
     people = make_profiles(np.arange(3), [0] * 3, [0, 1, 2])
-    with pytest.raises(InvalidInput, match="no token is held by 2 users"):
+    with refuses("too-few-users"):
         Study(attacks=(rr.Hamming(),), release=MinimumUsers(users=2)).run(people)

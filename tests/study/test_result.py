@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.cli.tools import TINY, call
+from tests.snapshots import refuses
 
 from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
@@ -120,64 +121,48 @@ def test_results_without_a_number_are_not_written(result):
 
 
 @pytest.mark.parametrize(
-    ("spoil", "message"),
+    "spoil",
     [
-        (lambda body: body.update(users="3"), "users: input should be a valid integer"),
-        (lambda body: body["risks"][0].pop("high"), "risks.0.high: field required"),
-        (lambda body: body["risks"][0].update(high=True), "risks.0.high: .* a valid number"),
-        (lambda body: body.update(more=1), "more: unexpected"),
-        (lambda body: body["bounds"][0].update(side="left"), "bounds.0.side: .*'upper'"),
-        (lambda body: body["risks"][0].update(high=-1), "risks.0: .* is not a share"),
-        (lambda body: body["risks"][0].update(low=0.9, high=0.95), "risks.0: .* is not a share"),
-        (lambda body: body["bounds"][-1].update(high=1.5), r"bounds.\d+: .* is not a share"),
-        (
-            lambda body: body["claims"][0]["right"].update(value=2),
-            "claims.0.right: 2.* not a share",
-        ),
-        (lambda body: body["claims"][0]["gap"].update(low=-1.5), "claims.0.gap: .* not a share"),
-        (lambda body: body.update(level=0), "level: 0.* is not a chance"),
-        (lambda body: body["risks"][0].update(level=1.5), "risks.0.level: 1.5 is not a chance"),
-        (lambda body: body["risks"][0].update(targets=-3), "risks.0.targets: -3 is below 0"),
-        (lambda body: body.update(users=-1), "users: -1 is below 0"),
-        (lambda body: body.update(users=0), "users: 0 is nobody"),
-        (lambda body: body.update(slots=[]), "slots: .* is not an ascending list"),
-        (lambda body: body.update(slots=body["slots"][::-1]), "slots: .* is not an ascending list"),
-        (lambda body: body["risks"].pop(0), "risks: there is no figure of"),
-        (lambda body: body["risks"][0].update(setting={"noise": 0.1}), "risks: there is no figure"),
-        (lambda body: body["risks"][0].update(guessing=0.0), "risks.0.guessing: 0.* not a chance"),
-        (lambda body: body.update(signoff=signed(limit=5.0)), "signoff.limit: 5.0 is not a share"),
-        (lambda body: body["risks"][0].update(targets=10**30), r"risks.0.targets: 10+ is more th"),
-        (
-            lambda body: body["risks"][-1]["setting"].update(top=10**30),
-            "risks.*setting.top: 10+ is",
-        ),
-        (
-            lambda body: body["claims"][0].update(claimed=1.5),
-            "claims.0.claimed: 1.5 is not a share",
-        ),
-        (
-            lambda body: body["selections"][0].update(precision=-1),
-            "selections.0.pre.* is not a share",
-        ),
-        (lambda body: body["information"][0].update(slots=-1), "information.0.slots: -1 is below"),
-        (lambda body: body["information"][0].update(error=-0.5), "information.0.error: -0.5 is be"),
-        (lambda body: body["reckoned"].append(BITS | {"low": 3}), "reckoned.0: 2.5 bits do not li"),
-        (
-            lambda body: body["reckoned"].append(BITS | {"users": -1}),
-            "reckoned.0.users: -1 is belo",
-        ),
-        (lambda body: body["reckoned"].append(BITS | {"leans": "left"}), "reckoned.0.leans: input"),
-        (lambda body: body["bounds"][0].update(trials=-1), "bounds.0.trials: -1 is below 0"),
-        (lambda body: body.update(strangers=[OPEN]), "strangers.0.decisions: there is none"),
+        lambda body: body.update(users="3"),
+        lambda body: body["risks"][0].pop("high"),
+        lambda body: body["risks"][0].update(high=True),
+        lambda body: body.update(more=1),
+        lambda body: body["bounds"][0].update(side="left"),
+        lambda body: body["risks"][0].update(high=-1),
+        lambda body: body["risks"][0].update(low=0.9, high=0.95),
+        lambda body: body["bounds"][-1].update(high=1.5),
+        lambda body: body["claims"][0]["right"].update(value=2),
+        lambda body: body["claims"][0]["gap"].update(low=-1.5),
+        lambda body: body.update(level=0),
+        lambda body: body["risks"][0].update(level=1.5),
+        lambda body: body["risks"][0].update(targets=-3),
+        lambda body: body.update(users=-1),
+        lambda body: body.update(users=0),
+        lambda body: body.update(slots=[]),
+        lambda body: body.update(slots=body["slots"][::-1]),
+        lambda body: body["risks"].pop(0),
+        lambda body: body["risks"][0].update(setting={"noise": 0.1}),
+        lambda body: body["risks"][0].update(guessing=0.0),
+        lambda body: body.update(signoff=signed(limit=5.0)),
+        lambda body: body["risks"][0].update(targets=10**30),
+        lambda body: body["risks"][-1]["setting"].update(top=10**30),
+        lambda body: body["claims"][0].update(claimed=1.5),
+        lambda body: body["selections"][0].update(precision=-1),
+        lambda body: body["information"][0].update(slots=-1),
+        lambda body: body["information"][0].update(error=-0.5),
+        lambda body: body["reckoned"].append(BITS | {"low": 3}),
+        lambda body: body["reckoned"].append(BITS | {"users": -1}),
+        lambda body: body["reckoned"].append(BITS | {"leans": "left"}),
+        lambda body: body["bounds"][0].update(trials=-1),
+        lambda body: body.update(strangers=[OPEN]),
     ],
 )
-def test_damage_is_named_with_its_place(result, spoil, message):
+def test_damage_is_named_with_its_place(result, spoil):
     body = json.loads(result.to_json())
     spoil(body)
-    with pytest.raises(InvalidInput, match=rf"file is damaged \({message}.*run the study again"):
+    with refuses("damaged-file"):
         Result.from_json(sealed(body), "file")
-    message = rf"file was changed after it was written, .* \({message}"
-    with pytest.raises(InvalidInput, match=message):
+    with refuses("checksum-mismatch"):
         Result.from_json(json.dumps(body), "file")
 
 
@@ -201,7 +186,7 @@ def test_a_result_that_was_edited_is_refused(result, change):
     """Also where every figure still can be."""
     body = json.loads(result.to_json())
     change(body)
-    with pytest.raises(InvalidInput, match="file was changed after it was written, since its che"):
+    with refuses("checksum-mismatch"):
         Result.from_json(json.dumps(body), "file")
 
 
@@ -219,14 +204,14 @@ def test_what_is_no_number_is_refused_wherever_it_stands(result, number, why):
     text = result.to_json()
     for old, new in (('"seed": 3', f'"seed": {number}'), ('"unit":', f'"odd": {number}, "unit":')):
         assert old in text
-        with pytest.raises(InvalidInput, match=rf"file is not JSON: {why}"):
+        with refuses("damaged-file"):
             Result.from_json(text.replace(old, new), "file")
 
 
 def test_a_key_that_stands_twice_is_refused(result):
     """Readers differ on which of the two counts."""
     text = result.to_json().replace('"high":', '"high": 0.0, "high":', 1)
-    with pytest.raises(InvalidInput, match="file is not JSON: the key 'high' stands there twice"):
+    with refuses("damaged-file"):
         Result.from_json(text, "file")
 
 
@@ -238,7 +223,7 @@ def test_deep_json_gets_a_message(result, depth):
     body = json.loads(result.to_json()) if depth < 900 else None
     if body is not None:  # as a run would have written it
         body["study"]["odd"] = json.loads("[" * depth + "]" * depth)
-        with pytest.raises(InvalidInput, match="is damaged") if depth > 190 else nullcontext():
+        with refuses("damaged-file") if depth > 190 else nullcontext():
             Result.from_json(sealed(body), "file")
 
 
@@ -300,5 +285,5 @@ def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path
 
 
 def test_a_missing_result_says_what_to_do(tmp_path):
-    with pytest.raises(InvalidInput, match="run a study first"):
+    with refuses("file-not-found"):
         Result.load(tmp_path)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from tests.snapshots import refuses
 
 from reidrisk import data
 from reidrisk.attacks import TypeAware, WeightedHamming
@@ -118,84 +119,83 @@ ITEMS = '[release]\nkind = "item-samples"\nsamples = 1'
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code"),
     [
-        ("", "study.toml, line 1: people: this key is needed"),
-        ("x = ", "study.toml is not TOML: Invalid value"),
-        ("a = 1\nb 2", r"not TOML: Expected '=' after a key in a key/value pair \(at line 2"),
-        (PEOPLE.replace('"1k"', '"1q"'), "line 4: people.users: a size is a whole number such as"),
-        (PEOPLE.replace("users", "user"), r"line 4: people.user: .* did you mean users\? There"),
-        (PEOPLE.replace("users", "user"), "line 2: people.users: this key is needed"),
-        (PEOPLE.replace("synthetic", "tabel"), "line 2: people: there is no 'tabel': did you"),
-        ("[people]\nusers = 3", "line 1: people: this needs a kind: synthetic, table, files"),
-        ("people = 5", r"line 1: people: this is a section of its own: \[people\]"),
-        ("release = 1" + PEOPLE, r"line 1: release: this is a section of its own: \[release\]"),
-        ('\nattacks = ["haming"]' + PEOPLE, "line 2: attacks.0: there is no attack 'haming'"),
-        ('attacks = ["nowhere:It"]' + PEOPLE, "line 1: attacks.0: 'nowhere:It' .* be imported"),
-        ('attacks = ["math:pi"]' + PEOPLE, "line 1: attacks.0: 'math:pi' should be an attack, but"),
-        ("attacks = [3]" + PEOPLE, "line 1: attacks.0: a name is text in quotes; got 3"),
-        ('attacks = "hamming"' + PEOPLE, "line 1: attacks: input should be a valid list"),
-        ('bounds = ["math:pi"]' + PEOPLE, "line 1: bounds.0: 'math:pi' should be a bound"),
-        ('bounds = ["nowhere:it"]' + PEOPLE, "line 1: bounds.0: 'nowhere:it' .* be imported"),
-        ("noise = 0.1" + PEOPLE, "line 1: noise: there is no such key. There are attacks"),
-        (PEOPLE + "[release]\nnois = 0.1", "line 6: release.nois: there is no such key: did you"),
-        (PEOPLE + "[release]\nnoise = 5", "line 6: release.noise: noise is between 0.* mean 5%"),
-        (PEOPLE + "[release]\ntop = 0", "line 6: release.top: .* a whole number of at least 1"),
-        (PEOPLE + '[release]\nmemory = "x"', "line 6: release.memory: .* at least 1"),
-        (PEOPLE + "[release]\ndelay = 9", "line 6: release.delay: .* from 0 to 7"),
-        (PEOPLE + "[release]\ntop = 400", "line 6: release.top: top is at most the number"),
-        (PEOPLE + '[release]\nkind = "topic"', "line 6: release.kind: there is no 'topic': did"),
-        (PEOPLE + "[release]\nkind = 3", "line 6: release.kind: a name is text in quotes; got 3"),
-        (PEOPLE + '[release]\nkind = "a.b:C"', "line 6: release.kind: 'a.b:C' .* be imported"),
-        (PEOPLE + '[release]\nkind = "math:pi"', "line 6: release.kind: .* be a release, but is"),
-        (PEOPLE + '[release]\nkind = "math:x"', "line 6: release.kind: .* 'math' has no 'x'"),
+        ("", "invalid-study-file"),
+        ("x = ", "not-toml"),
+        ("a = 1\nb 2", "not-toml"),
+        (PEOPLE.replace('"1k"', '"1q"'), "invalid-study-file"),
+        (PEOPLE.replace("users", "user"), "invalid-study-file"),
+        (PEOPLE.replace("synthetic", "tabel"), "invalid-study-file"),
+        ("[people]\nusers = 3", "invalid-study-file"),
+        ("people = 5", "invalid-study-file"),
+        ("release = 1" + PEOPLE, "invalid-study-file"),
+        ('\nattacks = ["haming"]' + PEOPLE, "invalid-study-file"),
+        ('attacks = ["nowhere:It"]' + PEOPLE, "invalid-study-file"),
+        ('attacks = ["math:pi"]' + PEOPLE, "invalid-study-file"),
+        ("attacks = [3]" + PEOPLE, "invalid-study-file"),
+        ('attacks = "hamming"' + PEOPLE, "invalid-study-file"),
+        ('bounds = ["math:pi"]' + PEOPLE, "invalid-study-file"),
+        ('bounds = ["nowhere:it"]' + PEOPLE, "invalid-study-file"),
+        ("noise = 0.1" + PEOPLE, "invalid-study-file"),
+        (PEOPLE + "[release]\nnois = 0.1", "invalid-parameters"),
+        (PEOPLE + "[release]\nnoise = 5", "invalid-parameters"),
+        (PEOPLE + "[release]\ntop = 0", "invalid-parameters"),
+        (PEOPLE + '[release]\nmemory = "x"', "invalid-parameters"),
+        (PEOPLE + "[release]\ndelay = 9", "invalid-parameters"),
+        (PEOPLE + "[release]\ntop = 400", "top-too-large"),
+        (PEOPLE + '[release]\nkind = "topic"', "invalid-study-file"),
+        (PEOPLE + "[release]\nkind = 3", "invalid-study-file"),
+        (PEOPLE + '[release]\nkind = "a.b:C"', "invalid-study-file"),
+        (PEOPLE + '[release]\nkind = "math:pi"', "invalid-study-file"),
+        (PEOPLE + '[release]\nkind = "math:x"', "invalid-study-file"),
         (PEOPLE + '[release]\nkind = "randomised-response"',
-         "line 5: release.epsilon: this key is needed: Local differential.* of at least 0"),
+         "invalid-parameters"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = true',
-         "line 7: release.samples: .* at least 1, not true or false; .* such as samples = 1"),
+         "invalid-parameters"),
         (PEOPLE + '[release]\nkind = "item-samples"\nsamples = 1\nby_count = "no"',
-         "line 8: release.by_count: by_count is true or false, got 'no'"),
-        (PEOPLE + "release.top = 0", "line 5: people.release: there is no such key"),
-        (PEOPLE + "[per_user]\nuser = 3", "line 6: per_user.user: .* did you mean users"),
-        ("targets = -1" + PEOPLE, "line 1: targets: a size is a whole number"),
-        ('slots = [1,\n"a"]' + PEOPLE, "line 1: slots.1: this is a whole number, with"),
-        ("slots = []" + PEOPLE, "study.toml, line 1: slots: slots is empty"),
-        ("slots = [0]" + PEOPLE, "line 1: slots.0: this is at least 1, got 0"),
-        ("attacks = []" + PEOPLE, "line 1: attacks: attacks is empty; a study has at"),
-        ("guesses = [0]" + PEOPLE, "line 1: guesses.0: this is at least 1, got 0"),
-        ('training = "100%"' + PEOPLE, "line 1: training: training is a share of users below 1"),
-        ('level = "5%"' + PEOPLE, "line 1: level: level is how sure .* did you mean 0.95"),
-        ('level = "100%"' + PEOPLE, "line 1: level: level is above 0 and below 1"),
-        (PEOPLE + "[sweep]\nnoize = [1]", "line 6: sweep.noize: 'noize' .* did you mean noise"),
-        (PEOPLE + '[sweep]\nnoise = ["x"]', "line 6: sweep.noise: noise is between 0 and 1"),
-        (PEOPLE + "[sweep]\nparents = [1]", "line 6: sweep.parents: parents is not a number"),
-        (PEOPLE + "[sweep]\nnoise = 0.3", "line 6: sweep.noise: input should be a valid list"),
+         "invalid-parameters"),
+        (PEOPLE + "release.top = 0", "invalid-study-file"),
+        (PEOPLE + "[per_user]\nuser = 3", "invalid-study-file"),
+        ("targets = -1" + PEOPLE, "invalid-study-file"),
+        ('slots = [1,\n"a"]' + PEOPLE, "invalid-study-file"),
+        ("slots = []" + PEOPLE, "empty-list"),
+        ("slots = [0]" + PEOPLE, "invalid-study-file"),
+        ("attacks = []" + PEOPLE, "no-attack"),
+        ("guesses = [0]" + PEOPLE, "invalid-study-file"),
+        ('training = "100%"' + PEOPLE, "share-out-of-range"),
+        ('level = "5%"' + PEOPLE, "invalid-level"),
+        ('level = "100%"' + PEOPLE, "invalid-level"),
+        (PEOPLE + "[sweep]\nnoize = [1]", "invalid-parameters"),
+        (PEOPLE + '[sweep]\nnoise = ["x"]', "invalid-parameters"),
+        (PEOPLE + "[sweep]\nparents = [1]", "invalid-parameters"),
+        (PEOPLE + "[sweep]\nnoise = 0.3", "invalid-study-file"),
         ("full_information = true" + PEOPLE + ITEMS,
-         "line 1: full_information: full_information needs a release that can reveal"),
+         "unsupported-release"),
         ('[people]\nkind = "table"\npath = "absent.csv"',
-         "line 3: people.path: absent.csv: there is no such file"),
+         "file-not-found"),
         ('[people]\nkind = "linked"\nanonymous = "a.csv"\nknown = "k.csv"',
-         "line 4: people.known: k.csv: there is no such file"),
+         "file-not-found"),
         ("full_information = true" + PEOPLE + "[release]\ndelay = 1",
-         "line 1: full_information: full_information cannot be computed: with several weeks"),
-        ("slots = [1, 9]" + PEOPLE, "line 1: slots: slots go up to 9, and people with 8 epochs"),
-        (PEOPLE + "[signoff]\nlimit = 1", "line 6: signoff.limit: a share of 1 is 100 %, every"),
-        (PEOPLE + "[release]\nnoise = 1", "line 6: release.noise: noise of 1 is 100 %, everything"),
-        (PEOPLE + "epochs = 0", "line 5: people.epochs: this is at least 1, got 0"),
+         "unsupported-release"),
+        ("slots = [1, 9]" + PEOPLE, "slot-out-of-range"),
+        (PEOPLE + "[signoff]\nlimit = 1", "invalid-study-file"),
+        (PEOPLE + "[release]\nnoise = 1", "invalid-parameters"),
+        (PEOPLE + "epochs = 0", "invalid-study-file"),
         ('\nattacks = ["hamming", "weighted-hamming"]' + PEOPLE + ITEMS,
-         "line 2: attacks.1: weighted-hamming needs a release that can say with which"),
+         "unsupported-release"),
         ('attacks = ["hamming"]\nmodels = ["hamming"]' + PEOPLE,
-         "line 2: models.0: hamming rates users without saying"),
-        ('[people]\nkind = "linked"\nknown = "k"', "line 1: people.anonymous: this key is needed"),
+         "not-a-likelihood"),
+        ('[people]\nkind = "linked"\nknown = "k"', "invalid-study-file"),
     ],
 )  # fmt: skip
-def test_slips_are_found_with_their_line(text, message):
-    with pytest.raises(InvalidInput, match=message):
+def test_slips_are_found_with_their_line(text, code):
+    with refuses(code):
         study_file(text)
 
 
 def test_every_slip_is_named_at_once():
-    with pytest.raises(InvalidInput) as wrong:
+    with refuses("invalid-study-file") as wrong:
         parse("seeed = 1\ntarget = 3" + PEOPLE)
     assert len(str(wrong.value).splitlines()) == 2
 
@@ -258,26 +258,26 @@ def test_what_is_no_number_of_64_bits_is_refused_wherever_one_may_stand(value):
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "code"),
     [
-        ("seed = " + "1" * 5_000 + PEOPLE, "cannot be read: a number is too long"),
-        ("seed = " + "[" * 50_000 + "]" * 50_000 + PEOPLE, "cannot be read: it is nested too deep"),
-        ("seed = " + "{a=" * 5_000 + "1" + "}" * 5_000 + PEOPLE, "cannot be read: it is nested"),
-        (f"[a{'.a' * 1_000}]", "line 1: a: nothing in a study file is nested more than 16 levels"),
-        (f"a = {'[' * 20}{']' * 20}{PEOPLE}", "line 1: a: nothing in a study file is nested more"),
-        ("full_information = 1" + PEOPLE, "line 1: full_information: this is true or false, got 1"),
-        (PEOPLE + "[signoff]\nwho = 1", "line 6: signoff.who: there is no such key"),
-        ("beside = [1]" + PEOPLE, r"line 1: beside.0: this is a section of its own: \[\[beside"),
+        ("seed = " + "1" * 5_000 + PEOPLE, "not-toml"),
+        ("seed = " + "[" * 50_000 + "]" * 50_000 + PEOPLE, "not-toml"),
+        ("seed = " + "{a=" * 5_000 + "1" + "}" * 5_000 + PEOPLE, "not-toml"),
+        (f"[a{'.a' * 1_000}]", "nested-too-deeply"),
+        (f"a = {'[' * 20}{']' * 20}{PEOPLE}", "nested-too-deeply"),
+        ("full_information = 1" + PEOPLE, "invalid-study-file"),
+        (PEOPLE + "[signoff]\nwho = 1", "invalid-study-file"),
+        ("beside = [1]" + PEOPLE, "invalid-study-file"),
     ],
     ids=lambda text: text[:20],
 )
-def test_odd_study_files_get_a_message(text, message):
-    with pytest.raises(InvalidInput, match=f"^study.toml,? {message}"):
+def test_odd_study_files_get_a_message(text, code):
+    with refuses(code):
         study_file(text)
 
 
 def test_lines_of_blanks_are_read_at_once():
     """The line of a slip was looked for in cubic time: minutes for 4,000 blanks."""
     text = f'seeed = 1\ntitle = """\n[{" " * 100_000}x\n"""{PEOPLE}'
-    with pytest.raises(InvalidInput, match="line 1: seeed: there is no such key"):
+    with refuses("invalid-study-file"):
         study_file(text)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from hypothesis import given, settings
-from tests.study.saying.worlds import SLOTS, USERS, results
+from tests.study.text.worlds import SLOTS, USERS, results
 
 from reidrisk.study.text.verdict import basis, text, verdict
 
