@@ -141,6 +141,9 @@ topics = 40
 noise = "10%"
 """
 
+SHOWN = 40
+"""Differences of one file that are listed; the rest is counted."""
+
 NAMES = (
     "demo", "inspect", "link", "plays", "singling", "unicity", "study", "report", "compare", "gate",
     "sweep", "calibrate", "explain", "attacks", "reproduce", "bounds", "synth", "release", "attack",
@@ -315,8 +318,10 @@ def differences(before: Path, after: Path) -> Iterator[str]:
         elif name not in ours:
             yield f"{name}: new"
         else:
-            for what in compare(before / name, after / name):
-                yield f"{name}: {what}"
+            found = list(compare(before / name, after / name))
+            yield from (f"{name}: {what}" for what in found[:SHOWN])
+            if len(found) > SHOWN:
+                yield f"{name}: and {len(found) - SHOWN:,} more"
 
 
 def _files(folder: Path) -> set[str]:

@@ -43,13 +43,15 @@ def compare(
       reidrisk compare run-a/ run-b/ -o difference.html
       reidrisk compare run-a/result.json run-b/result.json --json
     """
+    from reidrisk.study.result import SCHEMA
+
     names = _names(before, after)
     found = rr.compare(rr.Result.load(before), rr.Result.load(after), slots=slots)
     if output is not None:
         command = shlex.join(("reidrisk", *sys.argv[1:]))
         rr.report.comparing.html(found, output, names=names, command=command)
     if as_json:
-        body = {"schema": rr.study.result.SCHEMA, "runs": [before, after], **asdict(found)}
+        body = {"schema": SCHEMA, "runs": [before, after], **asdict(found)}
         click.echo(json.dumps(body, indent=1, ensure_ascii=False))
     elif not quiet:
         _tell(found, names)

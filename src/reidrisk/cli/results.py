@@ -121,6 +121,7 @@ def gate(
     """
     from reidrisk.study.doubts import about_file, doubts, few_unassessed
     from reidrisk.study.gate import Limits, judge
+    from reidrisk.study.result import SCHEMA
     from reidrisk.study.run_store import Stored
 
     limits = Limits(**asked)
@@ -136,7 +137,7 @@ def gate(
     failing = [check for check in checks if not check.passed]
     passed = not failing and not (strict and doubted)
     if as_json:
-        body = {"schema": rr.study.result.SCHEMA, "passed": passed, "run": run,
+        body = {"schema": SCHEMA, "passed": passed, "run": run,
                 "sha256": stored.sha256, "title": result.title, "unit": result.unit,
                 "limits": asdict(limits), "compared_with": last,
                 "compared_sha256": None if other is None else other.sha256,

@@ -184,7 +184,9 @@ def _write_records(found: "Singling", path: str) -> None:
 
 
 def _print_json(name: str, record: dict[str, Any]) -> None:
-    body = {"schema": rr.study.result.SCHEMA, name: record}
+    from reidrisk.study.result import SCHEMA
+
+    body = {"schema": SCHEMA, name: record}
     click.echo(json.dumps(body, indent=1, ensure_ascii=False))
 
 
