@@ -12,7 +12,7 @@ from tests.snapshots import refuses
 
 from reidrisk import InvalidInput
 from reidrisk.data import make_profiles, read_linked, read_profiles
-from reidrisk.io.epochs import order_of, told
+from reidrisk.io.epochs import describe_epochs, order_of
 from reidrisk.io.overlap_checks import canonical, form_of
 
 IN_ORDER = {
@@ -83,7 +83,7 @@ def test_any_names_have_an_order_or_a_reason(names):
     except InvalidInput:
         return
     assert sorted(order.places.tolist()) == list(range(len(names)))
-    assert told(names)
+    assert describe_epochs(names)
     assert all(form_of(name) and canonical(name) is not None for name in names)
 
 
@@ -94,17 +94,17 @@ def test_long_numbers_that_differ_in_their_last_digit_do_not_mean_the_same():
 
 def test_the_order_is_told():
     weeks = [f"week {n}" for n in range(1, 13)]
-    assert told(weeks) == (
+    assert describe_epochs(weeks) == (
         "A slot is one epoch: week 1, week 2, ..., week 12; 12 in all, in the order of the numbers "
         "in their names."
     )
-    assert told(["1", "2", "10"]) == (
+    assert describe_epochs(["1", "2", "10"]) == (
         "A slot is one epoch: 1, 2, 10; 3 in all, in the order of whole numbers."
     )
-    assert "20230501; 2 in all, in the order of days" in told([20221231, 20230501])
-    assert told([8, 7]).endswith("2 in all, in the order that was asked for.")
-    assert told(["May", "June"]).endswith("2 in all, in the order that was asked for.")
-    assert told(["x"]) == "A slot is one epoch: x."
+    assert "20230501; 2 in all, in the order of days" in describe_epochs([20221231, 20230501])
+    assert describe_epochs([8, 7]).endswith("2 in all, in the order that was asked for.")
+    assert describe_epochs(["May", "June"]).endswith("2 in all, in the order that was asked for.")
+    assert describe_epochs(["x"]) == "A slot is one epoch: x."
 
 
 def weekly(path, user="ann"):

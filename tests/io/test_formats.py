@@ -14,7 +14,8 @@ from tests.snapshots import refuses
 
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.io import signs
-from reidrisk.io.formats import delimited, open_table, parquet_size
+from reidrisk.io.formats import delimited, open_table
+from reidrisk.io.formats import parquet as parquet_format
 from reidrisk.io.layouts import Layout
 from reidrisk.io.tables import TEXT, TYPES, column_names, files_of, read_table
 
@@ -241,7 +242,7 @@ def test_the_web_data_has_the_counts_of_its_description(part, rows, users):
 
 
 def test_parquet_files_come_in_batches(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_size, "BATCH", 2)
+    monkeypatch.setattr(parquet_format, "BATCH", 2)
     table = pa.table({name: EXPECTED[name] for name in WANTED})
     parquet.write_table(table, tmp_path / "t.parquet")
     done = []

@@ -30,7 +30,7 @@ from reidrisk.data import (
 )
 from reidrisk.errors import TooLarge
 from reidrisk.io import streams
-from reidrisk.io.formats import parquet_size
+from reidrisk.io.formats import parquet as parquet_format
 from reidrisk.io.inspect import inspect_file
 from reidrisk.io.labels import NOTHING
 from reidrisk.study.toml import study_file
@@ -282,7 +282,7 @@ def test_a_parquet_file_that_expands_without_measure_is_stopped(tmp_path, monkey
 
 
 def test_long_texts_are_read_a_few_rows_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet_size, "ROOM", 1 << 10)
+    monkeypatch.setattr(parquet_format, "ROOM", 1 << 10)
     path = as_parquet(tmp_path / "t.parquet", user=["a", "b", "c"], item=["x" * 500] * 3)
     from reidrisk.io.formats.parquet import ParquetTable
 

@@ -226,10 +226,11 @@ def _taken(path: Path, linked: "Linked", layout: "Layout") -> str:
 
 def _kept_apart(linked: "Linked") -> str:
     """Who is in one table only, and what rows are taken for."""
-    from reidrisk.io.epochs import told
+    from reidrisk.io.epochs import describe_epochs
 
     rows = "baskets, without an order" if linked.bags else f"{linked.slots} slots"
-    epochs = told(linked.slot_names) if linked.slot_names and not linked.by_column else ""
+    named = linked.slot_names and not linked.by_column
+    epochs = describe_epochs(linked.slot_names) if named else ""
     text = " ".join(filter(None, (
         f"Rows are {rows}.", epochs,
         f"{linked.known_only:,} of {linked.users:,} known users have no anonymous row",

@@ -35,9 +35,9 @@ NAMES = {
         "datum woche monat semaine mois jour fecha semana mes settimana mese maand"
     ),
 }
-# Other names that our tables have.
+# Other column names of our own tables.
 OURS = {"representation", "probability", "timestamp", "tokens"}
-# One slip of the pen away from a name above, and something else.
+# One typo away from a name above, but words of their own.
 OTHERWISE = {"time", "county", "court"}
 COUNTED = re.compile(r"[^a-zA-Z][cC]ounts?$|[a-z]Counts?$")
 SHORTEST, LONGEST = 4, 40
@@ -95,7 +95,7 @@ def nearest(name: str, names: Sequence[str]) -> list[str]:
         folded.setdefault(there.casefold(), there)
     near = get_close_matches(name[:LONGEST].casefold(), list(folded), 3, 0.6)
     sure = are_names(names)
-    # Where the first row of data may have been taken for names, user7 is no name.
+    # If the first row of data may have been taken for names, user7 may be a user.
     return [folded[one] for one in near if sure or not any(map(str.isdigit, one))]
 
 
@@ -129,7 +129,7 @@ def like(name: str, word: str) -> bool:
     if plain == word:
         return True
     other = plain in OTHERWISE or plain in _ROLES or len(word) < SHORTEST
-    return not other and any(_is_slip(one, word) for one in (plain, plain.removesuffix("s")))
+    return not other and any(_is_typo(one, word) for one in (plain, plain.removesuffix("s")))
 
 
 def listed(names: Sequence[str], most: int = 12) -> str:
@@ -179,8 +179,8 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in folded if sign.isalnum())
 
 
-def _is_slip(name: str, word: str) -> bool:
-    """Whether one letter is missing, too many or wrong, or two are swapped, behind the first."""
+def _is_typo(name: str, word: str) -> bool:
+    """Whether one letter after the first is missing, extra or wrong, or two are swapped."""
     start = 0
     while start < min(len(name), len(word)) and name[start] == word[start]:
         start += 1

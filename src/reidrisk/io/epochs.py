@@ -48,7 +48,7 @@ class Order:
 
 
 def order_of(labels: NDArray[Any], where: object = "epochs") -> Order:
-    """In which order epochs come, by what their names mean.
+    """Sort epochs by what their names mean.
 
     Args:
         labels: Distinct names, whole numbers or text.
@@ -69,7 +69,7 @@ def order_of(labels: NDArray[Any], where: object = "epochs") -> Order:
     return Order(np.array(places, np.int64), by)
 
 
-def told(names: Sequence[Any], what: str = "A slot is one epoch") -> str:
+def describe_epochs(names: Sequence[Any], what: str = "A slot is one epoch") -> str:
     """A sentence that names the epochs, their order, and what the order is by.
 
     Args:
@@ -97,13 +97,13 @@ def _by(names: Sequence[Any]) -> str:
 
 
 def _keys(names: list[str], where: object) -> tuple[str, list[Any]]:
-    """What to sort by, in words and as values."""
+    """The sort key in words, and its values."""
     if all(map(_NUMBER.fullmatch, names)):
         return "numbers", [Decimal(name) for name in names]
     times = [time for time in moments(names) if time is not None]
     if len(times) == len(names):
         return _of_times(times, where), times
-    _refuse_open(names, where)
+    _refuse_ambiguous(names, where)
     if not any(map(_DIGITS.search, names)):
         return "the letters of their names", names
     return "the numbers in their names", [_natural(name) for name in names]
@@ -123,8 +123,8 @@ def _of_whole(labels: NDArray[np.int64]) -> str:
     return "days" if may_be_days(labels) and days(labels)[1].all() else "whole numbers"
 
 
-def _refuse_open(names: list[str], where: object) -> None:
-    """Names that are days or months, but not in a way that tells which come first."""
+def _refuse_ambiguous(names: list[str], where: object) -> None:
+    """Refuse names of days or months in a form that does not tell which come first."""
     words = {match.lastindex for name in names for match in _CALENDAR.finditer(name)}
     if len(words) > 1 or any(map(_DAY_FIRST.fullmatch, names)):
         raise InvalidInput(
@@ -141,7 +141,7 @@ def _ways(one: str, other: str) -> str:
 
 
 def _natural(name: str) -> tuple[Any, ...]:
-    """Text and numbers by turns; a number is larger if it is longer without its leading zeros."""
+    """A key for natural sorting: text and numbers in turn, without leading zeros."""
     parts = _DIGITS.split(name)
     plain = [part.lstrip("0") for part in parts[1::2]]
     return tuple(

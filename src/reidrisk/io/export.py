@@ -1,4 +1,4 @@
-"""People and observations to files that others can read, each written whole or not at all."""
+"""Write people and observations to files, each whole or not at all."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -286,7 +286,7 @@ def write_tfrecord_profiles(people: Profiles, path: AnyPath) -> None:
 
 
 def _notes(known: Rows, identity: str) -> dict[bytes, bytes]:
-    """What the files of known and of anonymous rows say of themselves."""
+    """The metadata of the files of known and of anonymous rows."""
     notes = {manifest.FOLDER: identity.encode(), LABELS: LABELS_FILE.encode()}
     return notes | ({FORM: BAGS} if known.kind is Kind.BAGS else {})
 
@@ -340,7 +340,7 @@ def _write_shard(
 
 
 def _row_size(known: Rows, users: _KnownUsers) -> float:
-    """Bytes that a row takes in a shard, more or less: tokens and steps between users in bits."""
+    """An estimate of the bytes of a row in a shard: bits of tokens and of steps between users."""
     names = users.part(0, min(known.users, CHUNK))
     bits = known.slots * max(known.tokens - 1, 1).bit_length()
     if names.dtype.kind in "iu":
@@ -350,7 +350,7 @@ def _row_size(known: Rows, users: _KnownUsers) -> float:
 
 
 def _identity(sites: Iterable[Site], words: NDArray[Any], note: Mapping[str, Any]) -> str:
-    """A name for all that is written together: the same for the same."""
+    """The id of all that is written together: equal for equal content."""
 
     def parts() -> Iterator[bytes]:
         yield json.dumps(note, sort_keys=True).encode()
@@ -376,14 +376,14 @@ def _bytes(labels: NDArray[Any]) -> bytes:
 
 
 def _parts(seen: Seen) -> tuple[Observations, Any, Any]:
-    """Rows, the users of those that are known, and the names of tokens; None where nobody says."""
+    """Rows, known users and names of tokens; None where they are not given."""
     if isinstance(seen, Linked):
         return seen.observations, seen.ids, seen.labels
     return seen, None, None
 
 
 def _users_of(seen: Observations, ids: Any) -> _KnownUsers:
-    """The users of known rows: as somebody says, as the rows themselves know, or their numbers."""
+    """The users of known rows: as given, as the rows know them, or their numbers."""
     known = seen.known
     if known.kind is Kind.SETS:
         raise InvalidInput(
@@ -404,7 +404,7 @@ def _users_of(seen: Observations, ids: Any) -> _KnownUsers:
 
 
 def _label_array(seen: Observations, labels: Any) -> NDArray[Any]:
-    """The name of each token; its number, if nobody names it."""
+    """The name of each token, by default its number."""
     words = np.arange(seen.tokens) if labels is None else np.asarray(labels)
     if words.shape != (seen.tokens,):
         raise InvalidInput(
@@ -483,7 +483,7 @@ def _write_long(path: AnyPath, pieces: Iterator[list[Any]]) -> None:
 
 
 def _refuse_formulas(place: Path, columns: Mapping[str, pa.Array]) -> None:
-    """Leave no text in CSV that a spreadsheet would run; guarded, it would be another label."""
+    """Refuse labels that a spreadsheet would run as formulas; escaping would change them."""
     for name, column in columns.items():
         if not holds_text(column.type):
             continue

@@ -28,7 +28,7 @@ def rows_of_users(known: ParquetRows, users: NDArray[Any]) -> NDArray[np.int64]:
         known: Rows on disk. All users are read, none is kept.
         users: Whole numbers or texts, each once.
     """
-    wanted, places = _alike(users, whole=known.named == WHOLE)
+    wanted, places = _in_known_form(users, whole=known.named == WHOLE)
     order = np.argsort(wanted)
     wanted, places = wanted[order], places[order]
     kind = pa.int64() if known.named == WHOLE else pa.large_string()
@@ -66,8 +66,8 @@ def in_order(name: str, values: Any) -> NDArray[Any]:
     return coded.labels[coded.codes]
 
 
-def _alike(users: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Users in the form of known ones, and their places; those who cannot be known are left out."""
+def _in_known_form(users: NDArray[Any], *, whole: bool) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Users as numbers or text, as known ones are, and their places; others cannot be known."""
     every = np.arange(len(users))
     if not whole:
         return as_text(users), every

@@ -31,7 +31,7 @@ from reidrisk.people.profiles import Counts, Profiles
 Seconds = NDArray[np.int64]
 
 WEEK = timedelta(days=7)
-# As seconds this is the year 5138; whoever has more has milliseconds, or means never.
+# As seconds this is the year 5138; larger numbers are milliseconds, or stand for never.
 MOST_SECONDS = 10**11
 DAY = 86_400
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -43,7 +43,7 @@ _ADVICE = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Epochs:
-    """Stretches of time that visits are grouped by.
+    """Periods by which visits are grouped.
 
     Args:
         length: How long an epoch is.
@@ -254,7 +254,7 @@ def _read_domains(path: AnyPath) -> tuple[pa.Array, pa.Array, Source]:
 
 
 def _names(begins: Seconds) -> NDArray[Any]:
-    """What epochs are called: the day on which they begin, with the time if one begins later."""
+    """Names of epochs: the day on which each begins, with the time unless all begin at midnight."""
     late = bool((begins % DAY).any())
     texts = np.datetime_as_string(begins.astype("datetime64[s]"), unit="s" if late else "D")
     return np.array([f"{text}Z" if late else str(text) for text in texts], object)
@@ -291,7 +291,7 @@ def _seconds_of(column: pa.ChunkedArray, source: Source) -> Seconds:
 
 
 def _whole(column: pa.ChunkedArray) -> Seconds:
-    """Whole numbers; what is too large for the type is the largest there is, which is no time."""
+    """Whole numbers; those beyond 64 bits become the largest, which is refused as a time."""
     if column.type == pa.uint64():
         column = pc.min_element_wise(column, pa.scalar(2**63 - 1, pa.uint64()))
     return np.asarray(one_piece(column.cast(pa.int64())).to_numpy())

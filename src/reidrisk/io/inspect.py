@@ -30,7 +30,7 @@ from reidrisk.io.provenance import Source
 from reidrisk.io.streams import Progress, unchanged
 from reidrisk.io.tables import LAYOUT, TYPES, AnyPath, files_of
 
-# Of longer files the first rows are looked at, and the number of rows is estimated.
+# Of longer files only the first rows are read, and the number of rows is estimated.
 MOST_ROWS, MOST_DISTINCT = 10_000_000, 5_000_000
 # A value is shown if so many people hold it.
 SHARED, SHOWN, LONGEST = 10, 3, 24
@@ -183,7 +183,7 @@ class _Values:
 
     @property
     def counts(self) -> NDArray[np.int64] | None:
-        """How often each value came that is not empty; None if they were not counted."""
+        """How often each value comes, without empty ones; None if there are too many to count."""
         if self.texts is None:
             return None
         filled = pc.not_equal(self.texts.labels(), "").to_numpy(zero_copy_only=False)
@@ -209,7 +209,7 @@ class _Values:
         )  # fmt: skip
 
     def _holders(self, people: NDArray[np.int32] | None) -> NDArray[np.int64]:
-        """How many people share each value, among the first rows; how many rows, if none says who.
+        """How many people have each value, among the first rows; rows, if users are not known.
 
         Args:
             people: Whose the first rows are.
@@ -224,7 +224,7 @@ class _Values:
 def _count(
     file: Path, opened: TableFile, seen: list[_Values], progress: Progress | None
 ) -> tuple[int, float]:
-    """Look at rows; how many, and the share of the file that they are."""
+    """Count values; returns the number of rows read and their share of the file."""
     read = [0, 1]
 
     def watch(done: int, total: int) -> None:
@@ -306,7 +306,7 @@ def _roles(
 
 
 def _by_repeats(names: list[str], seen: list[_Values], rows: int) -> dict[str, str]:
-    """Without names: the first two columns, if values of both come again and again."""
+    """Users and items in a file without names: the first two columns, if their values repeat."""
     again = [one.counts is not None and 2 * len(one.counts) < rows for one in seen[:2]]
     return dict(zip(("user", "item"), names, strict=False)) if all(again) else {}
 
@@ -341,12 +341,12 @@ class _Table:
 
     @property
     def alone(self) -> bool:
-        """Whether no user has two rows, as far as can be seen."""
+        """Whether every user has one row, as far as is known."""
         return "user" not in self.roles or (self.counts is not None and int(self.counts.max()) == 1)
 
     @property
     def how(self) -> tuple[str, ...]:
-        """What somebody said about how the file is cut, as options."""
+        """Options for separator and header, as they were given."""
         sign, header = self.layout.separator, self.layout.header
         words = () if sign is None else ("--separator", "tab" if sign == "\t" else sign)
         return words if header is None else (*words, "--header" if header else "--no-header")
@@ -389,7 +389,7 @@ def _history(seen: _Table) -> _Step | None:
 
 
 def _plays(seen: _Table) -> _Step | None:
-    # Lists that are text would be one item each.
+    # Lists written as text would be read as one item each.
     lists = any(
         one.role == "item" and one.kind == "lists" and one.distinct is None for one in seen.columns
     )

@@ -88,7 +88,7 @@ def long_matrix_of(given: Any) -> LongMatrix:
 
 
 def _array(file: Path) -> Any:
-    """What numpy or scipy makes of a file."""
+    """Load an array with numpy or scipy."""
     try:
         with file.open("rb") as stream:
             if file.suffix.lower() == ".npz":

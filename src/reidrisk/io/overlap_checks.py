@@ -56,7 +56,7 @@ _FORMS = (
     ("numbers with an exponent", re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)[eE][+-]?\d+")),
     ("numbers with a plus before them", re.compile(r"\+\d+")),
 )
-# No more digits than decimals keep.
+# As many digits as Decimal keeps.
 _NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?")
 
 

@@ -278,7 +278,7 @@ class ParquetRows:
         return f"{self.files[file].path}, row {number - int(self.before[file]) + 1}"
 
     def fingerprint(self) -> str:
-        """A name for what the rows are, by checksums of their files; each file is read once."""
+        """A fingerprint of the rows, from checksums of their files; each file is read once."""
         mine = np.unique(self.owners).tolist()
         checks = over_blocks(lambda at, _: self._checksum(mine[at]), len(mine), 1)
         said = (self.columns, self.held, self.tokens, self.slots, self.users,
@@ -290,7 +290,7 @@ class ParquetRows:
         return sha256_file(self.files[file].path, cached=True)
 
     def _check(self, unproven: Sequence[int], progress: Progress | None) -> None:
-        """Read what the notes of files do not prove, on all cores, each row group once."""
+        """Check tokens that the statistics of files do not prove to be valid, on all cores."""
         largest = max(int(self.starts[group + 1] - self.starts[group]) for group in unproven)
         sizes = np.diff(self.starts)
         done, lock, rows = 0, threading.Lock(), int(sizes[unproven].sum())
@@ -356,7 +356,7 @@ class ParquetRows:
         return np.empty((size, self.slots), smallest_type(self.tokens))
 
     def _read(self, group: int, into: Tokens) -> None:
-        """The tokens of a row group, if they are what the notes of the file promise."""
+        """The tokens of a row group, checked against the statistics of the file."""
         if self._decode(group, into) == MISSING and self.complete:
             raise InvalidInput(
                 f"{self._file(group).path}: its notes say that nothing is missing, and there are "
@@ -473,7 +473,7 @@ def _files(path: AnyPath | Sequence[AnyPath]) -> list[Path]:
 
 
 def _fill(column: pa.ChunkedArray, into: Tokens) -> None:
-    """Put a column there, gaps as `MISSING`."""
+    """Copy a column into an array, gaps as `MISSING`."""
     start, kind = 0, pa.from_numpy_dtype(into.dtype)
     for chunk in column.chunks:
         same = chunk if chunk.type == kind else chunk.cast(kind)

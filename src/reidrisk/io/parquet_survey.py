@@ -29,7 +29,7 @@ Held = Literal["numbers", "lists"]
 WHOLE, TEXT = "whole numbers", "text"
 """What users may be."""
 
-# Behind the notes at the end of a file: their length, and the mark of the format.
+# After the metadata, at the end of the file: its length and the magic bytes.
 _TAIL = 8
 _TOKENS = "tokens"
 _ALIKE = "write all files alike"
@@ -37,7 +37,7 @@ _ALIKE = "write all files alike"
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A file, and by what it is known again.
+    """A file, with what tells whether it has changed.
 
     Args:
         path: Its name.
@@ -63,7 +63,7 @@ class Stored:
         return cls(path, state.st_size, state.st_mtime_ns, notes)
 
     def check(self) -> None:
-        """Refuse a file that was written to since it was looked at."""
+        """Refuse a file that has changed since it was surveyed."""
         try:
             state = self.path.stat()
         except OSError:
@@ -112,7 +112,7 @@ _mine = threading.local()
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a file tells of itself.
+    """What the metadata of a file says.
 
     Args:
         file: As it is now.
@@ -137,7 +137,7 @@ class Survey:
 
 
 def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) -> Survey:
-    """Look at a file, once; it is compared with its manifest, if it has one.
+    """Read the metadata of a file; the file is compared with its manifest, if it has one.
 
     Args:
         path: The file.
@@ -202,7 +202,7 @@ def _said(numbers: Numbers | None) -> str:
 
 
 def _users(schema: pa.Schema) -> str | None:
-    """What the column of users holds: "whole numbers", "text", or what we do not take."""
+    """What the column of users holds: "whole numbers", "text", or a type that is refused."""
     if USER not in schema.names:
         return None
     kind = schema.field(USER).type
@@ -272,7 +272,7 @@ def _alphabet(path: Path, tokens: int | None, numbers: Numbers | None) -> int:
 def _lowest(
     opened: Any, path: Path, names: Sequence[str], held: Held, tokens: int
 ) -> Iterator[int | None]:
-    """The lowest token of each row group, as far as its notes prove it."""
+    """The lowest token of each row group, where the statistics prove it."""
     notes, size = opened.metadata, path.stat().st_size
     sealed = manifest.FOLDER in (opened.schema_arrow.metadata or {})
     places = [
@@ -283,7 +283,7 @@ def _lowest(
     given, width = 0, smallest_type(tokens).itemsize
     for group in range(notes.num_row_groups):
         if not sealed:
-            # Arrow ends the process if notes of columns are damaged, unless it has to read by them.
+            # Damaged column metadata makes Arrow abort the process, unless the rows are read first.
             next(opened.iter_batches(1, row_groups=[group], columns=list(names)), None)
         columns = [notes.row_group(group).column(place) for place in places]
         rows = notes.row_group(group).num_rows
@@ -295,7 +295,7 @@ def _lowest(
 
 
 def _proven(columns: Sequence[Any], tokens: int) -> int | None:
-    """The lowest token of some columns, by their notes; None if these do not prove it."""
+    """The lowest token of some columns by their statistics; None if these do not prove it."""
     lowest = tokens
     for column in columns:
         told = column.statistics

@@ -108,7 +108,7 @@ class _Facts:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PeopleFiles:
-    """People in many files, as `open_profiles` finds them; light to pickle: it names the files.
+    """People in many files, as `open_profiles` returns them; pickled as the names of the files.
 
     Attributes:
         files: In the order of their names.
@@ -233,12 +233,12 @@ class PeopleFiles:
 
     @cached_property
     def counts(self) -> Counts:
-        """What was read, and what of it was left out or changed: all files are read for it."""
+        """Rows that were read, left out or changed; reads all files."""
         found = [self._read(place).counts for place in range(len(self.files))]
         return Counts(*(sum(getattr(one, part) for one in found) for part in Counts.__slots__))
 
     def _of(self, start: int, stop: int, ask: Callable[[Profiles, int, int], Part]) -> list[Part]:
-        """What each file says of its part of users `start` to `stop`."""
+        """Results of each file for its part of users `start` to `stop`."""
         if not 0 <= start <= stop <= self.users:
             raise InvalidInput(
                 f"users {start} to {stop} are not among {self.users} users", code="row-out-of-range"
@@ -261,7 +261,7 @@ class PeopleFiles:
         return self._held.get(place, lambda: self._read(place))
 
     def _read(self, place: int) -> Profiles:
-        """The people of one file, in the words of all files."""
+        """The people of one file, with the labels of all files."""
         file = self.files[place]
         if _state(file) != self._states[place]:
             raise _changed(file)
@@ -296,7 +296,7 @@ _NOT_SENT = {"_held", "counts"}
 
 
 class _Few:
-    """What was made last, for as many as there is room; made once, whoever asks meanwhile."""
+    """A cache of the last few results; each is computed once, also if several threads ask."""
 
     def __init__(self, room: int) -> None:
         self._room, self._lock = room, threading.Lock()
@@ -360,7 +360,8 @@ def open_profiles(
     refuse_unlike({one.names for one in first}, source, _OPTIONAL)
     text = any(one.text for one in first)
     starts = np.cumsum([0, *(one.users for one in first)])
-    _refuse_twins(_Everybody(files, starts, text, tables), [one.ends for one in first])
+    everybody = _UsersOfAllFiles(files, starts, text, tables)
+    _refuse_duplicate_users(everybody, [one.ends for one in first])
     every = reduce(union, (one.epochs for one in first))
     labels = reduce(union, (one.labels for one in first))
     taken = _taken(every, chosen, source)
@@ -389,7 +390,7 @@ def open_profiles(
 
 
 def _look(file: Path, tables: _Tables) -> _Facts:
-    """Read a file by itself, and check it."""
+    """Read one file, and check it."""
     table, source = tables.read(file)
     wanted = tables.choices.epochs
     people = from_table(table, source, replace(tables.choices, epochs=None, absent="missing"))
@@ -408,8 +409,8 @@ def _look(file: Path, tables: _Tables) -> _Facts:
 
 
 @dataclass(frozen=True)
-class _Everybody:
-    """The users of all files, as those who look for twins ask for them."""
+class _UsersOfAllFiles:
+    """The users of all files, for the search for duplicates."""
 
     files: tuple[Path, ...]
     starts: NDArray[np.int64]
@@ -439,8 +440,8 @@ class _Everybody:
         return self.told[-1]
 
 
-def _refuse_twins(everybody: _Everybody, ends: list[tuple[Any, Any]]) -> None:
-    """Refuse a user who is in two files; nobody is, if each file begins behind another's end."""
+def _refuse_duplicate_users(everybody: _UsersOfAllFiles, ends: list[tuple[Any, Any]]) -> None:
+    """Refuse users who are in two files; there are none if the files do not overlap."""
     alike = len({isinstance(end, str) for one in ends for end in one}) == 1
     if alike and all(one[1] < other[0] for one, other in pairwise(sorted(ends))):
         return

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file or several, with what each of them gave.
+    """One file or several, with the number of rows of each.
 
     Args:
         files: Their names.

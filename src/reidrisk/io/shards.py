@@ -58,13 +58,13 @@ BLOCK = 1 << 16
 
 _MOST = 99_999
 _NAME = re.compile(r"part-\d{5}\.parquet")
-# A shard is at most this part of the mean larger than others, or nearly so.
+# The size of a shard differs from the mean by about one part in this at most.
 _EVEN = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What a file of numbers says of itself."""
+    """The metadata of a shard."""
 
     slots: int
     tokens: int
@@ -76,7 +76,7 @@ class Numbers:
 
     @property
     def note(self) -> bytes:
-        """The note in a file."""
+        """The metadata as JSON."""
         return json.dumps({"slots": self.slots, "tokens": self.tokens}).encode()
 
 
@@ -172,10 +172,10 @@ class ShardWriter:
         users = pa.array(ids, self._schema.field(USER).type)
         self._waiting.append(pa.table([users, *held], schema=self._schema))
         self.rows += len(ids)
-        self._pour(self.rows // self._group * self._group)
+        self._flush(self.rows // self._group * self._group)
 
-    def _pour(self, until: int) -> None:
-        """Write what waits, up to this row."""
+    def _flush(self, until: int) -> None:
+        """Write the rows that wait, up to this one."""
         table = pa.concat_tables(self._waiting)
         done = self.rows - table.num_rows
         if until > done:
@@ -190,7 +190,7 @@ class ShardWriter:
     ) -> None:
         try:
             if kind is None and self._waiting:
-                self._pour(self.rows)
+                self._flush(self.rows)
         finally:
             self._file.close()
         if kind is None:
@@ -199,7 +199,7 @@ class ShardWriter:
 
 @dataclass(frozen=True)
 class ShardedFolder:
-    """What is to be written, and where.
+    """A folder of shards that is to be written.
 
     Attributes:
         place: The folder, which is there.
@@ -238,7 +238,7 @@ class ShardedFolder:
             left = [place for place, name in enumerate(self.files) if name not in done]
             sizes = {place: stop - start for place, (start, stop) in enumerate(self.shards)}
             self._check_room(row_size * sum(sizes[place] for place in left), done)
-            tally = _Tally(self, done, sum(sizes.values()), progress)
+            tally = _Written(self, done, sum(sizes.values()), progress)
             tally.made(sum(sizes.values()) - sum(sizes[place] for place in left))
             self._write(left, write, tally)
             for file in set(_ours(self.place / manifest.SHARDS)) - set(self.files.values()):
@@ -278,7 +278,7 @@ class ShardedFolder:
         return done
 
     def _check_room(self, size: float, done: Mapping[str, str]) -> None:
-        """Refuse what does not fit the disk, before it is full; what is replaced makes room."""
+        """Refuse shards that do not fit on the disk; files that are replaced count as free."""
         kept = {self.files[name] for name in done}
         old = sum(file.stat().st_size for file in _ours(self.place / manifest.SHARDS)
                   if file not in kept)  # fmt: skip
@@ -289,8 +289,8 @@ class ShardedFolder:
                 code="out-of-disk",
             )
 
-    def _write(self, left: list[int], write: Write, tally: "_Tally") -> None:
-        """Write shards side by side; whoever stops us is heard after the blocks in hand."""
+    def _write(self, left: list[int], write: Write, tally: "_Written") -> None:
+        """Write shards in threads; an interrupt is heard after the current blocks."""
         halted, files = threading.Event(), list(self.files.items())
 
         def blocks(start: int, stop: int) -> Iterator[tuple[int, int]]:
@@ -320,11 +320,11 @@ class ShardedFolder:
 
 
 class _Halted(Exception):
-    """Another shard could not be written, or somebody stopped us."""
+    """Writing was stopped, by an error in another shard or by an interrupt."""
 
 
-class _Tally:
-    """How far it is: the note in the folder, and whoever watches."""
+class _Written:
+    """Keeps the unfinished manifest, and reports progress."""
 
     def __init__(
         self, folder: ShardedFolder, done: Mapping[str, str], users: int, progress: Progress | None
@@ -333,14 +333,14 @@ class _Tally:
         self._progress, self._made, self._lock = progress, 0, threading.Lock()
 
     def made(self, users: int) -> None:
-        """So many more users are written."""
+        """Count users that are written."""
         with self._lock:
             self._made += users
             if self._progress is not None:
                 self._progress(self._made, self._users)
 
     def finished(self, name: str, file: Path) -> None:
-        """A shard is whole."""
+        """Add a shard to the unfinished manifest."""
         digest = sha256_file(file, cached=True)
         with self._lock:
             self._done[name] = digest
@@ -390,7 +390,7 @@ def forget_shards(place: Path) -> None:
 
 
 def _ours(folder: Path) -> list[Path]:
-    """Shards in a folder, and what writes of them left behind that were killed."""
+    """Shards in a folder, and temporary files of writes that were killed."""
     if not folder.is_dir():
         return []
     return [
@@ -401,7 +401,7 @@ def _ours(folder: Path) -> list[Path]:
 
 
 def _refuse_others(folder: Path, noted: AbstractSet[str]) -> None:
-    """Leave alone what nothing shows to be a shard of ours."""
+    """Refuse a folder with files that are not shards of reidrisk."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise InvalidInput(
             f"{folder}: is not a folder, and shards go into one; name another folder",
@@ -420,7 +420,7 @@ def _refuse_others(folder: Path, noted: AbstractSet[str]) -> None:
 
 
 def _marked(file: Path) -> bool:
-    """Whether a file itself says that it is of a released folder."""
+    """Whether the metadata of a file says that it belongs to a released folder."""
     from pyarrow import parquet
 
     try:

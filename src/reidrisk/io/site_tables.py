@@ -136,7 +136,7 @@ class SiteRows:
         return replace(self, tokens=place[self.tokens], labels=labels)
 
     def spread(self, slots: NDArray[Any], order: NDArray[np.int64]) -> "SiteRows":
-        """The same rows with these slots, among which theirs are; the others are empty.
+        """The same rows with more slots; new ones are empty.
 
         Args:
             slots: Names, sorted.
@@ -229,7 +229,7 @@ def same_form(here: SiteRows, there: SiteRows, *, bags: bool = False) -> tuple[S
 def _names(
     path: AnyPath, there: list[str], layout: Layout, columns: Mapping[str, str]
 ) -> dict[str, str]:
-    """What the columns of a file are called there, by our names."""
+    """The names of columns in a file, by ours."""
     said = {"user": layout.user, "token": layout.item, "epoch": layout.epoch}
     names = {name: column for name, column in said.items() if column is not None}
     names |= {("token" if name == "item" else name): column for name, column in columns.items()}
@@ -310,7 +310,7 @@ def _filled(
 
 
 def _at(source: Source, rows: NDArray[np.int64]) -> Source:
-    """Where entries came from of which only these rows have one."""
+    """The source of the entries of some rows."""
     return Source(source.files, source.rows, record=lambda entry: int(rows[entry]))
 
 
@@ -377,7 +377,7 @@ def _in_epochs(table: pa.Table, source: Source) -> SiteRows:
 
 
 def _check_slots(rows: int, slots: int, source: Source) -> None:
-    """Refuse more slots than can be held; rows are kept twice while they are put in order."""
+    """Refuse more slots than fit into memory; rows are held twice while they are sorted."""
     what = f"{source}: {rows:,} rows with {slots:,} slots"
     check_fits(8 * rows * slots, what, "use coarser epochs, or fewer rows")
 

@@ -51,13 +51,13 @@ AnyPath = str | os.PathLike[str]
 LAYOUT = Layout()
 PEOPLE = {"user": TEXT, "epoch": TEXT, "token": TEXT, "weight": pa.float64()}
 """Columns of people, and what they are in text."""
-# What the settings are called that name columns of people.
+# The settings that name columns of people.
 SETTINGS = {"user": "user", "epoch": "epoch", "token": "item", "item": "item", "weight": "count",
             "count": "count"}  # fmt: skip
 _PACKED = ("", ".gz", ".zip")
 _USUAL = (".csv", ".tsv")
 _OTHER = (".txt", ".dat", ".data", ".test")
-# What a folder of tables is made of; beside them there may be notes in files of other types.
+# File types of a folder of tables; files of other types in it may be notes.
 PARTS = (*(kind + packed for packed in _PACKED for kind in _USUAL), ".parquet")
 TYPES = (*PARTS, *(kind + packed for packed in _PACKED for kind in _OTHER), ".zip")
 
@@ -229,7 +229,7 @@ def files_of(path: AnyPath, types: tuple[str, ...]) -> list[Path]:
 
 
 def _spoken(types: tuple[str, ...]) -> str:
-    """The types in few words: those that are another one packed are not named."""
+    """The types for messages, without compressed variants."""
     plain = [kind for kind in types if not kind.endswith((".gz", ".zip"))]
     packed = " (text also packed, .gz or .zip)" if ".csv.gz" in types else ""
     return f"{', '.join(plain)}{packed}"
@@ -291,7 +291,7 @@ def refuse_mixed_cases(opened: TableFile, files: int) -> None:
 
 
 def _refuse_weights(file: Path, opened: TableFile, taken: Sequence[str]) -> None:
-    """Where nobody names weights, refuse a column that seems to hold them."""
+    """Refuse a column that seems to hold weights if no column of weights is named."""
     left = [name for name in opened.names if name not in taken]
     if doubtful := doubtful_counts(left, opened):
         raise InvalidInput(unsure_of_count(file, doubtful, "weight"), code="unclear-column")
@@ -343,7 +343,7 @@ def unsure_of_count(file: Path, doubtful: Sequence[str], word: str) -> str:
 
 
 def _advice(names: Collection[str]) -> str:
-    """How to name a column where the user is."""
+    """How to name a column, in the syntax of the caller: option, key or argument."""
     settings = offered(*(SETTINGS[name] for name in names if name in SETTINGS))
     settings = settings or offered("columns", "column")
     other = f", or say what it is called there with {', '.join(map(setting, settings))}"

@@ -105,7 +105,7 @@ def _utilities(path: AnyPath, names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def _pairs(path: AnyPath) -> Iterator[tuple[str, str, str]]:
-    """Where each row stands, and its two entries."""
+    """The place of each row, and its two entries."""
     layout = Layout(header=True)
     names = column_names(files_of(path, TYPES)[0], layout)
     if len(names) != 2:  # noqa: PLR2004

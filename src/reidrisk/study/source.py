@@ -12,7 +12,7 @@ from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.io.epochs import told
+from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
 from reidrisk.io.people_files import PeopleFiles
 from reidrisk.people.interests import Interests
@@ -234,7 +234,7 @@ class PeopleSource:
         """How the epochs of a table were put in order."""
         people = self.people
         if isinstance(people, Profiles | PeopleFiles) and people.epochs > 1:
-            return told(people.epoch_labels.tolist(), "Epochs of people")
+            return describe_epochs(people.epoch_labels.tolist(), "Epochs of people")
         return ""
 
     def assumptions(self) -> tuple[str, ...]:
@@ -380,7 +380,7 @@ class LinkedSource:
         elif self.form == "columns":
             yield f"A slot is one column: {', '.join(tables.slot_names)}."
         elif tables.slot_names:
-            yield told(tables.slot_names)
+            yield describe_epochs(tables.slot_names)
         if tables.strangers:
             yield (
                 f"{tables.strangers:,} anonymous rows are of users who are not known. They are no "

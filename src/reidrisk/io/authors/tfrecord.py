@@ -31,7 +31,7 @@ WRONG = {
     "copy or write it again",
     wire.MALFORMED: "this is not a tf.train.Example; write the file with such records",
 }
-# Names of features that are looked at before we give up on a file.
+# More names of features than this are taken for a damaged file.
 MOST_NAMES = 4096
 # Records per block of work.
 BLOCK = 1 << 12
@@ -217,7 +217,7 @@ def _read_shard(file: Path) -> Shard:
 def _find_features(
     file: Path, data: NDArray[np.uint8], starts: NDArray[np.int64], stops: NDArray[np.int64]
 ) -> Shard:
-    """Learn the names as they come up; usually the first record has all of them."""
+    """Collect the names of features; usually the first record has all of them."""
     names: list[str] = []
     while True:
         found = np.empty((len(starts), len(names), 3), dtype=np.int64)
@@ -252,7 +252,7 @@ def _new_names(record: bytes, known: list[str]) -> list[str]:
 
 
 def _contents(message: bytes, wanted: int) -> list[bytes]:
-    """Contents of the delimited fields of one number, slowly."""
+    """Contents of the length-delimited fields with a number, in plain Python."""
     contents, at = [], 0
     data = np.frombuffer(message, dtype=np.uint8)
     while at < len(message):

@@ -45,7 +45,7 @@ TABLES = _tables()
 
 @kernel
 def checksum(data: Numbers, start: int, stop: int) -> Whole:
-    """Masked CRC-32C of some bytes, as TFRecord files have it."""
+    """The masked CRC-32C of TFRecord files."""
     crc: Whole = LOW
     at = start
     while at + 8 <= stop:
@@ -149,7 +149,7 @@ def _field(data: Numbers, at: int, stop: int) -> tuple[int, int, int, int]:
 
 @kernel
 def _name(data: Numbers, start: int, stop: int, names: Numbers, ends: Numbers, guess: int) -> int:
-    """Which name this is, or -1; the guess is tried first."""
+    """The number of a name, or -1; the guess is tried first."""
     count = ends.size - 1
     for step in range(count):
         name = (guess + step) % count
@@ -310,7 +310,7 @@ def _varint_size(value: int) -> int:
 
 @kernel
 def _wrapped(size: int) -> int:
-    """Size of a field of less than 16 around so many bytes."""
+    """Size of a field with a number below 16 and this many bytes of content."""
     return 1 + _varint_size(size) + size
 
 

@@ -24,7 +24,7 @@ BLOCK = 1 << 22
 
 
 def knows(head: Head) -> bool:
-    """By its lines: a letter and a comma each, and among them areas, or cases with votes."""
+    """Whether all lines are a letter, a comma and more, with areas, or cases with votes."""
     lines = [line for line in head.data.splitlines() if line.strip()]
     if not lines or not all(map(LINE.fullmatch, lines)):
         return False
@@ -35,7 +35,7 @@ def knows(head: Head) -> bool:
 
 
 def open(head: Head, layout: Layout, wanted: Collection[str]) -> "CasesTable":  # noqa: A001
-    """The form is always the same: nothing is looked for."""
+    """Open a file; its columns are always the same."""
     del layout, wanted
     return CasesTable(head.file)
 
@@ -56,7 +56,7 @@ class CasesTable:
     def batches(
         self, names: Collection[str], kinds: Mapping[str, pa.DataType], progress: Progress | None
     ) -> Iterator[pa.Table]:
-        """The votes of a few megabytes at a time."""
+        """The votes, a few megabytes of the file at a time."""
         del kinds
         user, number = None, 0
         with Stream(self.file, progress) as stream:

@@ -1,4 +1,9 @@
-"""Format: Parquet."""
+"""Format: Parquet.
+
+How much memory a file needs is known before it is unpacked: its metadata says what pages hold. A
+text that repeats is stored once, in a dictionary, so the dictionaries are read too, and where the
+longest text could be too much, every text is counted.
+"""
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -7,28 +12,34 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
 from reidrisk.io.columns import holds_text
-from reidrisk.io.formats.parquet_size import rows_at_once
 from reidrisk.io.formats.protocol import Head
 from reidrisk.io.labels import is_utf8, not_utf8
 from reidrisk.io.layouts import Layout
-from reidrisk.io.streams import Progress
+from reidrisk.io.streams import Progress, most_from, refuse_expansion
 
 MAGIC, SUFFIX = b"PAR1", ".parquet"
 # Names of columns that are not UTF-8 raise a ValueError.
 DAMAGED = (OSError, ValueError, pa.ArrowException)
 
+TEXT = "BYTE_ARRAY"
+# Bytes that a value takes in memory.
+WIDTHS = {"BOOLEAN": 1, "INT32": 4, "FLOAT": 4, "INT64": 8, "DOUBLE": 8, "INT96": 8}
+# Rows, and bytes of text, that are read at once.
+BATCH, ROOM = 1 << 20, 1 << 28
+
 
 def knows(head: Head) -> bool:
-    """By its first bytes, or its name."""
+    """Whether a file is Parquet, by its first bytes or its name."""
     return head.data.startswith(MAGIC) or head.suffix == SUFFIX
 
 
 def open(head: Head, layout: Layout, wanted: Collection[str]) -> "ParquetTable":  # noqa: A001
-    """The file has its own header and types: nothing is looked for."""
+    """Open a file; it has names and types of its own."""
     del layout, wanted
     if head.packing is not None:
         raise InvalidInput(
@@ -80,7 +91,7 @@ def refusing_damage(file: Path) -> Iterator[None]:
 
 
 def read_back(file: Path, schema: pa.Schema, rows: int, *, types: bool = True) -> None:
-    """Refuse a file just written that others could not read: its end, and its last rows.
+    """Read back the end and the last rows of a file just written, and refuse it if it is damaged.
 
     Args:
         file: Which.
@@ -158,7 +169,7 @@ class ParquetTable:
             yield opened.schema_arrow.empty_table().select(list(names))
 
     def _refuse_no_text(self, table: pa.Table, before: int) -> None:
-        """Arrow promises that strings are UTF-8, and damaged files do not keep it."""
+        """Refuse strings that are not UTF-8: in damaged files, Arrow does not check."""
         for name in table.column_names:
             column = table[name]
             if not holds_text(column.type):
@@ -177,3 +188,86 @@ def _is_amount(kind: pa.DataType) -> bool:
     return bool(
         pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A column in a group of rows: what its pages and values take, and the longest text."""
+
+    group: int
+    path: str
+    size: int
+    values: int
+    longest: int
+
+
+def rows_at_once(file: Path, opened: Any, names: Collection[str]) -> int:
+    """How many rows can be read at once; a file that unpacks to far too much is refused.
+
+    Args:
+        file: Which.
+        opened: The same, opened.
+        names: Of the columns to read.
+    """
+    size, notes = file.stat().st_size, opened.metadata
+    groups = range(notes.num_row_groups)
+    refuse_expansion(file, sum(notes.row_group(group).total_byte_size for group in groups), size)
+    leaves = {place: one.path for place, one in enumerate(notes.schema)
+              if one.path in names or one.path.partition(".")[0] in names}  # fmt: skip
+    looked = _with_dictionaries(file, notes.schema, leaves)
+    parts = [part for group in groups for part in _parts(looked, group, leaves)]
+    given = sum(part.size for part in parts)
+    refuse_expansion(file, given, size)
+    if given + sum(part.longest * part.values for part in parts) > most_from(size):
+        for part in (part for part in parts if part.longest):
+            for batch in looked.iter_batches(BATCH, row_groups=[part.group], columns=[part.path]):
+                given += _written_out(batch.column(0))
+                refuse_expansion(file, given, size)
+    return max(1, min(BATCH, ROOM // max((1, *(part.longest for part in parts)))))
+
+
+def _with_dictionaries(file: Path, schema: Any, leaves: Mapping[int, str]) -> Any:
+    from pyarrow import parquet
+
+    texts = [path for place, path in leaves.items() if schema.column(place).physical_type == TEXT]
+    return parquet.ParquetFile(file, read_dictionary=texts)
+
+
+def _parts(looked: Any, group: int, leaves: Mapping[int, str]) -> Iterator[_Part]:
+    """The columns of a group of rows.
+
+    With the first row comes the whole dictionary. The row is read before the notes of its columns,
+    since Arrow ends the process if these are damaged, unless it has to read by them.
+    """
+    longest = {}
+    for path in leaves.values():
+        first = next(looked.iter_batches(1, row_groups=[group], columns=[path]), None)
+        longest[path] = 0 if first is None else _longest(first.column(0))
+    for place, path in leaves.items():
+        notes = looked.metadata.row_group(group).column(place)
+        width = WIDTHS.get(notes.physical_type, 0)
+        size = max(notes.total_uncompressed_size, notes.num_values * width)
+        yield _Part(group, path, size, notes.num_values, longest[path])
+
+
+def _longest(column: pa.Array) -> int:
+    """The longest text of dictionaries."""
+    lengths = [pc.max(pc.binary_length(one.dictionary)).as_py() for one in _dictionaries(column)]
+    return max((length or 0 for length in lengths), default=0)
+
+
+def _written_out(column: pa.Array) -> int:
+    """Bytes of all texts."""
+    return sum(
+        pc.sum(pc.binary_length(one.dictionary).take(one.indices)).as_py() or 0
+        for one in _dictionaries(column)
+    )
+
+
+def _dictionaries(column: pa.Array) -> Iterator[pa.DictionaryArray]:
+    """The texts of a column, and of lists and structures within it."""
+    if pa.types.is_dictionary(column.type):
+        yield column
+    elif pa.types.is_nested(column.type):
+        for inner in column.flatten() if pa.types.is_struct(column.type) else [column.flatten()]:
+            yield from _dictionaries(inner)

@@ -12,7 +12,7 @@ from reidrisk.io.layouts import Layout
 from reidrisk.io.streams import Packing, Progress, Stream
 
 TEXT = pa.large_string()
-# Room for a thousand lines, and for a header with many thousand names.
+# Enough for a thousand lines, or a header of many thousand names.
 HEAD, LINES, LONGEST = 1 << 18, 3, 1 << 23
 
 
@@ -63,10 +63,10 @@ class TableFile(Protocol):
 
 
 class Format(Protocol):
-    """A way to write tables."""
+    """A file format of tables."""
 
     def knows(self, head: Head) -> bool:
-        """Whether a file begins as those of this format do."""
+        """Whether a file is of this format, by its beginning."""
 
     def open(self, head: Head, layout: Layout, wanted: Collection[str]) -> TableFile:
         """A file that is known; `wanted` are names that columns are expected to have."""
@@ -88,7 +88,7 @@ def read_head(file: Path) -> Head:
             raise InvalidInput(
                 f"{file}: what is packed in it is empty; write it again", code="empty-file"
             )
-        # A line that is cut short would count as a short one.
+        # If there is more, the last line is cut.
         end = max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
         whole = data[:end] if more and stream.read(1) and end else data
         if len(data) > LONGEST and not end:
@@ -97,7 +97,7 @@ def read_head(file: Path) -> Head:
 
 
 def too_long(file: Path, line: int) -> str:
-    """The message for a line that is no line of a table.
+    """The message for a line that is too long for a table.
 
     Args:
         file: Which.
