@@ -1,4 +1,4 @@
-"""Known rows as the bits of machine words: matches are counted for 64 rows at a time.
+"""Count matches for 64 known rows at a time, as the bits of machine words.
 
 For every code a bitmap says which rows hold it. Adding the bitmaps of a target's codes, bit by bit
 in parallel, counts the matches of 64 rows at once. Strategies that prune ask only for the rows with

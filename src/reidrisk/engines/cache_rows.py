@@ -1,4 +1,4 @@
-"""Rows that are made when asked for, made once and kept on this machine: in memory, or in a file.
+"""Make lazy rows once, and keep them in memory or in a temporary file.
 
 The file has no name: it is gone with the process, however that ends.
 """

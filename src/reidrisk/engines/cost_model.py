@@ -1,4 +1,4 @@
-"""Predict what each strategy costs, from measured constants.
+"""Plan entries: what a strategy answers, and what it costs by measured constants.
 
 Costs are seconds on one core of an ordinary server, foreseen from what was measured. Only their
 ratios matter, and only roughly: every strategy gives the same answer.
@@ -135,6 +135,10 @@ def cost_of_patterns(question: Question, counting: float) -> float:
     """Seconds of counting all patterns and searching them, given those of one group of gaps.
 
     Groups of gaps are counted as far as some known rows show them.
+
+    Args:
+        question: What costs depend on.
+        counting: Seconds of counting the patterns of one group of gaps.
     """
     groups = len(np.unique(gaps_of(question.known))) if question.gaps else 1
     patterns = len(question.codes.targets) << question.observations.slots
@@ -142,7 +146,14 @@ def cost_of_patterns(question: Question, counting: float) -> float:
 
 
 def bytes_to_count(observations: Observations, room: Room, groups: int, targets: int) -> int:
-    """Memory of a pattern count for this many targets."""
+    """Memory of a pattern count for this many targets.
+
+    Args:
+        observations: Who is compared with whom.
+        room: What there is to work with on one machine.
+        groups: How many groups of gaps.
+        targets: How many targets.
+    """
     patterns = groups * targets << observations.slots
     width = observations.slots * observations.set_size
     most = TOKEN_PAIRS // (width * len(observations.anonymous))

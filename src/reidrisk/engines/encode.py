@@ -1,4 +1,4 @@
-"""Tokens renumbered for a set of targets: a code for every token that some target shows in a slot.
+"""Renumber tokens for some targets: a code for each token that a target shows in a slot.
 
 Codes of different slots differ, so that one table serves all slots, and they fit into 16 bits
 whatever the alphabet: a song that no target has played is like any other such song.

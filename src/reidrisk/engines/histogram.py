@@ -1,4 +1,4 @@
-"""For each target, how many known rows match it in which slots.
+"""Pattern histograms: for each target, how many known rows match it in which slots.
 
 Token weights see a known row only through the set of slots in which it matches. So the counts of
 these sets (patterns) answer every search for the best row, all ties, every prefix of the slots, and
@@ -83,6 +83,13 @@ class PatternHistogram:
         """The matches of all targets, after the first `slots` slots.
 
         All ranks are known here; `ranks` gives the answer of a search that counts fewer.
+
+        Args:
+            score: How well a known row explains an anonymous one.
+            slots: After how many slots; all if not given.
+            ranks: Count the rows above the truth up to this rank, as a search would; None counts
+                all.
+            second: Also find the score of the second best row.
         """
         seen, ranks = self._prefix(score, slots), Wanted(ranks=ranks).ranks
         true_score = true_scores(seen, score)
@@ -103,6 +110,10 @@ class PatternHistogram:
 
         With gains that are log-likelihoods, `exp(score - evidence)` is a row's posterior
         probability under equal priors.
+
+        Args:
+            score: How well a known row explains an anonymous one.
+            slots: After how many slots; all if not given.
         """
         seen = self._prefix(score, slots)
         best = self._rated(seen, score, np.full(len(seen.anonymous), ABSENT)).best
@@ -150,7 +161,12 @@ def check_slots(observations: Observations) -> None:
 
 
 def gap_groups(observations: Observations, engine: Engine) -> NDArray[np.int64]:
-    """The different sets of slots that known rows miss, as bits; only 0 if nothing is missing."""
+    """The different sets of slots that known rows miss, as bits; only 0 if nothing is missing.
+
+    Args:
+        observations: Who is compared with whom.
+        engine: Goes over the known rows.
+    """
     if observations.complete:
         return np.zeros(1, np.int64)
 
@@ -162,7 +178,12 @@ def gap_groups(observations: Observations, engine: Engine) -> NDArray[np.int64]:
 
 
 def by_group(rows: Tokens, groups: NDArray[np.int64]) -> Iterator[tuple[int, Tokens]]:
-    """The rows of each group."""
+    """The rows of each group.
+
+    Args:
+        rows: Known rows.
+        groups: The sets of slots that known rows miss, as bits.
+    """
     if len(groups) == 1:
         yield 0, rows
         return

@@ -1,4 +1,4 @@
-"""Who is likely of which type, and whom a sum over everyone may leave out.
+"""Which known rows are likely of which type, and which of them a sum may leave out.
 
 A known row is of a type with some chance; the mass of a type is the sum of these chances. Of the
 evidence of an anonymous row the type has a share in expectation: its mass times the chance that it
@@ -61,7 +61,12 @@ class Bars:
 
     @classmethod
     def of(cls, levels: NDArray[np.int16], per_row: float) -> "Bars":
-        """From the lowest level that counts, types x targets."""
+        """From the lowest level that counts, types x targets.
+
+        Args:
+            levels: The lowest level that counts, types x targets.
+            per_row: For how many types a row counts, on average.
+        """
         order = np.empty(levels.shape, np.int32)
         for of_type, places in zip(levels, order, strict=True):
             places[:] = np.argsort(of_type, kind="stable")
@@ -76,7 +81,12 @@ class Bars:
 
 
 def everyone_counts(types: int, targets: int) -> Bars:
-    """Nothing is left out."""
+    """Nothing is left out.
+
+    Args:
+        types: How many types.
+        targets: How many targets.
+    """
     return Bars.of(np.zeros((types, targets), np.int16), types)
 
 
@@ -163,7 +173,13 @@ def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float
 
 
 def count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
-    """How many known rows there are of each type and level."""
+    """How many known rows there are of each type and level.
+
+    Args:
+        known: Known rows.
+        score: The mixture.
+        engine: Goes over the known rows.
+    """
     types = len(score.chances.weights)
 
     def work(blocks: Blocks) -> Integers:
@@ -194,7 +210,14 @@ class Likely(NamedTuple):
 
 
 def likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtype) -> Likely:
-    """Find who counts, given the lowest level that does for each type."""
+    """Find who counts, given the lowest level that does for each type.
+
+    Args:
+        rows: Known rows.
+        score: The mixture.
+        least: The lowest level of each type that counts for anybody.
+        kind: Type of the weights.
+    """
     chances = score.types_of(rows)
     above = np.zeros((chances.shape[1], LEVELS + 1), np.int64)
     count_levels(chances.view(np.int64), above)

@@ -56,12 +56,20 @@ class LocalEngine(Searches):
         return Room(threads=self.threads or cores(), rows=self.rows, memory=memory)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows, in memory or on disk: those that are made when asked for are made."""
+        """The rows, in memory or on disk: those that are made when asked for are made.
+
+        Args:
+            rows: Known rows.
+        """
         return kept_here(rows)
 
     @contextmanager
     def begin(self, pairs: int) -> Iterator[Engine]:
-        """Threads that answer one question together."""
+        """Threads that answer one question together.
+
+        Args:
+            pairs: All pairs of known and anonymous rows of the question.
+        """
         crew = _Crew(self.room, self.progress, pairs)
         yield crew
         crew.report(pairs - crew.done)

@@ -28,6 +28,10 @@ class Room:
         """Rows in a block.
 
         There are as many blocks as threads, or a multiple, unless they would be very small.
+
+        Args:
+            users: How many known rows there are.
+            most: Rows in a block at most, for other reasons than memory.
         """
         most = min(self.rows, max(most, FEWEST_ROWS))
         rounds = -(-users // (most * self.threads))
@@ -37,6 +41,10 @@ class Room:
         """How many targets fit into memory at once, given the bytes that some number takes.
 
         There are never very many: they would make a block of rows long, however few rows it has.
+
+        Args:
+            targets: How many there are.
+            size: Bytes that some number of targets takes.
         """
         targets = min(targets, MOST_TARGETS)
         while targets > 1 and size(targets) > self.memory:
@@ -45,7 +53,11 @@ class Room:
         return targets
 
     def check_fits(self, size: int) -> None:
-        """Refuse what would take more memory than allowed."""
+        """Refuse what would take more memory than allowed.
+
+        Args:
+            size: Bytes.
+        """
         if size > self.memory:
             raise TooLarge(
                 f"this needs {size / GIB:.3g} GiB of memory and {self.memory / GIB:.3g} GiB are "

@@ -153,18 +153,18 @@ def entries(kind: type[Answer], score: Score) -> tuple[Answer, ...]:
         kind: `Search` or `Evidence`.
         score: By its very type: a subclass may score otherwise.
     """
-    mine = [entry for entry in _all_entries() if isinstance(entry, kind)]
+    mine = [entry for entry in all_entries() if isinstance(entry, kind)]
     found = tuple(entry for entry in mine if type(score) in entry.scores)
     return found or tuple(entry for entry in mine if not entry.scores)
 
 
 def counts() -> tuple[Count, ...]:
     """The plan entries that count match patterns."""
-    return tuple(entry for entry in _all_entries() if isinstance(entry, Count))
+    return tuple(entry for entry in all_entries() if isinstance(entry, Count))
 
 
 @cache
-def _all_entries() -> tuple[Search | Evidence | Count, ...]:
+def all_entries() -> tuple[Search | Evidence | Count, ...]:
     """What all strategies state; they are loaded with the first question."""
     return tuple(
         entry for module in modules_of(strategies) for entry in getattr(module, "PLAN", ())

@@ -1,4 +1,4 @@
-"""What a backend is: it cuts known rows, lets them be worked on, and merges what comes out.
+"""The protocol of engines: cut known rows into blocks, work on each, merge the results.
 
 It does no arithmetic of its own. Searches, curves, evidence and counts are written once, in
 `search.py`, over `reduce`; so they give the same answer on every backend.
@@ -36,6 +36,9 @@ class Engine(Protocol):
         """The same rows where this engine works on them: made, if they are made when asked for.
 
         Holding what is held gives it back.
+
+        Args:
+            rows: Known rows.
         """
         ...
 
@@ -66,6 +69,11 @@ class Engine(Protocol):
 
 
 def rows_at_a_time(observations: Observations, token_pairs: int = TOKEN_PAIRS) -> int:
-    """Known rows in a block at most: fewer for many targets, long rows and large sets."""
+    """Known rows in a block at most: fewer for many targets, long rows and large sets.
+
+    Args:
+        observations: Who is compared with whom.
+        token_pairs: Pairs of tokens that are compared in one block at most.
+    """
     shown = max(int(observations.anonymous.size), 1)  # there may be nothing but empty bags
     return token_pairs // (shown * observations.set_size)

@@ -1,4 +1,4 @@
-"""The best rows so far of each target, for searches that skip rows which cannot be among them."""
+"""Keep the best rows so far of each target, and skip rows that cannot be among them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -43,7 +43,15 @@ Look: TypeAlias = Callable[[Blocks, Kept], None]
 def keep(
     observations: Observations, score: Score, wanted: Wanted, engine: Engine, look: Look
 ) -> Matches:
-    """Let every piece of work keep what it finds, and merge."""
+    """Let every piece of work keep what it finds, and merge.
+
+    Args:
+        observations: Who is compared with whom.
+        score: How well a known row explains an anonymous one.
+        wanted: What is to be found beside the best score.
+        engine: Goes over the known rows.
+        look: Offers the rows of blocks to what is kept.
+    """
     true_score, listing = true_scores(observations, score), wanted.by_listing
 
     def work(blocks: Blocks) -> Matches:
@@ -108,7 +116,12 @@ def target_parts(observations: Observations) -> Iterator[slice]:
 
 
 def some_kept(kept: Kept, part: slice) -> Kept:
-    """What is kept of some of the targets: a view."""
+    """What is kept of some of the targets: a view.
+
+    Args:
+        kept: What is kept of all targets.
+        part: Which targets.
+    """
     arrays: dict[str, Any] = {name: getattr(kept, name)[part] for name in Kept._fields[:-1]}
     return kept._replace(**arrays)
 

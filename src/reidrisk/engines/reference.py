@@ -47,7 +47,11 @@ class ReferenceEngine:
         return Room(threads=1, rows=1 << 62, memory=1 << 62)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows in memory: those that are made when asked for are made."""
+        """The rows in memory: those that are made when asked for are made.
+
+        Args:
+            rows: Known rows.
+        """
         return in_memory(rows) if isinstance(rows, LazyRows) else rows
 
     def reduce(
@@ -60,7 +64,16 @@ class ReferenceEngine:
         most: int = TOKEN_PAIRS,
         pairs: int = 0,
     ) -> Result:
-        """Let `work` see everything, one block after the other."""
+        """Let `work` see everything, one block after the other.
+
+        Args:
+            rows: Known rows.
+            work: Called with some of the blocks.
+            merge: Puts two results together.
+            step: Rows in a block, exactly.
+            most: Not used: without a step all rows are one block.
+            pairs: Not used: nothing is reported.
+        """
         step = rows.users if step is None else step
         starts = range(0, rows.users, step)
         return work((start, rows.block(start, min(start + step, rows.users))) for start in starts)
@@ -123,18 +136,35 @@ class ReferenceEngine:
         *,
         ranks: int | None = 1,
     ) -> list[dict[int, Matches]]:
-        """For each score, the search after each number of slots."""
+        """For each score, the search after each number of slots.
+
+        Args:
+            observations: Who is compared with whom.
+            scores: How well a known row explains an anonymous one, in several ways.
+            slots: After how many slots to search.
+            ranks: Count the rows above the truth up to this rank; None counts all.
+        """
         return [
             {count: self.search(observations.prefix(count), score, ranks=ranks) for count in slots}
             for score in scores
         ]
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
-        """For each target, the chance of naming the right user."""
+        """For each target, the chance of naming the right user.
+
+        Args:
+            observations: Who is compared with whom.
+            score: How well a known row explains an anonymous one.
+        """
         return self.search(observations, score).credit
 
     def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
-        """Logarithm of the sum over all known rows of exp(score in nats), for each target."""
+        """Logarithm of the sum over all known rows of exp(score in nats), for each target.
+
+        Args:
+            observations: Who is compared with whom.
+            score: How well a known row explains an anonymous one.
+        """
         score.check(observations)
         known = observations.known.block(0, observations.known.users)
         evidence = []
@@ -144,7 +174,11 @@ class ReferenceEngine:
         return np.array(evidence)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
-        """For each target, the number of known rows by the set of slots that match."""
+        """For each target, the number of known rows by the set of slots that match.
+
+        Args:
+            observations: Who is compared with whom.
+        """
         check_slots(observations)
         users, slots = observations.known.users, observations.slots
         known = observations.known.block(0, users).reshape(users, slots, -1)

@@ -115,7 +115,11 @@ class Searches:
         raise NotImplementedError
 
     def hold(self, rows: Rows) -> Rows:
-        """The same rows where this engine works on them: see `Engine.hold`."""
+        """The same rows where this engine works on them: see `Engine.hold`.
+
+        Args:
+            rows: Known rows.
+        """
         return rows
 
     def reduce(
@@ -128,12 +132,25 @@ class Searches:
         most: int = TOKEN_PAIRS,
         pairs: int = 0,
     ) -> Result:
-        """Cut the rows into blocks, let `work` see each once, merge: see `Engine.reduce`."""
+        """Cut the rows into blocks, let `work` see each once, merge: see `Engine.reduce`.
+
+        Args:
+            rows: Known rows.
+            work: Called with some of the blocks, perhaps with none.
+            merge: Puts two results together.
+            step: Rows in a block, exactly, but for the last.
+            most: Rows in a block at most, if `step` is not given.
+            pairs: Pairs of rows that one known row stands for, to report progress.
+        """
         with self.begin(pairs * rows.users) as engine:
             return engine.reduce(rows, work, merge, step=step, most=most, pairs=pairs)
 
     def begin(self, pairs: int) -> AbstractContextManager[Engine]:
-        """What answers one question about so many pairs: itself, or one that reports progress."""
+        """What answers one question about so many pairs: itself, or one that reports progress.
+
+        Args:
+            pairs: All pairs of known and anonymous rows of the question.
+        """
         return nullcontext(self)
 
     def search(
@@ -167,7 +184,15 @@ class Searches:
         *,
         ranks: int | None = 1,
     ) -> list[dict[int, Matches]]:
-        """For each score, the search after each number of slots; in one pass where possible."""
+        """For each score, the search after each number of slots; in one pass where possible.
+
+        Args:
+            observations: Who is compared with whom.
+            scores: How well a known row explains an anonymous one, in several ways.
+            slots: After how many slots to search.
+            ranks: Count the rows above the truth up to this rank; None counts all, which is slow
+                unless `ranks_are_free`.
+        """
         wanted = Wanted(ranks=ranks)
         with self.begin(_pairs(observations) * len(scores) * len(slots)) as engine:
             return curves(engine, self._held(observations), scores, slots, wanted)
@@ -177,6 +202,10 @@ class Searches:
 
         A target is settled, with no credit, as soon as somebody beats the truth. So a few known
         rows are searched for all targets, and the others only for those still open.
+
+        Args:
+            observations: Who is compared with whom.
+            score: How well a known row explains an anonymous one.
         """
         with self.begin(_pairs(observations)) as engine:
             return credit(engine, self._held(observations), score)
@@ -190,12 +219,20 @@ class Searches:
         The sum is right to 1e-6; under a `TypeMixture`, if there are many pairs, it is never above
         the true one, and less than 1e-4 below it in expectation: see
         `docs/concepts/proofs.md`.
+
+        Args:
+            observations: Who is compared with whom.
+            score: How well a known row explains an anonymous one.
         """
         with self.begin(_pairs(observations)) as engine:
             return evidence(engine, self._held(observations), score)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
-        """For each target, the number of known rows by the set of slots that match."""
+        """For each target, the number of known rows by the set of slots that match.
+
+        Args:
+            observations: Who is compared with whom.
+        """
         with self.begin(_pairs(observations)) as engine:
             return histogram(engine, self._held(observations))
 

@@ -1,4 +1,4 @@
-"""How well each target's true row explains it."""
+"""The score of each target's true row."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,12 @@ _CELLS_AT_A_TIME = 1 << 22
 
 
 def true_scores(observations: Observations, score: Score) -> NDArray[np.int64]:
-    """Each target's score for its true row; `ABSENT` where that row is in another shard."""
+    """Each target's score for its true row; `ABSENT` where that row is in another shard.
+
+    Args:
+        observations: Who is compared with whom.
+        score: How well a known row explains an anonymous one.
+    """
     here = np.flatnonzero(observations.true_is_here)
     scores = np.full(len(observations.truth), ABSENT)
     known, shown = observations.true_rows, observations.anonymous

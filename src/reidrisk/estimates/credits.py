@@ -44,7 +44,13 @@ def mean_of_credits(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def ends(total: float, trials: int, *, level: float) -> tuple[float, float]:
-    """Both ends of the interval of a mean of credits, from their sum."""
+    """Both ends of the interval of a mean of credits, from their sum.
+
+    Args:
+        total: Sum of all credits.
+        trials: How many targets.
+        level: Chance with which such intervals hold the mean.
+    """
     error = (1 - level) / 2
     low = lower_limit(total, trials, error=error)
     return low, 1 - lower_limit(trials - total, trials, error=error)
@@ -56,6 +62,11 @@ def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
     The least number if nobody is. Sums are rounded to whole numbers, so that for other shares a few
     targets less may do, too. None if the share is not below the limit, or nobody could attack so
     many.
+
+    Args:
+        share: Share of targets that are named right.
+        limit: Which the upper end must not exceed.
+        level: Chance with which such intervals hold the mean.
     """
     if not share < limit:
         return None
@@ -76,7 +87,13 @@ def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
 
 
 def lower_limit(total: float, trials: int, *, error: float) -> float:
-    """A number that is above the mean of credits of this total with a chance of at most `error`."""
+    """A number that is above the mean of credits of this total with a chance of at most `error`.
+
+    Args:
+        total: Sum of all credits.
+        trials: How many targets.
+        error: Chance of being wrong.
+    """
     return _lower(math.floor(total + (trials - total) * HAIR), trials, error / 2)
 
 

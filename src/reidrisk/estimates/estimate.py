@@ -35,7 +35,12 @@ class Estimate:
 
     @classmethod
     def computed(cls, value: float, method: str = "computed") -> Self:
-        """A number that was not measured but computed: it is its own interval."""
+        """A number that was not measured but computed: it is its own interval.
+
+        Args:
+            value: The number.
+            method: How it was computed.
+        """
         return cls(float(value), float(value), float(value), 1.0, 0, method)
 
     def __str__(self) -> str:

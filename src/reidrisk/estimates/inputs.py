@@ -13,7 +13,15 @@ AXES = 2  # of a table: users and repeats
 def numbers(
     name: str, values: ArrayLike, *, low: float = 0.0, high: float = 1.0, least: int = 1
 ) -> Numbers:
-    """Return one number per target if there are at least `least`, all from low to high."""
+    """Return one number per target if there are at least `least`, all from low to high.
+
+    Args:
+        name: Of the argument, for messages.
+        values: One number per target.
+        low: The least that is allowed.
+        high: The most that is allowed.
+        least: How many targets there must be.
+    """
     array = _floats(name, values)
     if array.ndim != 1:
         raise InvalidInput(
@@ -30,7 +38,13 @@ def numbers(
 
 
 def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
-    """Return users x repeats if there is a user, `columns` repeats, and all is from 0 to 1."""
+    """Return users x repeats if there is a user, `columns` repeats, and all is from 0 to 1.
+
+    Args:
+        name: Of the argument, for messages.
+        values: Users x repeats.
+        columns: How many repeats there must be.
+    """
     array = _floats(name, values)
     if array.ndim != AXES or array.shape[0] < 1 or array.shape[1] < columns:
         raise InvalidInput(
@@ -44,7 +58,13 @@ def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
 def claims_and_credits(
     claimed: ArrayLike, credits_: ArrayLike, *, least: int = 1
 ) -> tuple[Numbers, Numbers]:
-    """Return both if they speak of the same targets."""
+    """Return both if they speak of the same targets.
+
+    Args:
+        claimed: Chance that each guess is right, as the attacker claims.
+        credits_: What each guess earned.
+        least: How many targets there must be.
+    """
     claims = numbers("claimed", claimed, least=least)
     right = numbers("credits", credits_, least=least)
     if len(claims) != len(right):
@@ -79,7 +99,12 @@ def _within(name: str, array: Numbers, low: float, high: float) -> Numbers:
 
 
 def refuse_repeats(name: str, users: NDArray[np.integer]) -> None:
-    """Refuse to take rows of one person for independent people."""
+    """Refuse to take rows of one person for independent people.
+
+    Args:
+        name: Of the rows, for messages.
+        users: The user of each row.
+    """
     once = np.unique(users).size
     if once == len(users):
         return

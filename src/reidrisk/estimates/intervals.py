@@ -41,6 +41,9 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
 def confidence(level: float) -> float:
     """Return the level of an interval if it is one.
 
+    Args:
+        level: Of an interval.
+
     Example:
         >>> rr.estimates.confidence(0.95)
         0.95
@@ -59,6 +62,9 @@ def confidence(level: float) -> float:
 
 def standard_errors(level: float) -> float:
     """How many standard errors a normal interval reaches to each side.
+
+    Args:
+        level: Chance with which such intervals hold the truth.
 
     Example:
         >>> round(rr.estimates.standard_errors(0.95), 3)

@@ -158,6 +158,10 @@ def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:
 
     Chosen and judged on the same targets, so it flatters where few are named; `selective` does not.
 
+    Args:
+        claimed: Chance that each guess is right, as the attacker claims.
+        credits: What each guess earned.
+
     Returns:
         At most 200 rows of coverage and precision, by rising coverage, densest where it is small.
 

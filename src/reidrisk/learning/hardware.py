@@ -55,7 +55,12 @@ def lacks_memory(wrong: BaseException) -> bool:
 
 
 def seed_for(seed: int, purpose: str) -> int:
-    """A seed for a generator of torch: another for each purpose, from a seed of any size."""
+    """A seed for a generator of torch: another for each purpose, from a seed of any size.
+
+    Args:
+        seed: Of any size.
+        purpose: What the draws are for.
+    """
     (draw,) = reference_uniforms(seed=seed, purpose=purpose, user=0, count=1)
     return int(draw * 2**53)
 
@@ -79,6 +84,11 @@ def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[Non
     """Inside, the same seed gives the same numbers on a CPU; outside nothing has changed.
 
     On an accelerator what can be repeated is; what its library cannot repeat runs all the same.
+
+    Args:
+        seed: Of all chance inside.
+        threads: Of a CPU; sums of floats depend on it.
+        device: "cpu", "cuda", "mps" or "auto".
     """
     place, settings = device_named(device), torch.utils.deterministic
     before = torch.get_num_threads(), generators(place), os.environ.get(_WORKSPACE)

@@ -97,6 +97,12 @@ class TypeModel:
         Whether a token was real or noise is not seen either. The belief that it was real depends
         on token and type alone, so it is applied to the sums.
 
+        Args:
+            rows: Users x slots.
+            start: The mixture to begin with.
+            steps: At most so many.
+            tolerance: Nats per user that a step must gain.
+
         Returns:
             The mixture, and what each step found: the mean log-likelihood of a user, and the
             logarithm of the smoothing's prior over the number of users.
@@ -118,6 +124,10 @@ class TypeModel:
         """Join the two types whose union explains what is shown least worse, until few are left.
 
         What is lost in a slot is the entropy of what the union shows, over that of its parts.
+
+        Args:
+            mixture: With too many types.
+            types: How many are to be left.
         """
         shares = np.maximum(mixture[0], TINY)
         mass = np.ascontiguousarray((shares * mixture[1]).T)
@@ -148,6 +158,11 @@ def expect(rows: Sample, weights: Floats, chances: Floats) -> tuple[Floats, Floa
     """Expected sightings of each token by type, expected users of each type, log-likelihood.
 
     They are summed block by block, in order.
+
+    Args:
+        rows: Users x slots.
+        weights: Share of each type.
+        chances: Tokens x types, that a token is shown.
     """
 
     def work(start: int, stop: int) -> tuple[Floats, Floats, float]:
@@ -250,6 +265,15 @@ def choose_types(
 
     Of equally good candidates the first wins; more types than users are no candidate. Everything
     else is as for `fit_types`.
+
+    Args:
+        rows: An array or a handle.
+        candidates: Numbers of types.
+        tokens: Size of the alphabet.
+        top: Size of a top set.
+        noise: Chance that a random token is shown.
+        seed: Of chance.
+        users: The most users to fit on.
     """
     some = sample_of_rows(rows, tokens, whole_number("users", users, least=2), seed)
     held = max(1, int(HELD_OUT * len(some)))
@@ -265,7 +289,13 @@ def choose_types(
 
 
 def mean_log_likelihood(fit: LatentTypes, rows: NDArray[np.integer], *, noise: float) -> float:
-    """Mean log-likelihood of users under a mixture, in nats: of others than it was fitted on."""
+    """Mean log-likelihood of users under a mixture, in nats: of others than it was fitted on.
+
+    Args:
+        fit: The mixture.
+        rows: Users x slots.
+        noise: Chance that a random token is shown.
+    """
     top, tokens = fit.inclusion[0].sum(), fit.inclusion.shape[1]
     chances = noise / tokens + (1 - noise) / top * fit.inclusion.T
     seen = rows[(rows != MISSING).any(axis=1)].astype(np.int32)
@@ -278,6 +308,12 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
     Chance goes by what a row holds and how many of the same came before it, so the order of users
     does not matter: rows that are alike cannot be told apart by anything else. That takes a number
     of each user; of more than `MOST_USERS`, so many are chosen first, by their rows.
+
+    Args:
+        rows: An array or a handle.
+        tokens: Size of the alphabet.
+        users: How many rows to take at most.
+        seed: Of chance.
     """
     handle = TokenRows(rows, tokens=tokens, name="rows") if isinstance(rows, np.ndarray) else rows
     _, chosen, content = over_rows(handle, partial(_some_of, seed=seed), _some_of_both)

@@ -111,7 +111,13 @@ class Recipe:
 
 
 def translator(name: str, shape: Shape, training: Training) -> Recipe:
-    """A model of the paper's kind, of any size."""
+    """A model of the paper's kind, of any size.
+
+    Args:
+        name: By which it is asked for.
+        shape: Size of its network.
+        training: How it is trained if nothing else is asked for.
+    """
 
     def begin(known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int) -> Any:
         from reidrisk.learning import translators  # noqa: PLC0415  torch is a guest

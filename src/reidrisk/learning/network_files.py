@@ -224,7 +224,13 @@ def _kinds(tensors: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_model(path: Path, network: Any, about: About) -> None:
-    """Write a model into a file that only its owner may read, whole or not at all."""
+    """Write a model into a file that only its owner may read, whole or not at all.
+
+    Args:
+        path: The file.
+        network: A module of torch.
+        about: What it is.
+    """
     said = {"schema": SCHEMA, "version": version("reidrisk"), "about": asdict(about)}
     write_sealed(path, said, network.state_dict())
 
@@ -333,7 +339,12 @@ class Checkpoints:
         return None
 
     def store(self, step: int, tensors: Mapping[str, Any]) -> None:
-        """Keep what was reached at a step."""
+        """Keep what was reached at a step.
+
+        Args:
+            step: Steps done.
+            tensors: All that what follows depends on, by name.
+        """
         file = self.folder / f"{_BEGIN}{step:09}{_END}"
         write_sealed(file, {"training": dict(self.training)}, tensors)
         files = self._files()

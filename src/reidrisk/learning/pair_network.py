@@ -166,7 +166,15 @@ def learn_pair_network(
     how: Training,
     progress: Callable[[Look, float], None] | None = None,
 ) -> tuple[PairScore, Trained]:
-    """Train the network on pairs of a panel, and watch it on others."""
+    """Train the network on pairs of a panel, and watch it on others.
+
+    Args:
+        pairs: Rows of the panel at both sites.
+        tokens: Size of the alphabet.
+        size: Of the network.
+        how: Steps, batches, device.
+        progress: Called with each look and the seconds left.
+    """
     learning, others = pairs.split(how.seed)
     device = device_named(how.device)
     with repeatable(how.seed, how.threads):

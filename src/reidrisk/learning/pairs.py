@@ -98,5 +98,10 @@ def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
 
 
 def symbols_of(rows: NDArray[np.integer], tokens: int) -> NDArray[np.int64]:
-    """Rows as networks read them: the gap is the symbol behind all tokens."""
+    """Rows as networks read them: the gap is the symbol behind all tokens.
+
+    Args:
+        rows: Tokens, gaps as `MISSING`.
+        tokens: Size of the alphabet.
+    """
     return np.where(rows == MISSING, tokens, rows).astype(np.int64)

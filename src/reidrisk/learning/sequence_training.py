@@ -148,7 +148,12 @@ class Lesson:
         )
 
     def nats(self, network: Any, pairs: Pairs) -> NDArray[np.float64]:
-        """Nats of each symbol that a network is to write, rows x slots."""
+        """Nats of each symbol that a network is to write, rows x slots.
+
+        Args:
+            network: Which has learned.
+            pairs: Rows to write.
+        """
         network.to(device_named(self.how.device))
         network.eval()
         with torch.no_grad(), repeatable(self.how.seed, self.how.threads, self.how.device):

@@ -1,4 +1,4 @@
-"""Rows in pieces, as they are kept and sent: bytes and back, joined and cut to blocks."""
+"""Pieces of rows on a cluster: to bytes and back, joined and cut into blocks."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -110,12 +110,24 @@ def piece_of(cell: Cell, facts: Facts) -> Piece:
 
 
 def some_of(rows: Held, start: int, stop: int) -> Held:
-    """Neighbours among rows in memory, without a copy."""
+    """Neighbours among rows in memory, without a copy.
+
+    Args:
+        rows: Rows in memory.
+        start: The first row.
+        stop: The row behind the last one.
+    """
     return rows.part(start, stop) if isinstance(rows, BagRows) else rows[start:stop]
 
 
 def read_piece(rows: Rows, start: int, stop: int) -> Held:
-    """Rows of a handle in memory."""
+    """Rows of a handle in memory.
+
+    Args:
+        rows: Known rows.
+        start: The first row.
+        stop: The row behind the last one.
+    """
     return rows.part(start, stop) if isinstance(rows, BagRows) else rows.block(start, stop)
 
 

@@ -1,4 +1,4 @@
-"""The engine for a cluster: known rows on the executors, the same kernels, the same answer."""
+"""`SparkEngine`: known rows on the executors, the same kernels, the same answer."""
 
 import re
 import weakref
@@ -83,14 +83,22 @@ class SparkEngine(Searches):
         return Room(threads=1, rows=MOST_ROWS, memory=min(self._task_memory(), usable_memory()))
 
     def hold(self, rows: Rows) -> Rows:
-        """The same rows on the executors; a few rows in memory stay here."""
+        """The same rows on the executors; a few rows in memory stay here.
+
+        Args:
+            rows: Known rows.
+        """
         if isinstance(rows, Elsewhere):
             return rows
         return self._sent.get(rows, self._there)
 
     @contextmanager
     def begin(self, pairs: int) -> Iterator[Engine]:
-        """What answers one question, and reports how far it is."""
+        """What answers one question, and reports how far it is.
+
+        Args:
+            pairs: All pairs of known and anonymous rows of the question.
+        """
         asked = _Question(self, pairs)
         yield asked
         asked.report(pairs)

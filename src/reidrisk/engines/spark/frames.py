@@ -1,4 +1,4 @@
-"""Known rows in a Spark DataFrame: put in the order of users, checked, numbered, kept as cells.
+"""Known rows of a Spark DataFrame: sorted by user, checked, numbered and kept as cells.
 
 The number of a row is the place of its user among all users, as it is for tables that are read
 here: so it does not depend on how the DataFrame was cut or shuffled. Spark sorts; equal users are

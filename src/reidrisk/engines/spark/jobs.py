@@ -1,4 +1,4 @@
-"""A job on the cluster: work goes out once as bytes, one result comes back.
+"""Run a job on the cluster: send the work once as bytes, merge the results into one.
 
 A piece of work is a function with all that it has seen: tables, targets, and kernels. Functions go
 by value where they have no name. Kernels go by theirs (`parallel.Kernel`), so that an executor uses
@@ -60,7 +60,15 @@ class Task:
 def run(
     parts: Any, task: Task, merge: Merge[Any], *, report: Report | None = None, what: str
 ) -> Any:
-    """Let the work see all partitions of an RDD, and merge what it finds, on the executors."""
+    """Let the work see all partitions of an RDD, and merge what it finds, on the executors.
+
+    Args:
+        parts: An RDD.
+        task: What all tasks do.
+        merge: Puts two results together.
+        report: Told now and then what share is done.
+        what: Names the job in Spark.
+    """
     context = parts.context
     with explaining(context), _sent(context, task) as work, _sent(context, merge) as merging:
         results = parts.mapPartitionsWithIndex(partial(_worked, work))
@@ -79,7 +87,13 @@ def merged_in_tree(results: Any, together: Callable[[Any], Any]) -> Any:
 
 
 def one(rdd: Any, report: Report | None, what: str) -> bytes:
-    """The bytes of an RDD that holds one result; the driver unpickles nothing."""
+    """The bytes of an RDD that holds one result; the driver unpickles nothing.
+
+    Args:
+        rdd: Holds one result.
+        report: Told now and then what share is done.
+        what: Names the job in Spark.
+    """
     raw = rdd._reserialize(guest("pyspark.serializers", "spark").NoOpSerializer())  # noqa: SLF001
     (content,) = in_group(rdd.context, raw.collect, report=report, what=what)
     return bytes(content)
@@ -93,7 +107,15 @@ def in_group(
     what: str,
     group: str | None = None,
 ) -> Found:
-    """Carry out an action of Spark; an interrupt ends its jobs, and the session stays usable."""
+    """Carry out an action of Spark; an interrupt ends its jobs, and the session stays usable.
+
+    Args:
+        context: The Spark context.
+        action: Starts the jobs.
+        report: Told now and then what share is done.
+        what: Names the job in Spark.
+        group: Name of the group of jobs; a new one if not given.
+    """
     group = group or f"reidrisk-{uuid.uuid4()}"
     outcomes: list[Any] = []
 

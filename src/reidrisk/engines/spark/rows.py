@@ -1,4 +1,4 @@
-"""Known rows on a cluster: what is known of them here, and where the executors get them from.
+"""`SparkRows`: known rows on a cluster, and where the executors get them from.
 
 Names: a handle that can be sent and read anywhere, since it holds names of files and not their
 content, goes to the executors, and each task reads its rows itself. Cells: rows as bytes, a few MiB
@@ -146,7 +146,14 @@ class Cells:
 
 
 def aligned(rdd: Any, facts: Facts, cut: Cut, partitions: int) -> Any:
-    """The same cells, cut so that units begin at the first row, and none is in two partitions."""
+    """The same cells, cut so that units begin at the first row, and none is in two partitions.
+
+    Args:
+        rdd: Cells, in order.
+        facts: What is known of the rows.
+        cut: Which rows, in what blocks.
+        partitions: How many partitions.
+    """
     size = unit(cut.stop - cut.first)
     units = -(-(cut.stop - cut.first) // size)
     partitions = min(partitions, units)
@@ -156,7 +163,14 @@ def aligned(rdd: Any, facts: Facts, cut: Cut, partitions: int) -> Any:
 
 
 def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> Cells:
-    """Rows that are made when they are asked for, made once, on the executors."""
+    """Rows that are made when they are asked for, made once, on the executors.
+
+    Args:
+        context: The Spark context.
+        handle: What makes the rows, as sent.
+        facts: What is known of the rows.
+        partitions: How many partitions.
+    """
     names = Names(context, handle, facts.users, partitions)
     runs = names.parts(facts, whole(facts), None)
     most = facts.cell_rows(names.unit)
@@ -164,7 +178,14 @@ def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> Ce
 
 
 def cells_of(context: Any, rows: Rows, facts: Facts, partitions: int) -> Cells:
-    """Rows in the driver's memory, sent to the executors once."""
+    """Rows in the driver's memory, sent to the executors once.
+
+    Args:
+        context: The Spark context.
+        rows: Known rows.
+        facts: What is known of the rows.
+        partitions: How many partitions.
+    """
     size = unit(facts.users)
     starts = np.arange(0, facts.users, size)
     elements = [
@@ -355,21 +376,35 @@ class SparkRows(_OfFacts):
         return RowsThere, (self.facts,)
 
     def prefix(self, slots: int) -> "SparkRows":
-        """The same users after their first `slots` slots."""
+        """The same users after their first `slots` slots.
+
+        Args:
+            slots: How many slots.
+        """
         if self.kind is Kind.BAGS:
             return self
         size = self.size // self.slots * slots
         return replace(self, facts=replace(self.facts, slots=slots, size=size))
 
     def part(self, start: int, stop: int) -> "SparkRows":
-        """Some of the users, neighbours."""
+        """Some of the users, neighbours.
+
+        Args:
+            start: The first row.
+            stop: The row behind the last one.
+        """
         users = min(stop, self.users) - start
         size = max(self.size * users // self.users, 1)
         facts = replace(self.facts, users=users, size=size)
         return replace(self, facts=facts, first=self.first + start)
 
     def block(self, start: int, stop: int) -> Tokens:
-        """A few rows; whoever wants many lets work travel to them."""
+        """A few rows; whoever wants many lets work travel to them.
+
+        Args:
+            start: The first row.
+            stop: The row behind the last one.
+        """
         rows = min(stop, self.users) - start
         if rows > self.source.unit:
             raise InvalidInput(
@@ -380,12 +415,20 @@ class SparkRows(_OfFacts):
         return read_only(self.take(np.arange(start, start + rows)))
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some rows by their numbers, in this order, as an array."""
+        """Some rows by their numbers, in this order, as an array.
+
+        Args:
+            rows: Numbers of the users.
+        """
         held = self._taken(np.asarray(rows))
         return held.beside() if isinstance(held, BagRows) else np.array(held[:, : self.slots])
 
     def select(self, rows: NDArray[np.integer[Any]]) -> Rows:
-        """Some users by their numbers, in this order, as rows in memory."""
+        """Some users by their numbers, in this order, as rows in memory.
+
+        Args:
+            rows: Numbers of the users.
+        """
         held = self._taken(np.asarray(rows))
         if isinstance(held, BagRows):
             return held

@@ -1,4 +1,4 @@
-"""Search under token weights, known rows as bits.
+"""Strategy: search under token weights, with known rows as bits.
 
 64 known rows are one machine word (`bitmaps`). Only rows with enough matches to reach the best
 score so far are scored. The bound is safe, and the score itself is exact: pruning never changes an

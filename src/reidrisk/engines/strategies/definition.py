@@ -73,7 +73,14 @@ class Truth(NamedTuple):
 
 
 def matches_among(numbers: Whole, scores: Whole, truth: Truth, wanted: Wanted) -> Matches:
-    """The matches of targets among some known rows, given all scores: targets x rows."""
+    """The matches of targets among some known rows, given all scores: targets x rows.
+
+    Args:
+        numbers: Numbers of the known rows.
+        scores: Of all pairs, targets x rows.
+        truth: The true row of each target, and its score.
+        wanted: What is to be found beside the best score.
+    """
     best = scores.max(axis=1)
     others = numbers != truth.row[:, None]
     here = truth.score != ABSENT

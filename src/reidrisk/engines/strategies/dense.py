@@ -1,4 +1,4 @@
-"""Few people and few targets: whole tables of scores, without a kernel.
+"""Strategy: score all pairs in numpy, where there are few, without a kernel.
 
 Of a thousand people and a thousand targets everything is scored in the time that it takes to load
 a kernel that is compiled already, and a hundredth of the time that it takes to compile one. Scores

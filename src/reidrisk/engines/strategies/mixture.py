@@ -257,6 +257,12 @@ def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete:
     Pr(o | w) is a mean over types of products over slots of joint / single. So it is at most the
     mean, and this the largest, of products in which each slot has its best token: the one shown
     where it matches, any other elsewhere.
+
+    Args:
+        chances: Of the mixture.
+        shown: What the targets show.
+        codes: Codes of the tokens that the targets show.
+        complete: Whether no known row has a gap.
     """
     match, other = _best_factors(chances, shown, complete=complete)
     lift = np.maximum(match - other, 0.0)

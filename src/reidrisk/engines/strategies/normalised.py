@@ -1,4 +1,4 @@
-"""Search under normalised weights: as a score with the same numbers, or as a bit scan.
+"""Strategy: search under normalised weights, as a score with the same numbers or by a bit scan.
 
 Normalised weights are token weights, less a number for every slot of a known row.
 """

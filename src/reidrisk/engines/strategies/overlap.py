@@ -1,4 +1,4 @@
-"""Search for what two sides have in common, whatever the slot.
+"""Strategy: search by common tokens, whatever the slot, with an index of the targets.
 
 Rare tokens are looked up: for each token of a known row, the targets who hold it. The few tokens
 that nearly everybody holds would make that as long as comparing everyone. They are the bits of one

@@ -1,4 +1,4 @@
-"""Searching a shortlist: one search lists the best rows, and these are rated again.
+"""Strategy: list the best rows by one score, and rate these again by another.
 
 Rows outside the list are where the first search put them. So what it says of ties, ranks and order
 holds for a target whose list is empty, and of ranks for one whose true row is outside: all that are
@@ -67,7 +67,15 @@ def blocks(
 def rated_again(
     observations: Observations, score: Shortlisted, wanted: Wanted, found: Matches, threads: int
 ) -> Matches:
-    """What a search with the shortlist finds, given what the first search found."""
+    """What a search with the shortlist finds, given what the first search found.
+
+    Args:
+        observations: Who is compared with whom.
+        score: How well a known row explains an anonymous one.
+        wanted: What is to be found beside the best score.
+        found: What the first search found.
+        threads: Pieces of work at a time.
+    """
     limit = found.best_scores[:, score.keep_best]
     inside = found.best_scores > limit[:, None]
     target, _ = np.nonzero(inside)

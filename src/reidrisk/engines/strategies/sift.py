@@ -1,4 +1,4 @@
-"""Search under token tables, gains as levels of three bits.
+"""Strategy: search under token tables, with gains as levels of three bits.
 
 Each gain is rounded up to one of eight levels: three bits for each target. The targets are the bits
 of machine words, so that a few logic operations add the levels of a row for all targets of a word,

@@ -1,4 +1,6 @@
-"""The evidence of a target: the logarithm of the sum over everyone of exp(score).
+"""Strategy: evidence under token tables and type mixtures, by sums of products over slots.
+
+The evidence of a target is the logarithm of the sum over all known rows of exp(score).
 
 A product over slots is worth at most its peak, the product of the largest factors; sums are kept
 relative to it. Should nobody come near the peak, so that a sum leaves the range of numbers, the

@@ -1,4 +1,4 @@
-"""Score every known row under token weights, for ranks and for sums over all users.
+"""Strategy: score every known row under token weights, for ranks and for evidence.
 
 No pair is compared. The rows of a block are listed by code; a target adds its gain of a match to
 the rows that hold its code in a slot, and these are few. What a row's gaps add is looked up, eight

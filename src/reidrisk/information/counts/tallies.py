@@ -51,7 +51,13 @@ class Tally:
 
     @classmethod
     def of(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
-        """Count codes below `most`, users x slots."""
+        """Count codes below `most`, users x slots.
+
+        Args:
+            codes: Users x slots.
+            most: One more than the largest code.
+            strata: Tells the stratum of each code.
+        """
         found, counts = _counts(codes, most)
         if most <= _DENSE:
             places = np.zeros(most, np.int64)
@@ -63,7 +69,13 @@ class Tally:
 
     @classmethod
     def of_all(cls, codes: Ints, most: int, strata: Strata) -> "Tally":
-        """Count codes below `most`, and leave nobody out."""
+        """Count codes below `most`, and leave nobody out.
+
+        Args:
+            codes: Users x slots.
+            most: One more than the largest code.
+            strata: Tells the stratum of each code.
+        """
         found, counts = _counts(codes, most)
         return cls(found, counts, strata(found), np.empty((0, codes.shape[1]), np.int64))
 
@@ -94,6 +106,10 @@ class Tally:
 
         The function is 0 at 0. Taking a slot away turns a count n into n - 1, so a user takes the
         sum of such steps away.
+
+        Args:
+            function: Of counts.
+            stratum: Which cells; all if not given.
         """
         table = function(np.arange(self.counts.max() + 1, dtype=np.float64))
         here = slice(None) if stratum is None else self.strata == stratum
