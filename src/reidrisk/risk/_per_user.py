@@ -1,4 +1,4 @@
-"""Risk of single users: an average hides those most at risk."""
+"""Measure the risk of single users by repeated releases."""
 
 import numpy as np
 from numpy.typing import NDArray

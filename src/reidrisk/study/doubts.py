@@ -1,4 +1,4 @@
-"""What speaks against trusting a result, although its figures are low."""
+"""Doubts: reasons not to trust a low figure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator
