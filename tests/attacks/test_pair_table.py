@@ -15,8 +15,7 @@ from tests.snapshots import refuses
 
 from reidrisk import Observations, TooLarge, TopicsApi
 from reidrisk.attacks import View
-from reidrisk.attacks.pair_chances import PairChances, from_sets, from_shown
-from reidrisk.attacks.token_table import TokenTable
+from reidrisk.attacks.token_table import PairChances, TokenTable, from_sets, from_shown
 from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, synthetic_topics
 from reidrisk.releases import popularity

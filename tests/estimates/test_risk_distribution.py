@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reidrisk.estimates.risk_distribution import (
+from reidrisk.estimates.per_user import (
     QUICK,
     RISKS,
     THOROUGH,

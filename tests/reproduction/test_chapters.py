@@ -22,7 +22,7 @@ from reidrisk.reproduction.chapters import (
     songs,
     topics_api,
 )
-from reidrisk.reproduction.top_sets import TopSets
+from reidrisk.reproduction.small_worlds import TopSets
 
 OF_THE_PAPER = (
     random_user, matching, relations, topics_api, experiment, networks, information, songs,

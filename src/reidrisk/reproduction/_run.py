@@ -14,8 +14,7 @@ from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.report.rendering import is_other
 from reidrisk.reproduction import chapters
-from reidrisk.reproduction.budget import GUESTS
-from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.chapter import GUESTS, Row, Scale, Step
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA, Part, Reproduction
 from reidrisk.study.result import plain, typed
 from reidrisk.study.run_store import (

@@ -27,8 +27,7 @@ from reidrisk.estimates import (
 )
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.budget import ATTACK, missing
-from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
+from reidrisk.reproduction.chapter import ATTACK, Mark, Point, Row, Scale, Step, missing
 from reidrisk.reproduction.marks import claimed
 from reidrisk.reproduction.text import percent
 from reidrisk.risk import measure_sizes, posterior

@@ -12,8 +12,7 @@ from reidrisk.information import count_information
 from reidrisk.information.records import Mean
 from reidrisk.people.interests import Interests
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.budget import ALL_EPOCHS, ONE_EPOCH, missing
-from reidrisk.reproduction.chapter import Point, Row, Scale, Step
+from reidrisk.reproduction.chapter import ALL_EPOCHS, ONE_EPOCH, Point, Row, Scale, Step, missing
 from reidrisk.reproduction.marks import measured
 
 TITLE = "Entropy and mutual information"

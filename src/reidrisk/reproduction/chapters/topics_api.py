@@ -17,8 +17,7 @@ from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi, popularity
 from reidrisk.reproduction.chapter import Row, Scale, Step
 from reidrisk.reproduction.marks import claimed, exact, measured, no_difference
-from reidrisk.reproduction.small_worlds import gap
-from reidrisk.reproduction.top_sets import Score, TopSets
+from reidrisk.reproduction.small_worlds import Score, TopSets, gap
 
 TITLE = "The Topics API"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 7 and appendix"
