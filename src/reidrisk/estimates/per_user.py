@@ -20,7 +20,11 @@ QUICK = 300
 
 
 def chances_of_counts(credits_: Numbers) -> Numbers:
-    """Per user (a row) the chance of being named 0, 1, ... times when winners are drawn."""
+    """Per user (a row) the chance of being named 0, 1, ... times when winners are drawn.
+
+    Args:
+        credits_: Users x repeats.
+    """
     users, repeats = credits_.shape
     chances = np.zeros((users, repeats + 1))
     chances[:, 0] = 1
@@ -31,7 +35,12 @@ def chances_of_counts(credits_: Numbers) -> Numbers:
 
 
 def fit(counts: Numbers, steps: int) -> Numbers:
-    """The share of users at each of `RISKS`, for each row of numbers of users named k times."""
+    """The share of users at each of `RISKS`, for each row of numbers of users named k times.
+
+    Args:
+        counts: Rows of numbers of users named 0, 1, ... times.
+        steps: Of expectation maximisation.
+    """
     seen, chances = _shares(counts), _binomial(counts.shape[1] - 1)
     spread = np.full((len(counts), len(RISKS)), 1 / len(RISKS))
     for _ in range(steps):
@@ -64,14 +73,25 @@ def percentile_ends(counts: Numbers, below: Numbers, odds: float) -> tuple[Numbe
 
 
 def percentile(shares: Numbers, below: float) -> Numbers:
-    """The least risk that a share `below` of the users does not exceed, in each row."""
+    """The least risk that a share `below` of the users does not exceed, in each row.
+
+    Args:
+        shares: Share of users at each of `RISKS`, in rows.
+        below: Share of users.
+    """
     # A hair for sums of shares that are a rounding error too small.
     passed = np.cumsum(shares, axis=1) < below - 1e-9
     return np.asarray(RISKS[np.minimum(passed.sum(axis=1), len(RISKS) - 1)])
 
 
 def mean_between(shares: Numbers, start: float, stop: float) -> Numbers:
-    """Mean risk, in each row, of the users from one share to another in the order of risk."""
+    """Mean risk, in each row, of the users from one share to another in the order of risk.
+
+    Args:
+        shares: Share of users at each of `RISKS`, in rows.
+        start: Share of users below.
+        stop: Share of users up to the last.
+    """
     ends = np.clip(np.cumsum(shares, axis=1), start, stop)
     return np.asarray(np.diff(ends, axis=1, prepend=start) @ RISKS / (ends[:, -1] - start))
 
