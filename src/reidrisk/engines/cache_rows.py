@@ -19,7 +19,7 @@ _PART = 2
 
 
 def kept_here(rows: Rows) -> Rows:
-    """The rows; those that are made when asked for are made: in memory, or on disk if too large."""
+    """The rows; lazy ones are made, in memory or on disk if they are too large."""
     if not isinstance(rows, LazyRows):
         return rows
     if _PART * rows.array_bytes <= usable_memory():
@@ -28,7 +28,7 @@ def kept_here(rows: Rows) -> Rows:
 
 
 def _mapped(rows: LazyRows) -> Tokens:
-    """An array for the rows in a file without a name, for which there is room on disk."""
+    """An array for the rows in a temporary file; refused if the disk has no room for it."""
     folder, size = tempfile.gettempdir(), rows.array_bytes
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -45,6 +45,6 @@ def _mapped(rows: LazyRows) -> Tokens:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Take room on disk at once: a disk that is full later would end the process."""
+    """Allocate the file at once: a disk that is full later would end the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)

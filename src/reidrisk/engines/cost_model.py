@@ -33,7 +33,7 @@ _SAMPLE, _RUNS = 1 << 14, 4
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What costs depend on.
+    """A question to the plan, as far as costs depend on it.
 
     Args:
         observations: Who is compared with whom.
@@ -59,7 +59,7 @@ class Question:
 
     @cached_property
     def known(self) -> Tokens:
-        """Some known rows from all over, by which costs are judged."""
+        """A sample of known rows, by which costs are judged."""
         known = self.observations.known
         return known.take(some_rows(known.users))
 
@@ -164,7 +164,7 @@ def bytes_to_count(observations: Observations, room: Room, groups: int, targets:
 
 
 def some_rows(users: int) -> NDArray[np.int64]:
-    """Rows from all over."""
+    """Numbers of some rows, spread over all."""
     if users <= _SAMPLE:
         return np.arange(users)
     run = _SAMPLE // _RUNS

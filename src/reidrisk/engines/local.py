@@ -51,12 +51,12 @@ class LocalEngine(Searches):
 
     @property
     def room(self) -> Room:
-        """What there is to work with."""
+        """Threads, rows and memory it may take."""
         memory = self.max_memory or usable_memory()
         return Room(threads=self.threads or cores(), rows=self.rows, memory=memory)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows, in memory or on disk: those that are made when asked for are made.
+        """The rows, in memory or on disk; lazy rows are made once.
 
         Args:
             rows: Known rows.
@@ -70,13 +70,13 @@ class LocalEngine(Searches):
         Args:
             pairs: All pairs of known and anonymous rows of the question.
         """
-        crew = _Crew(self.room, self.progress, pairs)
-        yield crew
-        crew.report(pairs - crew.done)
+        pool = _ThreadPool(self.room, self.progress, pairs)
+        yield pool
+        pool.report(pairs - pool.done)
 
 
 @dataclass(slots=True)
-class _Crew:
+class _ThreadPool:
     """Threads that take blocks of known rows from one queue, and report progress.
 
     Args:
@@ -92,7 +92,7 @@ class _Crew:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows as they are: whoever asked the question holds them."""
+        """The rows as they are: the engine has made them already."""
         return rows
 
     def reduce(
@@ -119,7 +119,7 @@ class _Crew:
         )
 
     def report(self, pairs: int) -> None:
-        """Tell that so many more pairs are done."""
+        """Report that this many more pairs are done."""
         with self.lock:
             self.done += pairs
             if pairs and self.progress is not None:

@@ -12,7 +12,7 @@ MOST_TARGETS = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What there is to work with on one machine.
+    """Threads, rows and memory that an engine may take on one machine.
 
     Args:
         threads: Pieces of work at a time.
@@ -25,7 +25,7 @@ class Room:
     memory: int
 
     def rows_together(self, users: int, most: int) -> int:
-        """Rows in a block.
+        """How many rows a block has.
 
         There are as many blocks as threads, or a multiple, unless they would be very small.
 

@@ -124,7 +124,7 @@ def search_weights(
 
 
 def can_be_cut(score: Score) -> bool:
-    """Whether the answers of shards are parts of the answer: not if everyone decides who counts.
+    """Whether known rows can be searched shard by shard: not where all rows decide a shortlist.
 
     Args:
         score: How well a known row explains an anonymous one.
@@ -165,7 +165,7 @@ def counts() -> tuple[Count, ...]:
 
 @cache
 def all_entries() -> tuple[Search | Evidence | Count, ...]:
-    """What all strategies state; they are loaded with the first question."""
+    """The plan entries of all strategies, which are loaded with the first question."""
     return tuple(
         entry for module in modules_of(strategies) for entry in getattr(module, "PLAN", ())
     )
@@ -210,7 +210,7 @@ def _search_prefixes(
 
 
 def _weights_evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
-    """By patterns, or by scoring everyone."""
+    """Evidence under token weights: by match patterns, or by scoring every known row."""
     gaps = _gaps_count(observations, score)
     patterns = counts() if observations.slots <= MOST_SLOTS else ()
     possible: list[Count | Evidence] = [*patterns, *entries(Evidence, score)]

@@ -11,13 +11,13 @@ from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Rows
 from reidrisk.engines.memory import Room
 
-# Pairs of tokens that are compared in one block at most: a fraction of a second of the fastest way.
-# Blocks of slower work become smaller (`passes.over_here`).
+# Pairs of tokens that are compared in one block at most: a fraction of a second of the fastest
+# strategy. Blocks of slower work become smaller (`mapreduce.over_here`).
 TOKEN_PAIRS = 1 << 36
 
 
 class Engine(Protocol):
-    """A backend: `LocalEngine` and its like.
+    """What an engine provides; searches are written once above it, in `search`.
 
     Example:
         >>> rows = rr.TokenRows([[3, 1], [0, 1], [2, 2]], tokens=4)
@@ -29,7 +29,7 @@ class Engine(Protocol):
 
     @property
     def room(self) -> Room:
-        """What there is to work with on one machine."""
+        """Threads, rows and memory of one machine."""
         ...
 
     def hold(self, rows: Rows) -> Rows:
@@ -60,8 +60,8 @@ class Engine(Protocol):
                 time, here or elsewhere.
             merge: Puts two results together; any order and grouping gives the same.
             step: Rows in a block, exactly, but for the last: a power of two, at most
-                `passes.unit(rows.users)`. For sums of floats, whose order matters: key the parts by
-                their first row, and add them in this order at the end.
+                `mapreduce.unit(rows.users)`. For sums of floats, whose order matters: key the parts
+                by their first row, and add them in this order at the end.
             most: Rows in a block at most, if `step` is not given.
             pairs: Pairs of rows that one known row stands for, to report progress.
         """

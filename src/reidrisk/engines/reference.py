@@ -30,7 +30,7 @@ from reidrisk.scores.shortlisted import settled
 
 
 class ReferenceEngine:
-    """An engine that asks nothing of the reader but numpy; every other one must equal it.
+    """The engine that defines the answer, in plain numpy; every other one must equal it.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=100, topics=40, epochs=2, seed=1)
@@ -47,7 +47,7 @@ class ReferenceEngine:
         return Room(threads=1, rows=1 << 62, memory=1 << 62)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows in memory: those that are made when asked for are made.
+        """The rows in memory; lazy rows are made.
 
         Args:
             rows: Known rows.
@@ -64,7 +64,7 @@ class ReferenceEngine:
         most: int = TOKEN_PAIRS,
         pairs: int = 0,
     ) -> Result:
-        """Let `work` see everything, one block after the other.
+        """Call `work` once with all blocks, in order.
 
         Args:
             rows: Known rows.

@@ -92,7 +92,7 @@ def histogram(engine: Engine, observations: Observations) -> PatternHistogram:
 
 
 class Searches:
-    """The questions that every backend answers.
+    """The searches of every engine, written over `reduce`.
 
     Derive from it and write `room`, and `reduce`; or `begin`, if one question takes several
     passes that know of each other.
@@ -111,7 +111,7 @@ class Searches:
 
     @property
     def room(self) -> Room:
-        """What there is to work with on one machine."""
+        """Threads, rows and memory of one machine."""
         raise NotImplementedError
 
     def hold(self, rows: Rows) -> Rows:
@@ -146,7 +146,7 @@ class Searches:
             return engine.reduce(rows, work, merge, step=step, most=most, pairs=pairs)
 
     def begin(self, pairs: int) -> AbstractContextManager[Engine]:
-        """What answers one question about so many pairs: itself, or one that reports progress.
+        """The engine for one question: itself, or one that reports progress.
 
         Args:
             pairs: All pairs of known and anonymous rows of the question.

@@ -409,7 +409,7 @@ class SparkRows(_OfFacts):
         if rows > self.source.unit:
             raise InvalidInput(
                 f"{rows:,} known rows are on the cluster and do not come here together; ask for at "
-                f"most {self.source.unit:,}, or let work go over them: passes.over_rows",
+                f"most {self.source.unit:,}, or let work go over them: mapreduce.over_rows",
                 code="rows-on-cluster",
             )
         return read_only(self.take(np.arange(start, start + rows)))

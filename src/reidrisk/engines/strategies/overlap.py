@@ -250,7 +250,7 @@ class _EverySlotThere(EverySlot):
     """The same of rows that are elsewhere: blocks are spread where they are."""
 
     def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
-        """Let `work` see each block once: see `passes.Elsewhere`."""
+        """Let `work` see each block once: see `mapreduce.Elsewhere`."""
         slots = self.slots
 
         def spread(blocks: Blocks) -> Any:
@@ -316,7 +316,7 @@ class _FlatThere(Flat):
     """The same of rows that are elsewhere: blocks become bags where they are."""
 
     def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
-        """Let `work` see each block once: see `passes.Elsewhere`."""
+        """Let `work` see each block once: see `mapreduce.Elsewhere`."""
         if self.rows.kind is Kind.BAGS:
             return _there(self.rows).over(work, merge, **how, loose=True)
         tokens = self.rows.tokens
