@@ -93,7 +93,8 @@ def risk(attack, value, *, users=None, slots=None, **setting):
 
 def bound(name, side, numbers, assumes="", *, fits=None, slots=4):
     """A level of the sample with another name and number."""
-    known = {"level": LEVEL, **numbers}
+    first = sample().bounds[0]
+    number = replace(first.estimate, **{"level": LEVEL, **numbers})
     return replace(
-        sample().bounds[0], name=name, side=side, assumes=assumes, fits=fits, slots=slots, **known
+        first, name=name, side=side, estimate=number, assumes=assumes, fits=fits, slots=slots
     )

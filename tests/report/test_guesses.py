@@ -5,7 +5,7 @@ from dataclasses import replace
 from tests.report.sample import bare, sample
 
 from reidrisk.estimates import Estimate
-from reidrisk.report.sections import guesses, sizes
+from reidrisk.report.sections import crowds, guesses
 from reidrisk.study.result import Guesses
 
 
@@ -48,17 +48,17 @@ def test_one_guess_alone_is_no_section():
 def test_crowds_are_called_exact_only_where_they_are():
     """A result of before had one crowd of each size, drawn at random."""
     every = "the mean over every such crowd"
-    assert every in sizes.section(sample()).sentences[0]
+    assert every in crowds.section(sample()).sentences[0]
     before = bare(risks=sample().risks, sizes=sample().sizes)
-    assert not any(every in sentence for sentence in sizes.section(before).sentences)
+    assert not any(every in sentence for sentence in crowds.section(before).sentences)
 
 
 def test_it_is_said_where_ranks_were_not_counted_to_the_end():
     open_end = "counted only up to rank"
-    assert not any(open_end in sentence for sentence in sizes.section(sample()).sentences)
+    assert not any(open_end in sentence for sentence in crowds.section(sample()).sentences)
     first, *others = sample().sizes
     part = replace(first, method=f"{first.method}, ranks counted to 921")
-    told = sizes.section(replace(sample(), sizes=(part, *others))).sentences
+    told = crowds.section(replace(sample(), sizes=(part, *others))).sentences
     assert (
         "Who rates above the right person was counted only up to rank 921 (hamming); what that "
         "leaves open is in the upper ends."

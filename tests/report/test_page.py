@@ -112,7 +112,10 @@ def test_a_result_of_nothing_is_still_a_page(tmp_path):
 
 
 def test_values_of_zero_can_be_drawn_on_logarithmic_axes(tmp_path):
-    zero = [replace(one, value=0.0, low=0.0, high=0.001) for one in sample().bounds]
+    zero = [
+        replace(one, estimate=replace(one.estimate, value=0.0, low=0.0, high=0.001))
+        for one in sample().bounds
+    ]
     sizes = [replace(one, value=0.0, low=0.0) for one in sample().sizes]
     page = made(bare(bounds=tuple(zero), sizes=tuple(sizes)), tmp_path)
     assert "NaN" not in page.partition("</style>")[2].partition("<script>")[0]

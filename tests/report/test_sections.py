@@ -11,7 +11,7 @@ from tests.snapshots import refuses
 
 from reidrisk import report
 from reidrisk.plotting import PAGE
-from reidrisk.report.sections import per_user, section_at, sections, spectrum
+from reidrisk.report.sections import bounds, per_user, section_at, sections
 from reidrisk.study.text.bounds import bounds_of, number
 from reidrisk.study.text.verdict import verdict
 
@@ -59,7 +59,7 @@ def uppers():
 
 def test_a_bound_is_one_number_in_verdict_table_and_chart():
     result = replace(sample(), bounds=(*sample().bounds, *uppers()), risks=())
-    (exhibit,) = spectrum.section(result).exhibits
+    (exhibit,) = bounds.section(result).exhibits
     limits = [one for one in bounds_of(result) if one.side == "upper"]
     assert {"estimated", "proved", "old bound"} <= {one.name for one in limits}
     rows = exhibit.draw(exhibit.rows, PAGE).to_dict()["data"]["values"]
@@ -80,7 +80,7 @@ def test_a_bound_is_one_number_in_verdict_table_and_chart():
 
 def test_never_is_said_of_what_is_proved_alone():
     result = replace(sample(), bounds=uppers(), risks=())
-    (exhibit,) = spectrum.section(result).exhibits
+    (exhibit,) = bounds.section(result).exhibits
     assert [one for _, one in shown(exhibit, "How sure")] == ["95 % confidence", "proved", "proved"]
     assert "estimated at most 43 % with 95 % confidence" in exhibit.sentence
     assert "proved never above 55 %" in exhibit.sentence
@@ -204,11 +204,11 @@ def test_an_attack_above_its_ceiling_is_explained_beside_the_spectrum(ceiling, f
         bound("best within type-aware", "estimate", spread(ceiling), fits=fits),
     )
     result = bare(bounds=held, risks=(risk("type-aware", 0.305),))
-    sentences = " ".join(spectrum.section(result).sentences)
+    sentences = " ".join(bounds.section(result).sentences)
     assert (said in sentences) if said else not sentences
 
 
 def test_what_rules_nothing_out_is_as_many_times_guessing_as_there_are_people():
     result = bare(users=14_039, bounds=(bound("local privacy", "upper", exact(1.0)),))
-    (exhibit,) = spectrum.section(result).exhibits
+    (exhibit,) = bounds.section(result).exhibits
     assert exhibit.rows[0]["times"] == "14,039"

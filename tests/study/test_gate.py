@@ -35,7 +35,7 @@ def risk(attack="hamming", slots=8, high=0.02, low=0.0, **more):
 
 
 def bound(high, *, side="upper", slots=8, name="local privacy", fits=None):
-    return Bound(name, side, slots, high, high, high, 1.0, 0, "computed", "It holds.", fits)
+    return Bound(name, side, Estimate.computed(high), "It holds.", fits, slots)
 
 
 def single_users(high, attack="weighted-hamming", slots=8):

@@ -1,4 +1,4 @@
-"""A release, a score, an attack, a bound and a section of someone else: a file each, and no more.
+"""Parts of someone else, from a release to an analysis with its section: a file each, and no more.
 
 They lie in a folder of their own. A study file names them, the command line runs it, and they come
 out in the result and in the report.
@@ -113,6 +113,52 @@ def section(result):
     (best,) = {risk.attack for risk in result.risks if risk.attack == "toy-nearest"}
     return Section("toys", "My own toys", (f"{best} was carried out.",))
 ''',
+    "toy_analysis.py": '''
+from dataclasses import dataclass
+from typing import ClassVar
+
+from reidrisk.errors import InvalidInput
+from reidrisk.report.exhibits import Section
+from reidrisk.study import CustomAnalysis, Step
+
+
+@dataclass(frozen=True)
+class Common:
+    """How often the most frequent token is shown."""
+
+    slots: int
+    share: float
+
+
+@dataclass(frozen=True)
+class MostCommon(CustomAnalysis):
+    """How common the most frequent token is."""
+
+    name: ClassVar[str] = "toy-common"
+    record: ClassVar[type] = Common
+
+    slots: int = 1
+
+    def check(self, study, source):
+        if self.slots < 1:
+            raise InvalidInput("analyses name toy-common without a slot to look at")
+
+    def steps(self, context):
+        yield Step("toy-common", lambda parts: {"toy-common": (self._common(context),)})
+
+    def assumptions(self, study, source):
+        yield "The most common token of the toy is that of the known rows."
+
+    def _common(self, context):
+        rows = context.seen.known.block(0, context.users)[:, : self.slots].ravel()
+        shares = [(rows == token).mean() for token in set(rows.tolist())]
+        return Common(self.slots, float(max(shares)))
+
+
+def section(result):
+    (one,) = MostCommon.records(result)
+    return Section("toy-common", "How common is a token?", (f"{one.share:.0%} of {one.slots}.",))
+''',
     "study.toml": """
 targets = 100
 attacks = ["hamming", "toy_attack:Nearest"]
@@ -135,6 +181,9 @@ stay = "20%"
 
 [sweep]
 reach = [1, 40]
+
+[analyses."toy_analysis:MostCommon"]
+slots = 2
 """,
 }
 
@@ -164,11 +213,17 @@ def test_a_file_each_reaches_the_result_and_the_report(place):
     (bound,) = [one for one in result.bounds if one.name == "toy certainty"]
     assert (bound.side, bound.value, bound.slots) == ("upper", 1.0, 3)
     assert result.per_user[0].attack == "toy-nearest"
+    (common,) = result.analyses["toy-common"]
+    assert common["slots"] == 2
+    assert 0 < common["share"] <= 1
+    assert result.study["analyses"] == [{"kind": "MostCommon", "name": "toy-common", "slots": 2}]
+    assert "The most common token of the toy is that of the known rows." in result.assumptions
     assert "Nothing had to be run" in call("study", "study.toml", "-o", "run").stdout
-    done = call("report", "run", "-o", "report.html", "--section", "toy_section:section")
+    own = ("--section", "toy_section:section", "--section", "toy_analysis:section")
+    done = call("report", "run", "-o", "report.html", *own)
     assert done.returncode == 0, done.stderr
     page = (place / "report.html").read_text()
-    for words in ("toy-nearest", "toy certainty", "My own toys"):
+    for words in ("toy-nearest", "toy certainty", "My own toys", "How common is a token?"):
         assert words in page
 
 
@@ -237,6 +292,9 @@ def test_they_keep_what_all_promise(place):
             "full_information = true",
             "full_information needs a release",
         ),
+        ("slots = 2", "slots = 0", "line 24: analyses: analyses name toy-common"),
+        ("slots = 2", "slot = 2", "line 24: analyses: toy_analysis:MostCommon.slot: Unexpected"),
+        ("toy_analysis:MostCommon", "toy_analysis:Common", "line 24: analyses: .* should be an an"),
     ],
 )
 def test_slips_are_refused_with_their_line_before_anything_runs(place, old, new, message):
@@ -282,3 +340,12 @@ def test_what_breaks_in_a_part_of_someone_else_is_not_called_our_fault(place):
     assert done.returncode == 1
     assert "This went wrong in toy_bound, which is not part of reidrisk" in done.stderr
     assert "a fault in reidrisk" not in done.stderr
+
+
+def test_examples_in_help_hold_what_a_release_must_be_told(place):
+    """Regression: an example without a required parameter failed when it was typed."""
+    shown = call("release", "toy_release:Blurred", "--help").stdout
+    (example,) = re.findall(r"reidrisk (release .* --synthetic .*)", shown)
+    assert "--reach 1 " in example
+    done = call(*example.replace("1M", "100").replace("10k", "10").split())
+    assert done.returncode == 0, done.stderr

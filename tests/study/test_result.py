@@ -52,7 +52,7 @@ def things(kind):  # noqa: PLR0911  kind by kind
         return st.lists(things(arguments[0]), max_size=2).map(tuple)
     if get_origin(kind) is tuple:
         return st.tuples(*(things(one) for one in arguments))
-    return st.dictionaries(PLAIN[str], things(arguments[1]), max_size=2)
+    return st.dictionaries(things(arguments[0]), things(arguments[1]), max_size=2)
 
 
 def records(kind):
@@ -271,7 +271,12 @@ def test_the_first_result_with_a_checksum_still_loads_reports_and_gates(tmp_path
     result = stored.result
     assert stored.sealed
     empty = [part.name for part in fields(Result) if not getattr(result, part.name)]
-    assert set(empty) == {"inputs", "warnings", *LEARNED}  # none at hand, and what came later
+    assert set(empty) == {
+        "inputs",
+        "warnings",
+        "analyses",
+        *LEARNED,
+    }  # none at hand, and what came later
     written, now = json.loads(SEALED.read_bytes()), json.loads(result.to_json())
     assert {name: now[name] for name in written if name != "checksum"} == {
         name: said for name, said in written.items() if name != "checksum"

@@ -11,7 +11,7 @@ from reidrisk import data, report
 from reidrisk.attacks import Hamming, WeightedHamming
 from reidrisk.engines import LocalEngine
 from reidrisk.releases import TopicsApi
-from reidrisk.report.sections import spectrum
+from reidrisk.report.sections import bounds
 from reidrisk.scores import Shortlisted
 from reidrisk.study import Result, Study
 from reidrisk.study.text.shortlists import shortlists
@@ -64,7 +64,7 @@ def test_it_is_said_where_the_risk_of_the_attack_is(result):
         "Listing rates only those whom it lists at first sight, 20 at most and fewer where many "
         "look alike: "
     )
-    assert sentence in spectrum.section(result).sentences
+    assert sentence in bounds.section(result).sentences
     listing = replace(STUDY, attacks=(Listing(),)).run(PEOPLE)
     assert shortlists(listing)[0] in report.text(listing)
 

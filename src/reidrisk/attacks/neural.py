@@ -78,6 +78,7 @@ class Neural:
     )
     source: ClassVar[str] = f"In place of the network of {PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = True
+    trains: ClassVar[bool] = True
 
     panel: Observations | None = None
     model: Path | str | None = field(default=None, kw_only=True)

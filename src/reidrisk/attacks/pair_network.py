@@ -52,6 +52,7 @@ class PairNetwork:
     )
     source: ClassVar[str] = f"{PAPER}, section 8.2.3; decision 26."
     likelihood: ClassVar[bool] = False
+    trains: ClassVar[bool] = True
 
     panel: Observations | None = None
     keep_best: int = field(default=KEEP_BEST, kw_only=True)

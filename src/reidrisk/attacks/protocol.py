@@ -103,6 +103,9 @@ class Attack(Protocol):
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
     can be made without arguments has a name in study files: `module:Class`.
 
+    An attack that trains a network says so: `trains: ClassVar[bool] = True`. A study then notes
+    the version of torch, and that last digits may differ on other machines.
+
     Its card (`card_of`) also shows what need not be there: `limits`, what it does not see and what
     it refuses; `cost`; and `source`, each a text like `assumes`.
 

@@ -1,6 +1,6 @@
 """One sub-command for each release, with options made from its fields."""
 
-import re
+import shlex
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,19 +19,6 @@ if TYPE_CHECKING:
 
 LONG = {"user", "epoch", "token"}
 """Columns of people; a table with other ones is one of items."""
-
-_EXAMPLES = {
-    "topics": "people.parquet --noise 5% --targets 10k --seed 7 -o seen/",
-    "item-samples": "plays.tsv --samples 8 --targets 10k -o seen/",
-    "randomised-response": "people.csv --epsilon 3 -o seen/",
-    "generalised": "plays.tsv --users 20 --of 'item-samples samples=4' -o seen/",
-    "minimum-users": "searches.csv --users 30 -o seen/",
-    "cohorts": "people.parquet --users 50 -o seen/",
-}
-
-
-_NEEDED = re.compile(r"--(?:samples|epsilon|users) \S+|--of '.*'")
-"""What those releases must be told."""
 
 _HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
 _TAKEN = {
@@ -116,9 +103,7 @@ def _option(parameter: "Parameter") -> Any:
     """
     if parameter.of_people:
         return None
-    words = parameter.name.replace("_", "-")
-    if parameter.name in _TAKEN:
-        words = f"release-{words}"
+    words = _word(parameter)
     text = f"{parameter.help}{'' if parameter.needed else _default(parameter)}."
     how: dict[str, Any] = {"required": parameter.needed, "help": text}
     if parameter.flag:
@@ -135,6 +120,31 @@ def _option(parameter: "Parameter") -> Any:
     return None
 
 
+def _word(parameter: "Parameter") -> str:
+    """The name of its option."""
+    words = parameter.name.replace("_", "-")
+    return f"release-{words}" if parameter.name in _TAKEN else words
+
+
+def _example(kind: "type[AnyRelease]") -> str:
+    """Options of an example: what must be told, and what is worth showing."""
+    from reidrisk.releases import parameters_of
+
+    told = [
+        one
+        for one in parameters_of(kind).values()
+        if (one.needed or one.example is not None) and _option(one) is not None
+    ]
+    return "".join(f" --{_word(one)}{_value(one)}" for one in told)
+
+
+def _value(parameter: "Parameter") -> str:
+    if parameter.flag:
+        return ""
+    value = parameter.shown
+    return f" {100 * value:g}%" if parameter.share else f" {shlex.quote(str(value))}"
+
+
 def _default(parameter: "Parameter") -> str:
     """What it is if nothing is said, as part of the help."""
     from reidrisk.study.release_syntax import value_in_words
@@ -145,8 +155,7 @@ def _default(parameter: "Parameter") -> str:
 
 def _help(name: str, kind: "type[AnyRelease]") -> str:
     first = (kind.__doc__ or name).strip().partition("\n\n")[0]
-    example = _EXAMPLES.get(name, "people.parquet -o seen/")
-    needed = "".join(f" {word}" for word in _NEEDED.findall(example))
+    told = _example(kind)
     return f"""{first}
 
     PEOPLE is a table of user, epoch, token and perhaps weight, or of user, item and perhaps count;
@@ -159,8 +168,8 @@ def _help(name: str, kind: "type[AnyRelease]") -> str:
 
     \b
     Examples:
-      reidrisk release {name} {example}
-      reidrisk release {name} --synthetic 1M --targets 10k --shards 8{needed} -o seen/
+      reidrisk release {name} people.parquet{told} --targets 10k -o seen/
+      reidrisk release {name} --synthetic 1M --targets 10k --shards 8{told} -o seen/
     """
 
 

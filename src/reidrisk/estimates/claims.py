@@ -1,11 +1,13 @@
 """Compare how sure an attacker claims to be with how often it is right."""
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import whole_number
+from reidrisk.core.ranges import Share, Signed
 from reidrisk.estimates.betting import mean_of_numbers
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
@@ -27,7 +29,7 @@ class ClaimsBin:
         claimed 90%, right 92.0000% [79.0353%, 98.2011%] (95%, n=50)
     """
 
-    claimed: float
+    claimed: Annotated[float, Share]
     right: Estimate
 
     @property
@@ -36,15 +38,18 @@ class ClaimsBin:
         return self.right.trials
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Claims:
     """What an attacker claimed beside what came true.
 
     Attributes:
-        bins: Lowest claims first; each interval holds on its own, not all at once.
+        attack: Name of the attack, if it is said.
+        slots: How many slots it has seen, if it is said.
         claimed: Mean claim over all targets.
         right: Mean credit over all targets.
         gap: Mean of claim minus credit; above 0 the attacker is too sure of itself.
+        fits: Whether the gap may be 0. A claim that fits on average may still be wrong in a bin.
+        bins: Lowest claims first; each interval holds on its own, not all at once.
 
     Example:
         >>> sure, right = np.repeat([0.1, 0.9], 50), np.repeat([0.0, 1.0, 0.0], [46, 50, 4])
@@ -53,15 +58,13 @@ class Claims:
         (True, [50, 50])
     """
 
-    bins: tuple[ClaimsBin, ...]
-    claimed: float
+    attack: str = ""
+    slots: int = 0
+    claimed: Annotated[float, Share]
     right: Estimate
-    gap: Estimate
-
-    @property
-    def fits(self) -> bool:
-        """Whether the gap may be 0. A claim that fits on average may still be wrong in a bin."""
-        return self.gap.low <= 0 <= self.gap.high
+    gap: Annotated[Estimate, Signed]
+    fits: bool
+    bins: tuple[ClaimsBin, ...]
 
     def __str__(self) -> str:
         verdict = "may be chance, so its model fits"
@@ -104,14 +107,16 @@ def claims(
     said, right = claims_and_credits(claimed, credits)
     places = _places(said, whole_number("bins", bins, least=1))
     members = [places == place for place in np.unique(places)]
+    gap = mean_of_numbers(said - right, low=-1, high=1, level=level)
     return Claims(
-        tuple(
+        claimed=float(said.mean()),
+        right=mean_of_credits(right, level=level),
+        gap=gap,
+        fits=gap.low <= 0 <= gap.high,
+        bins=tuple(
             ClaimsBin(float(said[some].mean()), mean_of_credits(right[some], level=level))
             for some in members
         ),
-        float(said.mean()),
-        mean_of_credits(right, level=level),
-        mean_of_numbers(said - right, low=-1, high=1, level=level),
     )
 
 

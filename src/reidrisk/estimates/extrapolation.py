@@ -10,14 +10,16 @@ what follows from this, and what does not.
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import whole_number
+from reidrisk.core.ranges import Real
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates.estimate import Estimate
+from reidrisk.estimates.estimate import Estimate, stored_as
 from reidrisk.estimates.intervals import confidence, standard_errors
 
 Floats = NDArray[np.float64]
@@ -36,11 +38,37 @@ _STEPS = np.linspace(-6, 6, 241)
 _CHANCES = np.exp(-(_STEPS**2) / 2) / np.exp(-(_STEPS**2) / 2).sum()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class _AsRows:
+    """Writes a mapping as rows of its key and its values, since keys of JSON are text.
+
+    Attributes:
+        rows: Type of the rows.
+    """
+
+    rows: Any
+
+    def __get_pydantic_core_schema__(self, _source: Any, handler: Any) -> Any:
+        return stored_as(self.rows, _from_rows, _to_rows, handler)
+
+
+def _from_rows(rows: Iterable[tuple[Any, ...]]) -> dict[Any, Any]:
+    return {key: more[0] if len(more) == 1 else tuple(more) for key, *more in map(tuple, rows)}
+
+
+def _to_rows(mapping: Mapping[Any, Any]) -> tuple[tuple[Any, ...], ...]:
+    return tuple(
+        (key, *more) if isinstance(more, tuple) else (key, more) for key, more in mapping.items()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Extrapolation:
     """Risk predicted for more users, and what speaks for the prediction.
 
     Attributes:
+        attack: Name of the attack, if it is said.
+        slots: How many slots it has seen, if it is said.
         law: Name of the law that gives the values; `none` if too little risk was seen for one.
         parameters: `exponent` of the power law; `crowd_log_mean` and `crowd_log_spread` of the law
             that bends; `drift`, nats a decade by which predictions are taken to go astray.
@@ -58,11 +86,15 @@ class Extrapolation:
         ('power law', [10000])
     """
 
+    attack: str = ""
+    slots: int = 0
     law: str
-    parameters: Mapping[str, float]
-    fitted: Mapping[int, Estimate]
-    predicted: Mapping[int, Estimate]
-    held_out: Mapping[int, tuple[Estimate, Estimate]]
+    parameters: Annotated[Mapping[str, float], Real]
+    fitted: Annotated[Mapping[int, Estimate], _AsRows(tuple[tuple[int, Estimate], ...])]
+    predicted: Annotated[Mapping[int, Estimate], _AsRows(tuple[tuple[int, Estimate], ...])]
+    held_out: Annotated[
+        Mapping[int, tuple[Estimate, Estimate]], _AsRows(tuple[tuple[int, Estimate, Estimate], ...])
+    ]
 
 
 def sizes_to_fit(users: int) -> tuple[int, ...]:
@@ -118,7 +150,7 @@ def extrapolate(
         )
     if len(curve.sizes) < FEWEST or curve.sizes[-1] < largest:
         unknown = {size: _only_high(size, measured[largest], level) for size in asked}
-        return Extrapolation("none", {}, {}, unknown, {})
+        return Extrapolation(law="none", parameters={}, fitted={}, predicted=unknown, held_out={})
     kept = max(int((curve.sizes <= math.ceil(largest / DECADE)).sum()), BENT)
     later = [int(size) for size in curve.sizes[kept:]]
     guesses = _predict(curve.first(kept), later, DRIFT, level)
@@ -132,7 +164,13 @@ def extrapolate(
         "drift": drift,
     }
     predicted = _predict(curve, asked, drift, level)
-    return Extrapolation("power law", parameters, _fitted(curve, level), predicted, held_out)
+    return Extrapolation(
+        law="power law",
+        parameters=parameters,
+        fitted=_fitted(curve, level),
+        predicted=predicted,
+        held_out=held_out,
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import probability
+from reidrisk.core.ranges import Chance, Share
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
@@ -50,7 +51,7 @@ class Decision:
     """
 
     threshold: float
-    wanted: float | None
+    wanted: Annotated[float | None, Share]
     right: Estimate
     wrong: Estimate
     accused: Estimate
@@ -89,7 +90,7 @@ class OpenSet:
     targets: int
     strangers: int
     not_assessed: int
-    present: float
+    present: Annotated[float, Chance]
     decisions: tuple[Decision, ...]
 
     def at(self, wanted: float) -> Decision:

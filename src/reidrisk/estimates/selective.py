@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import probability
+from reidrisk.core.ranges import Amount, Share
 from reidrisk.estimates.credits import lower_limit, mean_of_credits
 from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.inputs import Numbers, claims_and_credits
@@ -17,11 +19,13 @@ MOST_POINTS = 200
 STEPS = 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Selective:
     """What an attacker achieves who wants to be right this often when it speaks.
 
     Attributes:
+        attack: Name of the attack, if it is said.
+        slots: How many slots it has seen, if it is said.
         precision: The share right that was asked for.
         named: Share of targets that are named. 0 where these targets do not show, with confidence,
             that any claim is right so often: some people may be, but too few were seen.
@@ -37,10 +41,12 @@ class Selective:
         (0.5, 1.0, 500.0)
     """
 
-    precision: float
+    attack: str = ""
+    slots: int = 0
+    precision: Annotated[float, Share]
     named: Estimate
     right: Estimate | None
-    expected_right: float
+    expected_right: Annotated[float, Amount]
 
     def __str__(self) -> str:
         if self.right is None:
@@ -96,10 +102,10 @@ def _selective(claims: Numbers, right: Numbers, precision: float, level: float) 
         )
         named[here] = claims[here] >= edge
     return Selective(
-        precision,
-        mean_of_credits(named, level=level),
-        mean_of_credits(right[named], level=level) if named.any() else None,
-        float(right[named].sum()),
+        precision=precision,
+        named=mean_of_credits(named, level=level),
+        right=mean_of_credits(right[named], level=level) if named.any() else None,
+        expected_right=float(right[named].sum()),
     )
 
 

@@ -1,6 +1,9 @@
 """The records of information in a result; reading them needs no model."""
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from reidrisk.core.ranges import Amount
 
 MISSED = 0.02
 """Bits a slot by which models may miss what is shared: no less is told from nothing, however many
@@ -27,7 +30,7 @@ class Bits:
     name: str
     slots: int
     value: float
-    error: float
+    error: Annotated[float, Amount]
     note: str
 
 
@@ -36,7 +39,7 @@ class Mean:
     """A Monte Carlo average and its standard error."""
 
     value: float
-    error: float
+    error: Annotated[float, Amount]
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class Cohorts:
         least=1,
         safer_as_it_grows=True,
         search=(2, 1_000),
+        example=50,
     )
 
     def __post_init__(self) -> None:

@@ -54,6 +54,7 @@ class Generalised:
         None,
         help="Rare tokens are merged until each is held by so many users",
         least=1,
+        example=20,
         safer_as_it_grows=True,
         search=(2, 1_000),
     )

@@ -45,7 +45,11 @@ class ItemSamples:
     name: ClassVar[str] = "item-samples"
 
     samples: int = parameter(
-        help="Items that a site is shown", least=1, safer_as_it_grows=False, search=(1, 100)
+        help="Items that a site is shown",
+        least=1,
+        safer_as_it_grows=False,
+        search=(1, 100),
+        example=8,
     )
     by_count: bool = parameter(
         default=True, help="Whether items are drawn in proportion to their weights"

@@ -42,6 +42,7 @@ class MinimumUsers:
         least=1,
         safer_as_it_grows=True,
         search=(2, 1_000),
+        example=30,
     )
     of: AnyRelease = parameter(
         ItemSamples(samples=8), help="The release that shows the tokens", kw_only=True

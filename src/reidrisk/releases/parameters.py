@@ -37,6 +37,7 @@ class Parameter:
         needed: Whether it has no default.
         default: What it is if nothing is said.
         of_people: Whether it is the size of people's alphabet, and theirs unless told.
+        example: A value to show in examples; one that must be told is shown without it, too.
 
     Example:
         >>> noise = rr.releases.parameters_of(rr.TopicsApi)["noise"]
@@ -59,6 +60,7 @@ class Parameter:
     needed: bool = False
     default: Any = None
     of_people: bool = False
+    example: Any = None
 
     @property
     def share(self) -> bool:
@@ -78,6 +80,17 @@ class Parameter:
         if math.isinf(self.most):
             return kind if math.isinf(self.least) else f"{kind} of at least {self.least:g}"
         return f"{kind} from {self.least:g} to {self.most:g}"
+
+    @property
+    def shown(self) -> Any:
+        """A value that it may have, for examples: the one it was given, or one inside its range."""
+        if self.example is not None or self.choices:
+            return self.choices[0] if self.example is None else self.example
+        if not self.number:
+            return "topics" if self.release else "text"
+        if self.search is not None:
+            return self.search[0]
+        return next((end for end in (self.least, self.most) if math.isfinite(end)), 1)
 
     def check(self, value: Any) -> None:
         """Refuse a number that is out of range; lists and text are left to the release."""

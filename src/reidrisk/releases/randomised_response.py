@@ -43,6 +43,7 @@ class RandomisedResponse:
         least=0,
         safer_as_it_grows=False,
         search=(0.01, 20.0),
+        example=3,
     )
 
     def __post_init__(self) -> None:

@@ -1,6 +1,6 @@
 """How sure the attacker is, and whether it may be."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -79,12 +79,14 @@ class Posterior:
     @cached_property
     def claims(self) -> Claims:
         """Claimed confidence against share right: does the model fit?"""
-        return claims(self.claimed, self.credits, level=self.level)
+        found = claims(self.claimed, self.credits, level=self.level)
+        return replace(found, attack=self.attack, slots=self.slots)
 
     @cached_property
     def selective(self) -> tuple[Selective, ...]:
         """What share of people is named by someone who names them only when sure."""
-        return selective(self.claimed, self.credits, level=self.level)
+        found = selective(self.claimed, self.credits, level=self.level)
+        return tuple(replace(one, attack=self.attack, slots=self.slots) for one in found)
 
 
 def posterior(

@@ -6,6 +6,10 @@ from ._explain import (
     Explanation as Explanation,
     explain as explain,
 )
+from .analyses.protocol import (
+    CustomAnalysis as CustomAnalysis,
+    Step as Step,
+)
 from .run import (
     run_in as run_in,
 )

@@ -1,15 +1,18 @@
 """What a result rests on, in sentences, and its figures from weakest to strongest."""
 
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterator
+from dataclasses import replace
+from operator import itemgetter
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
-from reidrisk.learning.progress import Training
 from reidrisk.risk._spectrum import arranged, attack_bound
+from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import Part
 from reidrisk.study.information import COUNTS
 from reidrisk.study.release_syntax import words_of
 from reidrisk.study.result import Bound
-from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
+from reidrisk.study.sentences import LAST_DIGITS
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
@@ -28,37 +31,42 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
     if study.release is not None and source.people is not None:
         what = (type(study.release).__doc__ or "").partition("\n")[0]
         sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
-    if study.strangers:
-        sentences.append(
-            f"Attackers do not know {100 * study.strangers:.4g} % of all users, chosen at random: "
-            "these are strangers, and like everybody else in all but that. Every figure but those "
-            "on strangers is about people whom the attacker knows."
-        )
+    sentences += [sentence for _, sentence in sorted(_ordered(study, source), key=itemgetter(0))]
+    return (*sentences, *source.assumptions())
+
+
+_TRAINING, _LEARNING = 35, 65
+"""Places of sentences that belong to no analysis among those that do: after strangers, and before
+information."""
+
+
+def _ordered(study: "Study", source: Source) -> Iterator[tuple[int, str]]:
+    """Sentences of analyses by the place of these; those of others come last."""
     if study.training:
-        sentences.append(
+        said = (
             f"{100 * study.training:.4g} % of all users, chosen at random, are not attacked, and "
             "not among those who are chosen from: attackers who learn from other people know both "
             "sides of these."
         )
+        yield _TRAINING, said
     if guests_of(study):
-        sentences.append(LAST_DIGITS)
-    if set(study.information) - {COUNTS}:
-        sentences.append(INTERVALS)
-    return (*sentences, *source.assumptions())
+        yield _LEARNING, LAST_DIGITS
+    analyses: tuple[Any, ...] = (*ANALYSES, *study.analyses)
+    for one in analyses:
+        if hasattr(one, "assumptions"):
+            place = getattr(one, "ORDER", maxsize)
+            yield from ((place, sentence) for sentence in one.assumptions(study, source))
 
 
 def guests_of(study: "Study") -> tuple[str, ...]:
-    """Libraries besides the usual ones that figures of a study come from."""
+    """Libraries besides the usual ones that figures of a study come from.
+
+    Args:
+        study: Its attacks and ways to measure information say whether they train networks.
+    """
     learns = any(name != COUNTS for name in study.information)
-    return ("torch",) if learns or any(map(_trains, (*study.attacks, *study.models))) else ()
-
-
-def _trains(attack: Any) -> bool:
-    """Whether an attack trains a network: then it can be told how."""
-    # As text, since what others annotate need not be there when it runs.
-    return is_dataclass(attack) and any(
-        Training.__name__ in str(part.type) for part in fields(attack)
-    )
+    trains = any(getattr(one, "trains", False) for one in (*study.attacks, *study.models))
+    return ("torch",) if learns or trains else ()
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
@@ -69,5 +77,5 @@ def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
         attack_bound(attack, risk.estimate)
         for attack, risk in zip(study.attacks, risks, strict=True)
     ]
-    figures += [record.bound for record in parts["bounds"]]
-    return tuple(Bound.of(one, slots) for one in arranged(figures))
+    figures += parts["bounds"]
+    return tuple(replace(one, slots=slots) for one in arranged(figures))

@@ -4,17 +4,26 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+)
 
 from reidrisk import data
 from reidrisk.attacks import attack_named
 from reidrisk.core.checks import shown
+from reidrisk.core.plugins import part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.io.layouts import Layout
 from reidrisk.io.linked import Linked
 from reidrisk.people.protocol import People
 from reidrisk.releases.table import release_kind
 from reidrisk.risk.bounds import bound_named
+from reidrisk.study.analyses.protocol import CustomAnalysis
 from reidrisk.study.information import check_method
 from reidrisk.study.quantities import share, size
 
@@ -50,6 +59,32 @@ def _bound_name(name: str) -> str:
 def _way_name(name: str) -> str:
     check_method(name)
     return name
+
+
+def _analyses(tables: Any) -> tuple[CustomAnalysis, ...]:
+    """Analyses of others, by their paths."""
+    if not isinstance(tables, dict):
+        raise InvalidInput(
+            'each analysis is a section of its own: [analyses."module:Name"]', code="wrong-type"
+        )
+    return tuple(_analysis(path, keys) for path, keys in tables.items())
+
+
+def _analysis(path: str, keys: Any) -> CustomAnalysis:
+    kind = part_at(path, "an analysis")
+    if not (isinstance(kind, type) and issubclass(kind, CustomAnalysis)):
+        raise InvalidInput(
+            f"{path!r} should be an analysis, a class derived from "
+            "reidrisk.study.CustomAnalysis; it is not",
+            code="wrong-type",
+        )
+    try:
+        found: CustomAnalysis = TypeAdapter(kind).validate_python(keys)
+    except ValidationError as wrong:
+        first = wrong.errors(include_url=False)[0]
+        place = ".".join([path, *map(str, first["loc"])])
+        raise InvalidInput(f"{place}: {first['msg']}", code="invalid-value") from None
+    return found
 
 
 Whole = Annotated[int, Field(strict=True)]
@@ -279,4 +314,5 @@ class StudyModel(_Section):
     ]
     release: ReleaseSection | None = None
     beside: list[ReleaseSection] = []
+    analyses: Annotated[Any, _read(_analyses)] = ()
     sweep: dict[str, list[Any]] = Field(default_factory=dict)

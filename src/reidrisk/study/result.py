@@ -6,16 +6,24 @@ differs from run to run, such as time and machine, is not part of it.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from reidrisk import estimates
 from reidrisk.core.files import made_folder, written_whole
 from reidrisk.core.optional import frame, html_table
-from reidrisk.estimates import Decision, Estimate, OpenSet
-from reidrisk.estimates.estimate import Side
+from reidrisk.core.ranges import Chance, Real, Share, Unchecked
+from reidrisk.estimates import (
+    Bound,
+    Claims,
+    Decision,
+    Estimate,
+    Extrapolation,
+    OpenSet,
+    Selective,
+)
+from reidrisk.estimates.estimate import Setting
 from reidrisk.information.records import Bits, Independence
 
 if TYPE_CHECKING:
@@ -26,7 +34,6 @@ __all__ = [
     "STRICT",
     "Attacker",
     "Bound",
-    "ClaimBin",
     "Claims",
     "Compared",
     "Credits",
@@ -42,7 +49,7 @@ __all__ = [
     "Refusal",
     "Result",
     "Risk",
-    "Selection",
+    "Selective",
     "Setting",
     "Shortlist",
     "Signoff",
@@ -62,9 +69,6 @@ STRICT = {
 }
 """How records are read, inner ones too: no unknown key, no text for a number, every number one."""
 
-Setting = Mapping[str, float | int | str]
-"""Parameters of a sweep in which a record differs from the study; empty for the study itself."""
-
 
 @dataclass(frozen=True)
 class Risk:
@@ -78,82 +82,15 @@ class Risk:
     value: float
     low: float
     high: float
-    level: float
+    level: Annotated[float, Chance]
     method: str
-    guessing: float
-    setting: Setting = field(default_factory=dict)
+    guessing: Annotated[float, Chance]
+    setting: Annotated[Setting, Real] = field(default_factory=dict)
 
     @property
     def estimate(self) -> Estimate:
         """The number with its interval."""
         return Estimate(self.value, self.low, self.high, self.level, self.targets, self.method)
-
-
-@dataclass(frozen=True)
-class Bound:
-    """A level of the spectrum: guessing, attacks, optima under models, bounds; weakest first."""
-
-    name: str
-    side: Side
-    slots: int
-    value: float
-    low: float
-    high: float
-    level: float
-    trials: int
-    method: str
-    assumes: str
-    fits: bool | None = None
-    setting: Setting = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, bound: estimates.Bound, slots: int) -> Self:
-        """A bound at a number of slots as a flat record."""
-        number = asdict(bound.estimate)
-        return cls(bound.name, bound.side, slots, assumes=bound.assumes, fits=bound.fits, **number)
-
-    @property
-    def estimate(self) -> Estimate:
-        """The number with its interval."""
-        return Estimate(self.value, self.low, self.high, self.level, self.trials, self.method)
-
-    @property
-    def bound(self) -> estimates.Bound:
-        """The bound as it was found."""
-        return estimates.Bound(self.name, self.side, self.estimate, self.assumes, self.fits)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """An attacker who names people only when sure: share named, share right among them."""
-
-    attack: str
-    slots: int
-    precision: float
-    named: Estimate
-    right: Estimate | None
-    expected_right: float
-
-
-@dataclass(frozen=True)
-class ClaimBin:
-    """Targets with similar claims: mean claim and share right."""
-
-    claimed: float
-    right: Estimate
-
-
-@dataclass(frozen=True)
-class Claims:
-    """What an attacker claimed beside what came true."""
-
-    attack: str
-    slots: int
-    claimed: float
-    right: Estimate
-    gap: Estimate
-    fits: bool
-    bins: tuple[ClaimBin, ...]
 
 
 @dataclass(frozen=True)
@@ -172,25 +109,8 @@ class UserRisk:
     percentile_90: Estimate
     percentile_99: Estimate
     worst_decile: Estimate
-    edges: tuple[float, ...]
-    shares: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Extrapolation:
-    """Risk among more users than were measured, by a law fitted to smaller crowds.
-
-    `predicted` holds (users, figure) beyond the measured sizes; `held_out` compares what the law
-    predicts for measured sizes it was not fitted on.
-    """
-
-    attack: str
-    slots: int
-    law: str
-    parameters: Mapping[str, float]
-    fitted: tuple[tuple[int, Estimate], ...]
-    predicted: tuple[tuple[int, Estimate], ...]
-    held_out: tuple[tuple[int, Estimate, Estimate], ...]  # users, predicted, measured
+    edges: Annotated[tuple[float, ...], Share]
+    shares: Annotated[tuple[float, ...], Share]
 
 
 @dataclass(frozen=True)
@@ -273,7 +193,7 @@ class Signoff:
     recipients: str = ""
     knowledge: str = ""
     before: str = ""
-    limit: float | None = None
+    limit: Annotated[float | None, Share] = None
     limit_source: str = ""
     valid_until: str = ""
     signer: str = ""
@@ -313,7 +233,7 @@ class Reckoned:
     bits: float
     low: float
     high: float
-    level: float
+    level: Annotated[float, Chance]
     users: int
     note: str = ""
     warning: str = ""
@@ -419,6 +339,8 @@ class Result:
         learned: The models that learned them.
         independence: What slots share one by one, against what they share together.
         releases: The study's release and others beside it.
+        analyses: Records of analyses of others, by their names, as JSON has them:
+            `CustomAnalysis.records` reads them.
         assumptions: What was assumed, a sentence each.
         not_covered: What this does not speak about, a sentence each.
         warnings: Why what was read may be spoilt, a sentence each: then figures may be far off.
@@ -439,17 +361,17 @@ class Result:
     __pydantic_config__: ClassVar[Any] = STRICT
 
     title: str
-    study: Mapping[str, Any]
+    study: Annotated[Mapping[str, Any], Unchecked()]
     users: int
     targets: int
     slots: tuple[int, ...]
-    level: float
-    seed: int
+    level: Annotated[float, Chance]
+    seed: Annotated[int, Unchecked()]
     risks: tuple[Risk, ...]
     bounds: tuple[Bound, ...] = ()
     sizes: tuple[Risk, ...] = ()
     extrapolations: tuple[Extrapolation, ...] = ()
-    selections: tuple[Selection, ...] = ()
+    selections: tuple[Selective, ...] = ()
     claims: tuple[Claims, ...] = ()
     per_user: tuple[UserRisk, ...] = ()
     attackers: tuple[Attacker, ...] = ()
@@ -468,6 +390,7 @@ class Result:
     signoff: Signoff | None = None
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
+    analyses: Annotated[Mapping[str, tuple[Any, ...]], Real] = field(default_factory=dict)
 
     @property
     def unit(self) -> str:
@@ -551,9 +474,24 @@ class Result:
 
 
 def plain(value: Any) -> Any:
-    """Records as JSON has them: dictionaries and lists."""
+    """Records as JSON has them: dictionaries and lists.
+
+    Args:
+        value: A record, or records in tuples, lists or mappings.
+    """
     from pydantic_core import to_jsonable_python
 
+    if isinstance(value, Result):
+        body = adapter(Result).dump_python(value, mode="json", warnings="none")
+        # Results of `reidrisk/1` that hold no records of others do not name them.
+        return {name: body[name] for name in body if name != "analyses" or body[name]}
+    if is_dataclass(value):
+        kind: Any = tuple[type(value)]  # type: ignore[misc]
+        return adapter(kind).dump_python((value,), mode="json", warnings="none")[0]
+    if isinstance(value, tuple | list):
+        return [plain(one) for one in value]
+    if isinstance(value, Mapping):
+        return {name: plain(one) for name, one in value.items()}
     return to_jsonable_python(value, inf_nan_mode="constants")
 
 

@@ -33,7 +33,7 @@ from reidrisk.study.run_store import (
 )
 from reidrisk.study.source import AnySource, source_of
 from reidrisk.study.study import Keep, Study
-from reidrisk.study.validators import unsound
+from reidrisk.study.validators import first_fault
 
 FILE = "study.toml"
 """The study file in the folder of a run."""
@@ -115,7 +115,7 @@ def run_in(
             return part
 
         result = finished(keep)
-        if fault := unsound(result):
+        if fault := first_fault(result):
             raise InvalidInput(
                 f"the study gave an impossible result ({fault}), so it is not kept; if an attack, "
                 "a release or a bound of your own takes part, correct it",
@@ -171,8 +171,11 @@ class StudyStore(RunStore):
 
     def decode(self, records: Any) -> Part:
         """Records by the field of the result that they belong to."""
-        hints = get_type_hints(Result)
-        return {name: typed(hints[name], values) for name, values in records.items()}
+        kinds = get_type_hints(Result)
+        return {
+            name: typed(kinds[name], values) if name in kinds else tuple(values)
+            for name, values in records.items()
+        }
 
     def is_step(self, body: Any) -> bool:
         """Whether this is a step of a study; those of earlier versions did not name their step."""

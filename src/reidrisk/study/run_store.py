@@ -23,7 +23,7 @@ from reidrisk.core.locks import NOTE as LOCK
 from reidrisk.core.locks import Lock, locked
 from reidrisk.errors import InvalidInput
 from reidrisk.study.result import SCHEMA, Result, typed
-from reidrisk.study.validators import unsound
+from reidrisk.study.validators import first_fault
 
 NOTE, RESULT, STEPS = "run.json", "result.json", "steps"
 """In the folder of a study: what is run, what it gave, and the folder of its steps."""
@@ -334,7 +334,7 @@ def parsed(text: str, name: str) -> tuple[Result, bool]:
         result: Result = typed(
             Result, {key: body[key] for key in body if key not in {"schema", "checksum"}}
         )
-        fault = unsound(result)
+        fault = first_fault(result)
     except ValueError as wrong:
         fault = str(wrong)
     if changed:

@@ -1,7 +1,7 @@
 """A study: everything to be measured, described first and run later, on any engine."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from reidrisk.attacks import Attack
@@ -12,7 +12,7 @@ from reidrisk.estimates import confidence
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.engine import Engine
 from reidrisk.study.analyses import ANALYSES
-from reidrisk.study.analyses.protocol import Part, Step
+from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
 from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
 from reidrisk.study.context import Context
 from reidrisk.study.describe import describe
@@ -83,6 +83,8 @@ class Study:
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
 
+        analyses: Analyses of others.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> study = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40))
@@ -113,9 +115,10 @@ class Study:
     information: tuple[str, ...] = ()
     beside: tuple[AnyRelease, ...] = ()
     sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
+    analyses: tuple[CustomAnalysis, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in (*_NUMBERS, "attacks", "models", "bounds", "information", "beside"):
+        for name in (*_NUMBERS, "attacks", "models", "bounds", "information", "beside", "analyses"):
             value = getattr(self, name)
             object.__setattr__(self, name, None if value is None else tuple(value))
         if not self.attacks:
@@ -129,6 +132,15 @@ class Study:
                 code="empty-list",
             )
         self._check_numbers()
+        taken = {part.name for part in fields(Result)}
+        for one in self.analyses:
+            if one.name in taken:
+                raise InvalidInput(
+                    f"two analyses are called {one.name!r}, or a field of the result is; give "
+                    "yours another name",
+                    code="duplicate-name",
+                )
+            taken.add(one.name)
         self.check()
 
     def _check_numbers(self) -> None:
@@ -169,7 +181,7 @@ class Study:
             source: Of whom it is asked, once that is known.
         """
         known = None if source is None else source_of(source)
-        for analysis in ANALYSES:
+        for analysis in (*ANALYSES, *self.analyses):
             analysis.check(self, known)
 
     def run(
@@ -213,7 +225,8 @@ class Study:
         """
         self.check(source)
         context = self.context(source, engine)
-        return [step for analysis in ANALYSES for step in analysis.steps(context)]
+        own = [step for analysis in ANALYSES for step in analysis.steps(context)]
+        return own + [step for one in self.analyses for step in one.plain_steps(context)]
 
     def context(self, source: AnySource, engine: Engine) -> Context:
         """What the steps of the study share: rows, fitted attacks, what searches found.
@@ -230,12 +243,16 @@ class Study:
         Args:
             source: Of whom; known by checksums of its rows.
         """
-        return {**describe(self), "people": source_of(source).describe()}
+        said = {**describe(self), "people": source_of(source).describe()}
+        return {name: said[name] for name in said if name != "analyses" or self.analyses}
 
     def _result(self, source: Source, parts: Part) -> Result:
         first = parts["risks"][0]
         slots = tuple(sorted({risk.slots for risk in parts["risks"] if not risk.setting}))
-        records: dict[str, Any] = {name: found for name, found in parts.items() if name != "bounds"}
+        others = {one.name: parts.get(one.name, ()) for one in self.analyses}
+        records: dict[str, Any] = {
+            name: found for name, found in parts.items() if name not in {"bounds", *others}
+        }
         return Result(
             title=self.title,
             study=self.describe(source),
@@ -252,5 +269,6 @@ class Study:
             not_covered=NOT_COVERED,
             warnings=source.warnings,
             versions=versions(guests_of(self)),
+            analyses=others,
             **records,
         )

@@ -189,6 +189,7 @@ def _study(
         slots=None if model.slots is None else tuple(model.slots),
         per_user=None if model.per_user is None else Repeats(**model.per_user.model_dump()),
         sweep=sweep,
+        analyses=model.analyses,
         sizes=tuple(model.sizes),
         beyond=tuple(model.beyond),
         guesses=tuple(model.guesses),

@@ -1,41 +1,35 @@
-"""Whether the figures of a result can be: what is judged or drawn is checked as it is read."""
+"""Whether the figures of a result are possible: checked when a result is read or made."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from reidrisk.core.ranges import Amount, Inline, Range, Share, Unchecked
 
 if TYPE_CHECKING:
     from reidrisk.study.result import Result
-
-_SIGNED = "gap"
-"""The one figure that may be below 0: what attackers claim less what came true."""
-
-_SHARES = ("limit", "claimed", "precision", "wanted", "edges", "shares")
-_CHANCES = ("level", "present", "guessing")
-_AMOUNTS = ("expected_right", "error")
-_FREE = ("study", "seed")
-"""What was asked for, in whatever words; chance comes from seeds of any size."""
-
-_GIVEN = frozenset({"setting", "parameters"})
-"""Numbers by names that others give them."""
 
 _LARGEST = 2**63 - 1
 """More than this, neither charts nor tables hold."""
 
 
-def unsound(result: "Result") -> str | None:
-    """What stands first in a result that cannot be, and why; None if all can be.
+def first_fault(result: "Result") -> str | None:
+    """What is wrong with the first impossible figure of a result; None if all are possible.
 
-    A share lies inside its interval, and both between 0 and 1; a level is a chance; nobody counts
-    less than nobody, nor more than can be counted. No figure of an attack is missing, since what is
-    missing cannot fail.
+    A share lies inside its interval, and both between 0 and 1; a level is a chance; no count is
+    below 0 or too large for a chart. Every attack has a figure, since a gate cannot fail on one
+    that is missing.
+
+    Args:
+        result: As it was read or made.
     """
-    return next(chain(_faults(result, ""), _lacking(result)), None)
+    return next(chain(_faults(result, "", None), _missing(result)), None)
 
 
-def _lacking(result: "Result") -> Iterator[str]:
-    """What every result has, and this one has not."""
+def _missing(result: "Result") -> Iterator[str]:
+    """Figures that every result has, and this one does not."""
     if not result.slots or list(result.slots) != sorted(set(result.slots)):
         yield f"slots: {list(result.slots)} is not an ascending list"
     if result.users < 1:
@@ -50,50 +44,49 @@ def _lacking(result: "Result") -> Iterator[str]:
                 yield f"risks: there is no figure of {one.name} after {slots} slots"
 
 
-def _faults(thing: Any, path: str) -> Iterator[str]:
-    """Down to the last number; what a number is, its nearest name says."""
-    if is_dataclass(thing):
-        parts = {part.name: getattr(thing, part.name) for part in fields(thing)}
-        if {"value", "low", "high"} <= parts.keys():
-            yield from _interval(parts, path)
-        if {"bits", "low", "high"} <= parts.keys():
-            yield from _bits(parts, path)
-        for name in [name for name in parts if name not in _FREE]:
-            yield from _faults(parts[name], f"{path}.{name}".lstrip("."))
-    elif isinstance(thing, Mapping):
-        for name, value in thing.items():
-            yield from _faults(value, f"{path}.{name}")
-    elif isinstance(thing, tuple):
-        for place, value in enumerate(thing):
-            yield from _faults(value, f"{path}.{place}")
-    elif isinstance(thing, int | float) and not isinstance(thing, bool):
-        yield from _number(thing, path)
+def _faults(value: Any, path: str, allowed: Range | None) -> Iterator[str]:
+    """Faults of a value and all below it; `allowed` is what its field says of numbers."""
+    if is_dataclass(value):
+        yield from _interval(value, path, allowed)
+        kind: Any = type(value)
+        for name, said in _annotations(kind).items():
+            if not any(isinstance(one, Unchecked) for one in said):
+                inside = any(isinstance(one, Inline) for one in said)
+                below = path if inside else f"{path}.{name}".lstrip(".")
+                range_ = next((one for one in said if isinstance(one, Range)), None)
+                yield from _faults(getattr(value, name), below, range_)
+    elif isinstance(value, Mapping):
+        for name, one in value.items():
+            yield from _faults(one, f"{path}.{name}", allowed)
+    elif isinstance(value, tuple):
+        for place, one in enumerate(value):
+            yield from _faults(one, f"{path}.{place}", allowed)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield from _number(value, path, allowed)
 
 
-def _interval(parts: Mapping[str, Any], path: str) -> Iterator[str]:
-    value, low, high = parts["value"], parts["low"], parts["high"]
-    least = -1 if path.endswith(f".{_SIGNED}") else 0
-    if not least <= low <= value <= high <= 1:
-        yield f"{path}: {value} between {low} and {high} is not a share with its interval"
+@cache
+def _annotations(record: Any) -> dict[str, tuple[Any, ...]]:
+    """What the fields of a record say beside their types."""
+    hints = get_type_hints(record, include_extras=True)
+    return {one.name: getattr(hints[one.name], "__metadata__", ()) for one in fields(record)}
 
 
-def _bits(parts: Mapping[str, Any], path: str) -> Iterator[str]:
-    """Those of a difference, of what is shared, may come out below 0."""
-    bits, low, high = parts["bits"], parts["low"], parts["high"]
-    if not low <= bits <= high:
-        yield f"{path}: {bits} bits do not lie between {low} and {high}"
+def _interval(record: Any, path: str, allowed: Range | None) -> Iterator[str]:
+    """A value lies between its ends; that of bits may be below 0."""
+    parts = {one.name for one in fields(record)}
+    if {"value", "low", "high"} <= parts:
+        value, low, high = record.value, record.low, record.high
+        shares = Share if allowed is None else allowed
+        if not (low <= value <= high and low in shares and high in shares):
+            yield f"{path}: {value} between {low} and {high} is not a share with its interval"
+    if {"bits", "low", "high"} <= parts and not record.low <= record.bits <= record.high:
+        yield f"{path}: {record.bits} bits do not lie between {record.low} and {record.high}"
 
 
-def _number(number: float, path: str) -> Iterator[str]:
-    names = path.split(".")
-    name = next(one for one in reversed(names) if not one.isdecimal())
+def _number(number: float, path: str, allowed: Range | None) -> Iterator[str]:
     if isinstance(number, int) and abs(number) > _LARGEST:
         yield f"{path}: {number} is more than can be counted"
-    if not _GIVEN.isdisjoint(names):
-        return
-    if number < 0 and (isinstance(number, int) or name in _AMOUNTS):
-        yield f"{path}: {number} is below 0"
-    if name in _SHARES and not 0 <= number <= 1:
-        yield f"{path}: {number} is not a share"
-    if name in _CHANCES and not 0 < number <= 1:
-        yield f"{path}: {number} is not a chance"
+    usual = Amount if isinstance(number, int) else None  # a whole number is a count
+    if (range_ := allowed or usual) and number not in range_:
+        yield f"{path}: {number} {range_.fault}"

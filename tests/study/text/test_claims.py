@@ -14,12 +14,12 @@ GAP = Estimate(-0.011861, -0.041902, 0.018258, 0.95, 400, "made up")
 
 
 def test_a_model_that_fits_is_told_with_as_many_digits_as_were_measured():
-    claims = Claims((), 0.298651, RIGHT, GAP)
+    claims = Claims(claimed=0.298651, right=RIGHT, gap=GAP, fits=True, bins=())
     assert whether_it_fits(claims) == (
         "The attacker claims to be right in 29.9 % of cases and was right in 31 % (26 % to 37 %): "
         "the difference of -1 points (-5 to +2) may be chance, so its model fits."
     )
-    worse = replace(claims, gap=replace(GAP, high=-0.001))
+    worse = replace(claims, gap=replace(GAP, high=-0.001), fits=False)
     assert "(-4.2 to -0.1) is more than chance allows" in whether_it_fits(worse)
 
 

@@ -72,8 +72,8 @@ def bounds(draw, share, name, *, slots=SLOTS):
     span = draw(spans(share, exact=None if side == "upper" or level < 1 else True))
     fits = draw(st.sampled_from([True, True, False])) if name in MODELS else None
     assumes = draw(st.sampled_from(["", "For whoever sees one site."]))
-    return Bound(name, side, slots, **span, level=level, trials=10, method="made",
-                 assumes=assumes, fits=fits)  # fmt: skip
+    number = Estimate(**span, level=level, trials=10, method="made")
+    return Bound(name, side, number, assumes, fits, slots)
 
 
 @st.composite
@@ -82,7 +82,9 @@ def just_above(draw, found, bound):
     if not found or found[0].high == 0 or draw(st.booleans()):
         return bound
     value = min(1.0, found[0].high * (1 + draw(st.sampled_from(_TIGHT))))
-    return replace(bound, value=value, low=value, high=value, level=1.0)
+    return replace(
+        bound, estimate=replace(bound.estimate, value=value, low=value, high=value, level=1.0)
+    )
 
 
 @st.composite

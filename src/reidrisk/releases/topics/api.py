@@ -86,6 +86,7 @@ class TopicsApi:
     noise: float = parameter(
         0.05,
         help="Chance that a random topic is shown",
+        example=0.05,
         least=0,
         most=1,
         safer_as_it_grows=True,

@@ -1,57 +1,43 @@
-"""The sections of a report, in order; one without records is left out.
+"""The sections of a report: one module each, in the order of their `ORDER`.
 
-A section is one file with a function of a result. Those of others come after ours, by the same
-function.
+A section is a function of a result, called `section`; it returns None if there is nothing to show.
+Sections of others come after ours.
 """
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 
-from reidrisk.core.plugins import part_at
+from reidrisk.core.plugins import modules_of, part_at
 from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput
 from reidrisk.report.exhibits import Section
-from reidrisk.report.sections import (
-    growth,
-    guesses,
-    independence,
-    information,
-    per_user,
-    regulators,
-    releases,
-    sizes,
-    spectrum,
-    strangers,
-    sweeps,
-    threat_models,
-)
 from reidrisk.study.result import Result
 
 SectionOf = Callable[[Result], Section | None]
 
-_ORDER: tuple[SectionOf, ...] = (
-    spectrum.section,
-    regulators.section,
-    growth.section,
-    guesses.section,
-    sizes.section,
-    per_user.section,
-    strangers.section,
-    sweeps.section,
-    releases.section,
-    information.section,
-    independence.section,
-    threat_models.section,
-)
 _WANTED = "a section of the report: a function of a result that gives a Section or None"
 # Names of places in the page that are not sections made here.
 _TAKEN = ("limits", "again", "theme", "title")
 
 
+@cache
+def _own() -> tuple[SectionOf, ...]:
+    """Sections of this package, in order."""
+    modules = [one for one in modules_of(sys.modules[__name__]) if hasattr(one, "section")]
+    return tuple(one.section for one in sorted(modules, key=lambda one: one.ORDER))
+
+
 def sections(result: Result, more: Sequence[SectionOf] = ()) -> tuple[Section, ...]:
-    """Those that have something to say; `more` are of others, and come last."""
-    made = [section(result) for section in _ORDER] + [_foreign(one, result) for one in more]
+    """The sections of a report that have something to show.
+
+    Args:
+        result: What is reported.
+        more: Sections of others, which come last.
+    """
+    made = [section(result) for section in _own()] + [_foreign(one, result) for one in more]
     kept = tuple(section for section in made if section)
     _check_names(kept)
     return kept

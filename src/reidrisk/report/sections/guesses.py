@@ -32,6 +32,8 @@ from reidrisk.study.result import Guesses, Result
 from reidrisk.study.text.numbers import count, percent, share, share_with_interval
 from reidrisk.study.text.units import opening, units
 
+ORDER = 40
+
 
 def section(result: Result) -> Section | None:
     """How often the right person is among the first few named, at the most slots."""

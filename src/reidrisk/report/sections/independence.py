@@ -6,6 +6,8 @@ from reidrisk.study.result import Independence, Result
 from reidrisk.study.sentences import INTERVALS
 from reidrisk.study.text.units import unit
 
+ORDER = 110
+
 
 def section(result: Result) -> Section | None:
     """The paper's assumption, put to the test; of one slot there is nothing to ask."""

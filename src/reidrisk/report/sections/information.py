@@ -12,6 +12,8 @@ from reidrisk.study.result import Reckoned, Result
 from reidrisk.study.text.numbers import count
 from reidrisk.study.text.units import unit, units
 
+ORDER = 100
+
 _RELEASE = "the release"
 """Who tells the bits that are not measured."""
 

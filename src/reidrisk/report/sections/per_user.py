@@ -15,10 +15,12 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.study.result import Claims, Result, Selection, UserRisk
+from reidrisk.study.result import Claims, Result, Selective, UserRisk
 from reidrisk.study.text.claims import claimed
 from reidrisk.study.text.numbers import count, exactly, percent, share_with_interval
 from reidrisk.study.text.units import opening, unit, units
+
+ORDER = 60
 
 _FIGURES = {
     "mean": "mean of everyone",
@@ -144,7 +146,7 @@ def _selective(result: Result, level: str) -> Exhibit:
     )
 
 
-def _sure(selections: Sequence[Selection]) -> str:
+def _sure(selections: Sequence[Selective]) -> str:
     """The strongest attack at the precision nearest to 95 %: asked, named, right."""
     nearest = min(abs(one.precision - 0.95) for one in selections)
     close = [one for one in selections if abs(one.precision - 0.95) == nearest]

@@ -21,6 +21,8 @@ from reidrisk.study.text.numbers import Interval, count, in_full, percent
 from reidrisk.study.text.units import targets_word
 from reidrisk.study.text.verdict import strongest
 
+ORDER = 20
+
 PAGE = "docs/concepts/regulators.md"
 """Where the words are explained."""
 

@@ -23,6 +23,8 @@ from reidrisk.study.result import Compared, Result, Risk
 from reidrisk.study.text.numbers import at_most, percent, share, share_with_interval
 from reidrisk.study.text.units import listed, unit
 
+ORDER = 90
+
 USES = ("real", "variation", "withheld")
 _TITLE = "How would other releases compare?"
 

@@ -33,6 +33,8 @@ from reidrisk.study.text.numbers import count, exactly, percent, share, share_wi
 from reidrisk.study.text.strangers import RULES, SPEAKS_BY, too_few, usual
 from reidrisk.study.text.units import listed, opening, units
 
+ORDER = 70
+
 _NONE = "; none is drawn at the left end"
 _FIGURES = ("right", "wrong", "accused", "false")
 _ON_PAPER = 0.1

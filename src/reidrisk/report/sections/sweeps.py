@@ -34,6 +34,8 @@ from reidrisk.study.result import Result, Risk
 from reidrisk.study.text.numbers import percent, share
 from reidrisk.study.text.units import opening, unit
 
+ORDER = 80
+
 _OWN = "this study"
 _RING = "\N{LARGE CIRCLE}"
 

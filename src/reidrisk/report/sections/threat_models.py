@@ -6,6 +6,8 @@ from reidrisk.risk.threat_models import cards_of
 from reidrisk.study.result import Result
 from reidrisk.study.text.bounds import bounds_of
 
+ORDER = 120
+
 
 def section(result: Result) -> Section | None:
     """A card for each, folded away until somebody asks."""

@@ -1,28 +1,14 @@
-"""What a study may ask, a question a file; in the order of their steps, cheapest insight first."""
+"""What a study may ask: an analysis a module, found here, in the order of their `ORDER`."""
 
-from reidrisk.study.analyses import (
-    bounds,
-    claims,
-    crowds,
-    information,
-    models,
-    per_user,
-    releases,
-    risks,
-    strangers,
-    sweeps,
-)
-from reidrisk.study.analyses.protocol import Analysis
+import sys
+from typing import TYPE_CHECKING, cast
 
-ANALYSES: tuple[Analysis, ...] = (
-    risks,
-    claims,
-    strangers,
-    models,
-    crowds,
-    per_user,
-    information,
-    bounds,
-    sweeps,
-    releases,
-)
+from reidrisk.core.plugins import modules_of
+
+if TYPE_CHECKING:
+    from reidrisk.study.analyses.protocol import Analysis
+
+_FOUND = [one for one in modules_of(sys.modules[__name__]) if hasattr(one, "ORDER")]
+
+ANALYSES = cast("tuple[Analysis, ...]", tuple(sorted(_FOUND, key=lambda one: one.ORDER)))
+"""Those of this package; a study adds analyses of others after them."""

@@ -1,6 +1,7 @@
 """Bounds: what no attacker exceeds, or only under a model; `reidrisk.risk.bounds` has them."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,11 +15,12 @@ from reidrisk.risk import bounds
 from reidrisk.risk.bounds import Setting, bound_named, bounds_in
 from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
 from reidrisk.study.context import Context
-from reidrisk.study.result import Bound
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+ORDER = 80
 
 FULL = "full-information"
 """The bound that takes a search of its own: only if a study asks for it."""
@@ -73,7 +75,9 @@ def _found(context: Context, parts: Part, names: tuple[str, ...]) -> Part:
     setting = setting_of(
         context, revealed=revealed, shared_bits=_shared_bits(parts, context.headline)
     )
-    return {"bounds": tuple(Bound.of(one, context.headline) for one in bounds_in(setting, names))}
+    return {
+        "bounds": tuple(replace(one, slots=context.headline) for one in bounds_in(setting, names))
+    }
 
 
 def _shared_bits(parts: Part, slots: int) -> Bits | None:

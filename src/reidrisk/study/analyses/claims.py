@@ -4,15 +4,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
-from reidrisk.risk import Posterior
 from reidrisk.risk.eligibility import assessable
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.context import Context
-from reidrisk.study.result import ClaimBin, Claims, Selection
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+ORDER = 20
 
 _FEWEST = 2
 """Targets whose claims can be compared with what came true."""
@@ -33,21 +33,4 @@ def _claims(context: Context, attack: Attack) -> Part:
     if assessable(context.seen.prefix(context.headline)).sum() < _FEWEST:
         return {}
     found = context.posterior(attack)
-    selections = tuple(
-        Selection(attack.name, found.slots, one.precision, one.named, one.right, one.expected_right)
-        for one in found.selective
-    )
-    return {"claims": (_record(found),), "selections": selections}
-
-
-def _record(found: Posterior) -> Claims:
-    chart = found.claims
-    return Claims(
-        attack=found.attack,
-        slots=found.slots,
-        claimed=chart.claimed,
-        right=chart.right,
-        gap=chart.gap,
-        fits=chart.fits,
-        bins=tuple(ClaimBin(one.claimed, one.right) for one in chart.bins),
-    )
+    return {"claims": (found.claims,), "selections": found.selective}

@@ -1,23 +1,25 @@
 """Crowds: risk among fewer users, and what that lets expect among more."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Extrapolation as Extrapolated
 from reidrisk.estimates import extrapolate, sizes_to_fit
 from reidrisk.estimates.extrapolation import FEWEST
 from reidrisk.risk.crowds import size_curve
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.context import Context
-from reidrisk.study.result import Extrapolation, Risk
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
+    from reidrisk.study.result import Risk
     from reidrisk.study.study import Study
+
+ORDER = 50
 
 
 def check(study: "Study", source: Source | None) -> None:
@@ -51,22 +53,11 @@ def _sizes(context: Context, attack: Attack, parts: Part) -> Part:
     law = extrapolate(
         fitted, context.beyond, level=context.study.level, correlation=fitted.correlation
     )
-    return {"sizes": sizes, "extrapolations": (_record(attack.name, curve.slots, law),)}
+    named = replace(law, attack=attack.name, slots=curve.slots)
+    return {"sizes": sizes, "extrapolations": (named,)}
 
 
 def _attacked(parts: Part) -> int:
     """How many targets were attacked: with a precision, not all."""
     first: Risk = parts["risks"][0]
     return first.targets + first.not_assessed
-
-
-def _record(attack: str, slots: int, law: Extrapolated) -> Extrapolation:
-    return Extrapolation(
-        attack=attack,
-        slots=slots,
-        law=law.law,
-        parameters=law.parameters,
-        fitted=tuple(law.fitted.items()),
-        predicted=tuple(law.predicted.items()),
-        held_out=tuple((users, *both) for users, both in law.held_out.items()),
-    )

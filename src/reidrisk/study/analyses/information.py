@@ -13,10 +13,13 @@ from reidrisk.releases import Informs
 from reidrisk.study import information
 from reidrisk.study.analyses.protocol import Part, Step, Workspace, alone, lasting
 from reidrisk.study.context import Context
+from reidrisk.study.sentences import INTERVALS
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+ORDER = 70
 
 
 def check(study: "Study", source: Source | None) -> None:
@@ -37,6 +40,12 @@ def steps(context: Context) -> Iterator[Step]:
             yield alone(f"information-{name}", _counted, context)
         else:
             yield lasting(f"information-{name}", _learned, context, name)
+
+
+def assumptions(study: "Study", _source: Source) -> Iterator[str]:
+    """What intervals of models hold."""
+    if set(study.information) - {information.COUNTS}:
+        yield INTERVALS
 
 
 def _bits(context: Context, release: Informs) -> Part:

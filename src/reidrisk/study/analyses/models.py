@@ -1,6 +1,7 @@
 """Models: the best that any attacker could do if a model of users were true."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from reidrisk.attacks import Attack
@@ -8,12 +9,13 @@ from reidrisk.risk._posterior import check_likelihood
 from reidrisk.risk._spectrum import model_bound
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.context import Context
-from reidrisk.study.result import Bound
 from reidrisk.study.source import Source
 from reidrisk.study.text.claims import whether_it_fits
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+ORDER = 40
 
 
 def check(study: "Study", source: Source | None) -> None:
@@ -38,4 +40,4 @@ def _model(context: Context, model: Attack) -> Part:
         level=context.study.level,
         saying=whether_it_fits,
     )
-    return {"bounds": (Bound.of(bound, context.headline),)}
+    return {"bounds": (replace(bound, slots=context.headline),)}

@@ -14,6 +14,8 @@ from reidrisk.study.source import Source
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
+ORDER = 60
+
 RISK_EDGES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Where the histogram of single users' risks has its edges: finest where most people are."""
 

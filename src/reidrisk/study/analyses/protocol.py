@@ -1,22 +1,27 @@
 """What an analysis is: what it needs, its steps, and the records they give.
 
-An analysis is a module with `check` and `steps`; `reidrisk.study.analyses` lists them in order.
+An analysis of this package is a module with `check`, `steps` and perhaps `assumptions`, which are
+the methods of `Analysis`, and `ORDER`, its place among the others. Its section of the report is the
+module of the same name in `reidrisk.report.sections`.
 What cannot be done is refused when the study is made, or when its steps are listed: before anything
 runs.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from reidrisk.errors import InvalidInput
 from reidrisk.releases.protocol import WANTED, asked
 from reidrisk.study.context import Context
 from reidrisk.study.information import Watched
+from reidrisk.study.result import plain, typed
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
+    from reidrisk.study.result import Result
     from reidrisk.study.study import Study
 
 Capability = TypeVar("Capability")
@@ -55,7 +60,10 @@ class Step:
 
 
 class Analysis(Protocol):
-    """One kind of question that a study may ask."""
+    """One kind of question that a study may ask.
+
+    It may also have `assumptions(study, source)`: sentences on what its figures rest on.
+    """
 
     def check(self, study: "Study", source: Source | None) -> None:
         """Refuse what this study cannot ask; of this source, once it is known."""
@@ -64,6 +72,100 @@ class Analysis(Protocol):
     def steps(self, context: Context) -> Iterator[Step]:
         """The work that the study asks for; none if it does not."""
         ...
+
+
+@dataclass(frozen=True)
+class CustomAnalysis:
+    """An analysis of someone else: a frozen dataclass, whose fields are its keys in a study file.
+
+    A study file asks for it by a section, `[analyses."package.module:Name"]`; in Python, it is one
+    of `Study(analyses=(...,))`. Its records are dataclasses, and stand in the result under its
+    name. `reidrisk report --section package.module:function` shows them.
+
+    Attributes:
+        name: Where its records stand in `Result.analyses`: letters, digits and hyphens.
+        record: Class of its records.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> from typing import ClassVar
+        >>> @dataclass(frozen=True)
+        ... class Known:
+        ...     users: int
+        >>> @dataclass(frozen=True)
+        ... class CountKnown(rr.study.CustomAnalysis):
+        ...     name: ClassVar[str] = "known"
+        ...     record: ClassVar[type] = Known
+        ...     def steps(self, context):
+        ...         yield rr.study.Step("known", lambda parts: {"known": (Known(context.users),)})
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40),
+        ...                  analyses=(CountKnown(),))
+        >>> CountKnown.records(study.run(people))
+        (Known(users=1000),)
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    name: ClassVar[str]
+    record: ClassVar[type]
+
+    def check(self, study: "Study", source: Source | None) -> None:
+        """Refuse what this study cannot ask.
+
+        Args:
+            study: The study.
+            source: Of whom it is; None while that is not known.
+        """
+
+    def steps(self, context: Context) -> Iterator[Step]:
+        """The work to do, in steps that each return `{name: records}`.
+
+        Args:
+            context: The study, its source, and what was made of it so far.
+        """
+        raise NotImplementedError
+
+    def assumptions(self, study: "Study", source: Source) -> Iterable[str]:
+        """Sentences on what the figures rest on.
+
+        Args:
+            study: The study.
+            source: Of whom it is.
+        """
+        return ()
+
+    @classmethod
+    def records(cls, result: "Result") -> tuple[Any, ...]:
+        """The records of a result that are of this analysis.
+
+        Args:
+            result: As it was found, or read from a file.
+        """
+        found: tuple[Any, ...] = typed(
+            tuple[cls.record, ...],  # type: ignore[name-defined]
+            result.analyses.get(cls.name, ()),
+        )
+        return found
+
+    def plain_steps(self, context: Context) -> Iterator[Step]:
+        """The same with records as JSON has them, since a result is read without this class."""
+        for step in self.steps(context):
+            yield Step(
+                step.name,
+                partial(self._run, step.run),
+                step.run_at and partial(self._run, step.run_at),
+            )
+
+    def _run(self, run: Callable[..., Part], *arguments: Any) -> Part:
+        found = run(*arguments)
+        if set(found) - {self.name}:
+            raise InvalidInput(
+                f"the analysis {self.name} gave records named {', '.join(found)}; its records "
+                f"are named {self.name}",
+                code="wrong-type",
+            )
+        return {name: tuple(plain(tuple(records))) for name, records in found.items()}
 
 
 def alone(name: str, function: Callable[..., Part], *arguments: object) -> Step:

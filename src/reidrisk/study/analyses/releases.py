@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Bound as Found
+from reidrisk.estimates import Bound
 from reidrisk.releases import AnyRelease, utility
 from reidrisk.risk._measure import measured
 from reidrisk.risk.bounds import BOUNDS, bounds_in
@@ -16,13 +16,15 @@ from reidrisk.study.analyses.protocol import Part, Step, need_people
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.context import Context
 from reidrisk.study.release_syntax import words_of
-from reidrisk.study.result import Bound, Compared, Refusal, Risk, Setting
+from reidrisk.study.result import Compared, Refusal, Risk, Setting
 from reidrisk.study.source import Source
 from reidrisk.study.splits import require_release
 
 if TYPE_CHECKING:
     from reidrisk.risk import Fitted
     from reidrisk.study.study import Study
+
+ORDER = 100
 
 
 def check(study: "Study", source: Source | None) -> None:
@@ -127,12 +129,12 @@ def _risks(context: Context, setting: Setting) -> tuple[tuple[Risk, ...], tuple[
     return tuple(risks), tuple(refused)
 
 
-def _own_bounds(parts: Part) -> list[Found]:
+def _own_bounds(parts: Part) -> list[Bound]:
     """What bounds attackers of the study's own release was found before."""
-    return [record.bound for record in parts["bounds"] if not record.setting]
+    return [record for record in parts["bounds"] if not record.setting]
 
 
-def _bounds(context: Context) -> Iterable[Found]:
+def _bounds(context: Context) -> Iterable[Bound]:
     """What bounds attackers; what takes a search only where the study asks for it of its own."""
     revealed = _revealed(context) if context.study.full_information else None
     setting = setting_of(context, revealed=revealed)
@@ -147,8 +149,8 @@ def _revealed(context: Context) -> Observations | None:
         return None
 
 
-def _ceiling(bounds: Iterable[Found], slots: int) -> Bound | None:
+def _ceiling(bounds: Iterable[Bound], slots: int) -> Bound | None:
     """The lowest of the upper bounds that rule something out."""
     uppers = [one for one in bounds if one.side == "upper" and one.estimate.high < 1]
     best = min(uppers, key=lambda one: one.estimate.high, default=None)
-    return None if best is None else Bound.of(best, slots)
+    return None if best is None else replace(best, slots=slots)

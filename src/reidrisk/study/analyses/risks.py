@@ -28,6 +28,8 @@ from reidrisk.study.splits import require_release
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
+ORDER = 10
+
 
 def check(study: "Study", source: Source | None) -> None:
     """Every attack gets what it needs, and there is as much to see as is asked for."""

@@ -15,6 +15,8 @@ from reidrisk.study.source import Source
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
+ORDER = 30
+
 
 def check(study: "Study", source: Source | None) -> None:
     """Strangers, if it is said how many visitors are none; enough, if it is said how many are."""
@@ -26,6 +28,16 @@ def check(study: "Study", source: Source | None) -> None:
             "present is the share of visitors who are known, and this study meets nobody else; "
             "let strangers be a share of users, or leave present out",
             code="no-strangers",
+        )
+
+
+def assumptions(study: "Study", _source: Source) -> Iterator[str]:
+    """Who strangers are."""
+    if study.strangers:
+        yield (
+            f"Attackers do not know {100 * study.strangers:.4g} % of all users, chosen at random: "
+            "these are strangers, and like everybody else in all but that. Every figure but those "
+            "on strangers is about people whom the attacker knows."
         )
 
 

@@ -13,6 +13,8 @@ from reidrisk.study.source import Source
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
+ORDER = 90
+
 
 def check(study: "Study", source: Source | None) -> None:
     """Numbers of the release that may be these, or another number of synthetic people."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from tests.report.sample import bare, risk
 
 from reidrisk.plotting import PAGE
-from reidrisk.report.sections import growth
 
 
 def curve(*targets):
@@ -15,7 +14,7 @@ def curve(*targets):
         replace(risk("x", 0.1, slots=slots), targets=n, not_assessed=3_000 - n)
         for slots, n in zip((1, 2, 4), targets, strict=True)
     ]
-    (exhibit,) = growth.section(bare(risks=tuple(risks), study={"unit": "weeks"})).exhibits
+    (exhibit,) = risks.section(bare(risks=tuple(risks), study={"unit": "weeks"})).exhibits
     return exhibit
 
 

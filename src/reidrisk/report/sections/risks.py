@@ -17,6 +17,8 @@ from reidrisk.study.result import Result, Risk
 from reidrisk.study.text.numbers import count, percent, share, share_with_interval
 from reidrisk.study.text.units import listed, opening, unit, units
 
+ORDER = 30
+
 
 def section(result: Result) -> Section | None:
     """One curve for each attack, of the study itself; nothing grows after one number of slots."""

@@ -41,6 +41,8 @@ from reidrisk.study.text.numbers import (
 from reidrisk.study.text.shortlists import shortlists
 from reidrisk.study.text.units import listed, units
 
+ORDER = 10
+
 # side: what a mark that is no attack's says, shape, glyph
 _SIDES = {
     "lower": ("reached without any attack", "circle", "●"),

@@ -20,6 +20,8 @@ from reidrisk.study.result import Extrapolation, Result, Risk
 from reidrisk.study.text.numbers import count, percent, share, share_with_interval
 from reidrisk.study.text.units import listed, opening, units
 
+ORDER = 50
+
 _CROWDS = (
     "A smaller crowd is the right person and others, drawn at random from everybody. Each point is "
     "the mean over every such crowd; its interval says how much depends on who was attacked."
@@ -91,7 +93,7 @@ def _law_rows(law: Extrapolation) -> list[Row]:
             "kind": kind,
         }
         for kind, figures in (("law", law.fitted), ("extrapolated", law.predicted))
-        for users, figure in figures
+        for users, figure in figures.items()
     ]
 
 
@@ -104,7 +106,7 @@ def _fall(attack: str, sizes: list[Risk], laws: list[Extrapolation]) -> str:
     )
     for law in laws:
         if law.attack == attack and law.predicted:
-            users, figure = law.predicted[-1]
+            users, figure = [*law.predicted.items()][-1]
             said = share_with_interval(figure)
             text += f"; extrapolated, not measured: {said} among {count(users)}"
     return text + "."
@@ -127,7 +129,7 @@ def _check(result: Result, laws: list[Extrapolation]) -> Exhibit:
                 "overlap": "yes" if _overlap(predicted, measured) else "no",
             }
             for law in laws
-            for users, predicted, measured in law.held_out
+            for users, (predicted, measured) in law.held_out.items()
         ),
         columns=(
             words_column("Attack", "attack"),
