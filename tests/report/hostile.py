@@ -18,7 +18,7 @@ def _evil(value, name=""):
         parts = {part.name: _evil(getattr(value, part.name), part.name) for part in fields(value)}
         return replace(value, **parts)
     if isinstance(value, dict):
-        return {f"{EVIL}{key}": _evil(item) for key, item in value.items()}
+        return {_evil(key): _evil(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return type(value)(_evil(item, name) for item in value)
     return value

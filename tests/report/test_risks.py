@@ -10,11 +10,11 @@ from reidrisk.plotting import PAGE
 
 
 def curve(*targets):
-    risks = [
+    found = [
         replace(risk("x", 0.1, slots=slots), targets=n, not_assessed=3_000 - n)
         for slots, n in zip((1, 2, 4), targets, strict=True)
     ]
-    (exhibit,) = risks.section(bare(risks=tuple(risks), study={"unit": "weeks"})).exhibits
+    (exhibit,) = risks.section(bare(risks=tuple(found), study={"unit": "weeks"})).exhibits
     return exhibit
 
 
