@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.report.sample import bare, risk
 
 from reidrisk.plotting import PAGE
+from reidrisk.report.sections import risks
 
 
 def curve(*targets):
