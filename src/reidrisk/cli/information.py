@@ -12,7 +12,7 @@ import click
 
 import reidrisk as rr
 from reidrisk.cli import console, options, signals
-from reidrisk.cli.described_study import as_typed
+from reidrisk.cli.run import as_typed
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:

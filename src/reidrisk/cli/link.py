@@ -1,21 +1,24 @@
 """`reidrisk link` and `attack`: find the people of one table in another."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 import reidrisk as rr
 from reidrisk.cli import console, options
-from reidrisk.cli.described_study import OUTPUT, Question, Wishes, answer, said
+from reidrisk.cli.run import OUTPUT, Wishes, answer, described, said
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from reidrisk.data import Linked
     from reidrisk.io.layouts import Layout
     from reidrisk.io.linked import Strangers
+    from reidrisk.study.source import LinkedSource
+    from reidrisk.study.toml import StudyFile
+
+    Read = tuple[Any, LinkedSource, dict[str, str]]
+    """The section of two tables, the tables, and hashes of their files."""
 
 Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
@@ -74,7 +77,6 @@ def attack(
       reidrisk attack seen/ -o run/ --engine spark --master spark://host:7077
     """
     from reidrisk.io.manifest import known_rows, read_manifest
-    from reidrisk.study.run_store import hashed_inputs
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     folder = options.seen_folder(seen)
@@ -82,13 +84,12 @@ def attack(
     shown = {name: value for name, value in note.items() if name not in {"release", "seed"}}
     shown |= _given(noise, top, noted=bool(note))
     paths = (known_rows(folder), folder / "anonymous.parquet")
-    with hashed_inputs(paths) as inputs:
-        linked = rr.data.read_linked(*paths)
     shown = {"kind": note.get("release", "topics"), **shown} if shown else {}
-    question = _question(paths, inputs, linked, {}, attacks, slots, shown,
-                         seed=note.get("seed", 0), strangers=strangers, present=present,
-                         training=training)  # fmt: skip
-    answer(question, wishes)
+    keys = {
+        "seed": note.get("seed", 0), "attacks": attacks, "slots": slots,
+        "strangers": strangers, "present": present, "training": training,
+    }  # fmt: skip
+    answer(_described(paths, _read(paths, {}), {}, keys, shown), wishes)
 
 
 @click.command()
@@ -141,22 +142,23 @@ def link(
       reidrisk link register.csv survey.csv --user id --columns age,zip,sex
       reidrisk link known.csv anonymous.csv --attack weighted-hamming --noise 5% --top 5
     """  # fmt: skip
-    from reidrisk.study.run_store import hashed_inputs
-
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     shown = _given(noise, top, noted=False)
     shown = {"kind": "topics", **shown} if shown else {}
     paths = (Path(known), Path(anonymous))
     hidden = strangers if isinstance(strangers, float) else 0.0
     kept: Strangers = "refuse" if strangers == "refuse" else "keep"
-    with hashed_inputs(paths) as inputs:
-        linked = rr.data.read_linked(*paths, layout=layout, strangers=kept)
-    keys = {**said(layout), "strangers": kept}
-    question = _question(paths, inputs, linked, keys, attacks, slots, shown, seed=0,
-                         strangers=hidden, present=present, training=training)  # fmt: skip
+    people = {**said(layout), "strangers": kept}
+    read = _read(paths, people)
+    linked = cast("Linked", read[1].tables)
+    keys = {
+        "seed": 0, "attacks": attacks, "slots": slots,
+        "strangers": hidden, "present": present, "training": training,
+    }  # fmt: skip
+    file = _described(paths, read, people, keys, shown)
     if not (quiet or as_json):
         console.say(" ".join(filter(None, (_taken(paths[0], linked, layout), _kept_apart(linked)))))
-    answer(question, wishes)
+    answer(file, wishes)
 
 
 def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, Any]:
@@ -172,43 +174,39 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
     return said
 
 
-def _question(
-    paths: Paths,
-    inputs: "Mapping[str, str]",
-    linked: "Linked",
-    keys: dict[str, Any],
-    names: tuple[str, ...],
-    slots: tuple[int, ...] | None,
-    shown: dict[str, Any],
-    *,
-    seed: int,
-    strangers: float,
-    present: float | None,
-    training: float,
-) -> Question:
-    """A study of two tables."""
-    from reidrisk.study.defaults import usual_attacks
-    from reidrisk.study.source import source_of
+def _read(paths: Paths, people: dict[str, Any]) -> "Read":
+    """The two tables, as a study file would name them."""
+    from reidrisk.study.keys import TwoTables
+    from reidrisk.study.toml import read_source
 
-    release = _release(shown, linked)
-    attacks = tuple(
-        rr.attacks.attack_named(name) for name in names or usual_attacks(source_of(linked), release)
-    )
+    known, anonymous = map(str, paths)
+    given = {name: value for name, value in people.items() if value is not None}
+    section = TwoTables.model_construct(kind="linked", known=known, anonymous=anonymous, **given)
+    source, inputs = read_source(section)
+    return section, cast("LinkedSource", source), inputs
+
+
+def _described(
+    paths: Paths,
+    read: "Read",
+    people: dict[str, Any],
+    keys: dict[str, Any],
+    shown: dict[str, Any],
+) -> "StudyFile":
+    """The study file of two tables."""
+    attacks = map(rr.attacks.attack_named, keys["attacks"])
     if blind := [one.name for one in attacks if "release" in one.needs and not shown]:
         raise InvalidInput(
             f"{blind[0]} must know what showed the tokens: how many of a user (--top) "
             "and the noise (--noise); `reidrisk attacks` tells which attacks need not",
             code="missing-knowledge",
         )
-    study = rr.Study(
-        title=f"Whom {paths[0].name} helps to find in {paths[1].name}",
-        release=release, attacks=attacks, slots=slots, targets=None, seed=seed,
-        strangers=strangers, present=present, training=training,
-        unit="columns" if linked.by_column else "baskets" if linked.bags else "slots",
-    )  # fmt: skip
+    title = f"Whom {paths[0].name} helps to find in {paths[1].name}"
+    unit = read[1].form
     known, anonymous = (str(path.resolve()) for path in paths)
-    where = {"kind": "linked", "known": known, "anonymous": anonymous, **keys}
-    return Question(study, linked, where, inputs, shown)
+    whole = {"title": title, "unit": unit, "seed": keys["seed"], "targets": "all", **keys}
+    where = {"kind": "linked", "known": known, "anonymous": anonymous, **people}
+    return described(whole, where, shown or None, read)
 
 
 def _taken(path: Path, linked: "Linked", layout: "Layout") -> str:
@@ -238,13 +236,3 @@ def _kept_apart(linked: "Linked") -> str:
     if not linked.strangers:
         return f"{text}."
     return f"{text}; {linked.strangers:,} anonymous rows are of users who are not known: strangers."
-
-
-def _release(shown: dict[str, Any], linked: "Linked") -> Any:
-    from reidrisk.releases.table import release_kind
-    from reidrisk.study.parameters import make_release
-
-    if not shown:
-        return None
-    kind = release_kind(shown["kind"])
-    return make_release(kind, {name: shown[name] for name in shown if name != "kind"}, linked)

@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-import reidrisk as rr
 from reidrisk.cli import console, options
-from reidrisk.cli.described_study import OUTPUT, Question, Wishes, answer, said
+from reidrisk.cli.run import OUTPUT, Wishes, answer, described, said
 
 if TYPE_CHECKING:
     from reidrisk.io.layouts import Layout
@@ -55,33 +54,26 @@ def plays(
       reidrisk plays baskets.csv --user household_id --item category --count items --by-count
     """  # fmt: skip
     from reidrisk.io.plays import plays_layout
-    from reidrisk.study.defaults import usual_attacks
-    from reidrisk.study.run_store import hashed_inputs
-    from reidrisk.study.source import source_of
+    from reidrisk.study.keys import Plays
+    from reidrisk.study.toml import read_source
 
     wishes = Wishes(output=output, as_json=as_json, quiet=quiet, with_users=with_users)
     layout = plays_layout(file, layout)
     if not (quiet or as_json):
         console.say(_taken(layout, by_count=by_count))
-    with console.Progress(quiet=quiet) as progress, hashed_inputs([Path(file)]) as inputs:
-        people = rr.data.read_plays(file, layout=layout, progress=progress.read)
-    release = rr.ItemSamples(max(samples), by_count=by_count, replacement=again)
-    names = attacks or usual_attacks(source_of(people), release, seed=seed)
-    study = rr.Study(
-        title=f"What two sites learn from some items of {Path(file).name}",
-        unit="items",
-        release=release,
-        attacks=tuple(rr.attacks.attack_named(name) for name in names),
-        slots=samples,
-        targets=targets,
-        strangers=strangers,
-        present=present,
-        seed=seed,
-    )
-    shown = {"kind": release.name, "samples": release.samples, "by_count": by_count,
-             "replacement": again}  # fmt: skip
-    where = {"kind": "plays", "path": str(Path(file).resolve()), **said(layout)}
-    answer(Question(study, people, where, inputs, shown), wishes)
+    keys = {
+        "title": f"What two sites learn from some items of {Path(file).name}", "unit": "items",
+        "seed": seed, "targets": targets, "attacks": attacks, "slots": samples,
+        "strangers": strangers, "present": present, "training": None,
+    }  # fmt: skip
+    people = {"kind": "plays", "path": file, **said(layout)}
+    section = Plays.model_construct(**people)
+    with console.Progress(quiet=quiet) as progress:
+        read = read_source(section, progress=progress.read)
+    people["path"] = str(Path(file).resolve())
+    release = {"kind": "item-samples", "samples": max(samples), "by_count": by_count,
+               "replacement": again}  # fmt: skip
+    answer(described(keys, people, release, (section, *read)), wishes)
 
 
 def _taken(layout: "Layout", *, by_count: bool) -> str:

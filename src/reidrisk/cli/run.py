@@ -10,13 +10,25 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reidrisk.cli import console, engines, signals
+from reidrisk.cli.options import is_file
 from reidrisk.core.files import append, left_over
 from reidrisk.errors import InvalidInput, MissingExtra, TooLarge
 
 if TYPE_CHECKING:
+    from reidrisk.io.layouts import Layout
     from reidrisk.learning.progress import Look
     from reidrisk.study import Result
+    from reidrisk.study.source import Source
     from reidrisk.study.toml import StudyFile
+
+    Read = tuple[Any, Source, dict[str, str]]
+    """A section of people, the source that it names, and hashes of the files."""
+
+
+OUTPUT = (
+    "A folder for the run, as `study` makes it, with the report; or result.json alone, if it ends "
+    "in .json."
+)
 
 
 @dataclass
@@ -129,3 +141,146 @@ def written_page(result: "Result", folder: Path) -> Path | None:
 
 def _not_ours(file: Path) -> str:
     return f"{file} is not what a run here wrote, and it is left alone; use another folder"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wishes:
+    """Where the answer goes, and how much of it is said."""
+
+    output: str | None
+    as_json: bool
+    quiet: bool
+    with_users: bool = False
+
+    def __post_init__(self) -> None:
+        if self.with_users and (self.output is None or is_file(self.output)):
+            raise InvalidInput(
+                "--with-users writes a file of users into the run's folder; name the folder "
+                "with -o",
+                code="missing-option",
+            )
+
+
+def described(
+    keys: dict[str, Any], people: dict[str, Any], release: dict[str, Any] | None, read: "Read"
+) -> "StudyFile":
+    """The study file that a command stands for, as a user would write it.
+
+    Args:
+        keys: What it says besides its sections; strangers or training of zero are left out.
+        people: The section of people, with whole paths.
+        release: The section of the release; None if there is none.
+        read: The people as they were read.
+    """
+    from reidrisk.study.toml import described_study
+
+    shares = {
+        "strangers": _share(keys["strangers"] or None),
+        "present": _share(keys["present"]),
+        "training": _share(keys["training"] or None),
+    }
+    attacks = list(keys["attacks"]) or None  # as the study chooses, if none is named
+    whole = {**keys, "attacks": attacks, **shares, "people": people, "release": release}
+    comment = f"as run: {shlex.join(('reidrisk', *as_typed()))}"
+    return described_study(whole, *read, comment=comment)
+
+
+def _share(value: float | None) -> float | str | None:
+    """A share as study files take it: 1 alone might mean 1 %, so all is 100%."""
+    return "100%" if value == 1 else value
+
+
+def answer(file: "StudyFile", wishes: Wishes) -> None:
+    """Run a study and tell what it found: in a folder if there is one, else here and now.
+
+    Args:
+        file: The study that a command describes.
+        wishes: Where the answer goes, and how much of it is said.
+    """
+    output = wishes.output
+    if output is not None and not is_file(output):
+        result, _ = run_file(
+            file, output, command=as_typed(), quiet=wishes.quiet, with_users=wishes.with_users
+        )
+    else:
+        console.warn(file.source)
+        with (
+            console.Progress(quiet=wishes.quiet) as progress,
+            engines.engine_of(progress) as engine,
+        ):
+            result = replace(file.study.run(file.source, engine=engine), inputs=file.inputs)
+    _tell(result, file, wishes)
+
+
+def as_typed() -> tuple[str, ...]:
+    """The words of the command that runs, with what was not left to its defaults."""
+    context = click.get_current_context()
+    words = [context.info_name or ""]
+    for part in context.command.params:
+        value = context.params.get(part.name or "")
+        if isinstance(part, click.Argument):
+            words.append(str(value))
+        elif part.expose_value and context.get_parameter_source(part.name or "") is _TYPED:
+            words += _option(part, value)
+    return tuple(words)
+
+
+_TYPED = click.core.ParameterSource.COMMANDLINE
+
+
+def _option(part: click.Parameter, value: Any) -> list[str]:
+    name = part.opts[-1]
+    if isinstance(part, click.Option) and part.is_flag:
+        return [name if value else part.secondary_opts[-1]]
+    values = value if part.multiple else (value,)
+    return [word for one in values for word in (name, _word(one))]
+
+
+def _word(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def said(layout: "Layout") -> dict[str, Any]:
+    """What a layout says, as keys of a study file."""
+    names = ("user", "item", "count", "epoch", "header", "separator")
+    keys = {name: getattr(layout, name) for name in names}
+    return {**keys, "columns": list(layout.columns) or None}
+
+
+def _explain(file: "StudyFile") -> None:
+    """What each attack does, a line each."""
+    for attack in file.study.attacks:
+        what = (type(attack).__doc__ or "").partition("\n")[0]
+        console.say(f"{attack.name}: {what[:1].lower()}{what[1:]}")
+    click.echo()
+
+
+def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
+    output = wishes.output
+    if output is not None and is_file(output):
+        from reidrisk.core.files import written_whole
+
+        with written_whole(output) as (part,):
+            part.write_text(found.to_json(), encoding="utf-8")
+    page = None if output is None or is_file(output) else written_page(found, Path(output))
+    if wishes.as_json:
+        click.echo(found.to_json(), nl=False)
+    elif not wishes.quiet:
+        from reidrisk.study.text.shortlists import shortlists
+
+        learned = file.study.training
+        others = f"; {100 * learned:.4g} % of all users are learned from, and not attacked"
+        console.say(
+            f"{found.users:,} known users, {found.targets:,} targets{others if learned else ''}"
+        )
+        console.risks(found.risks, found.unit)
+        for sentence in shortlists(found):
+            console.say(sentence)
+        console.strangers(found.strangers)
+        _explain(file)
+        if wishes.with_users:
+            click.echo(f"Who was named, for your eyes only: {Path(str(output)) / 'users.parquet'}")
+        if page is not None:
+            click.echo(f"All figures: {output}. The report: {page}")
+        elif output is not None:
+            click.echo(f"All figures: {output}. A page: reidrisk report {output}")

@@ -182,9 +182,9 @@ class Plays(_Laid):
     kind: Literal["plays"]
     path: str
 
-    def read(self, folder: Path) -> People:
+    def read(self, folder: Path, progress: Callable[[int, int], None] | None = None) -> People:
         """Read the people."""
-        return data.read_plays(folder / self.path, layout=self.layout())
+        return data.read_plays(folder / self.path, layout=self.layout(), progress=progress)
 
 
 class History(_Section):

@@ -1,6 +1,9 @@
 """Study files: `study.toml`, checked with the line of whatever is wrong."""
 
+import json
 import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,7 +24,7 @@ from reidrisk.study.result import Signoff
 from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Repeats, Study
-from reidrisk.study.toml_errors import explained, key_about, place_about, with_line
+from reidrisk.study.toml_errors import Located, explained, key_about, place_about, with_line
 
 
 @dataclass(frozen=True)
@@ -54,54 +57,138 @@ def read_study(path: str | Path) -> StudyFile:
 
 @speaking("keys")
 def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> StudyFile:
-    """A study from the text of a file, with its source; paths in it are relative to the folder."""
+    """Read a study from the text of a file, with its source.
+
+    Args:
+        text: Of the file.
+        name: Of the file, for messages.
+        folder: What paths in the file are relative to.
+    """
     model = parse(text, name)
-    names = [getattr(model.people, part, None) for part in PATHS]
-    with hashed_inputs([folder / part for part in names if part]) as inputs:
-        source = _source(model, folder, text, name)
-    release: AnyRelease | None = None
-    if model.release is None and source.people is not None:
-        release = make_release(release_kind("topics"), {}, source)
-    beside: list[AnyRelease] = []
-    for place, section in _sections(model):  # the study's own first
-        try:
-            made = make_release(section.kind, section.parameters, source, release)
-        except InvalidInput as wrong:
-            where = [*place, *key_about(wrong, section.parameters)]
-            raise InvalidInput(with_line(text, name, where, str(wrong)), code=wrong.code) from wrong
-        if section is model.release:
-            release = made
-        else:
-            beside.append(made)
-    sweep = _sweep(model, release, text, name)
+    located = _in_file(text, name)
     try:
-        study = replace(_study(model, source, release, sweep), beside=tuple(beside))
-        study.check(source)
+        with speaking("keys", offers=type(model.people).model_fields.__contains__):
+            source, inputs = read_source(model.people, folder)
     except InvalidInput as wrong:
-        place = place_about(wrong, model)
-        message = with_line(text, name, place, str(wrong)) if place else f"{name}: {wrong}"
-        raise InvalidInput(message, code=wrong.code) from wrong
+        for part in PATHS:
+            path = getattr(model.people, part, None)
+            if path and str(wrong).startswith(str(folder / path)):
+                message = located(["people", part], str(wrong))
+                raise InvalidInput(message, code=wrong.code) from wrong
+        raise
+    study = _study(model, source, located)
+    with _locating(model, located):
+        study.check(source)
     signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())
     return StudyFile(text, study, source, inputs, signoff)
 
 
+def described_study(
+    keys: Mapping[str, Any], people: Any, source: Source, inputs: dict[str, str], *, comment: str
+) -> StudyFile:
+    """The study file that a command writes for a source that it has read.
+
+    Messages speak of the command's options, not of lines in a file.
+
+    Args:
+        keys: What the file says; what is None is left out.
+        people: The section of people, as it was read: with paths as the user wrote them.
+        source: Of whom.
+        inputs: Names and hashes of the files that were read.
+        comment: The first line of the file.
+    """
+    said = {name: value for name, value in keys.items() if value is not None}
+    model = _model({**said, "people": people}, _in_options)
+    study = _study(model, source, _in_options)
+    said = {**keys, "attacks": keys["attacks"] or [one.name for one in study.attacks]}
+    return StudyFile(_text(said, comment), study, source, inputs)
+
+
+def read_source(people: Any, folder: Path = Path(), **how: Any) -> tuple[Source, dict[str, str]]:
+    """Read the people or tables of a study.
+
+    Args:
+        people: The section of a study file that names them.
+        folder: What paths are relative to.
+        how: What else the reader of this section takes, such as `progress`.
+
+    Returns:
+        The source, and names and hashes of the files that it was read from.
+    """
+    names = [getattr(people, part, None) for part in PATHS]
+    with hashed_inputs([folder / part for part in names if part]) as inputs:
+        source = source_of(people.read(folder, **how))
+    return source, inputs
+
+
 @speaking("keys")
 def parse(text: str, name: str = "study.toml") -> StudyModel:
-    """The checked content of a study file."""
-    body = _body(text, name)
-    try:
-        model = StudyModel.model_validate(body)
-    except ValidationError as wrong:
-        lines = [explained(one, text, name) for one in wrong.errors()]
-        raise InvalidInput("\n".join(lines), code="invalid-study-file") from None
+    """Check the content of a study file.
+
+    Args:
+        text: Of the file.
+        name: Of the file, for messages.
+    """
+    located = _in_file(text, name)
+    model = _model(_body(text, name), located)
     wrongs = [
-        with_line(text, name, [*place, *key.split(".")], why)
+        located([*place, *key.split(".")], why)
         for place, section in _sections(model)
         for key, why in faults(section.kind, section.parameters).items()
     ]
     if wrongs:
         raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
     return model
+
+
+def _model(keys: Mapping[str, Any], located: Located) -> StudyModel:
+    try:
+        return StudyModel.model_validate(keys)
+    except ValidationError as wrong:
+        lines = [explained(one, located) for one in wrong.errors()]
+        raise InvalidInput("\n".join(lines), code="invalid-study-file") from None
+
+
+def _in_file(text: str, name: str) -> Located:
+    """Messages with the line of what they are about."""
+    return lambda path, why: with_line(text, name, path, why) if path else f"{name}: {why}"
+
+
+def _in_options(_path: list[Any], why: str) -> str:
+    """Messages as they are: options have no lines."""
+    return why
+
+
+@contextmanager
+def _locating(model: StudyModel, located: Located) -> Iterator[None]:
+    """Say what of a study a message is about."""
+    try:
+        yield
+    except InvalidInput as wrong:
+        message = located(place_about(wrong, model), str(wrong))
+        raise InvalidInput(message, code=wrong.code) from wrong
+
+
+def _text(keys: Mapping[str, Any], comment: str) -> str:
+    """Keys as the text of a study file, sections last."""
+    plain = {name: one for name, one in keys.items() if not isinstance(one, Mapping)}
+    lines = [f"# {comment}", *_lines(plain)]
+    for name, section in keys.items():
+        if isinstance(section, Mapping):
+            lines += ["", f"[{name}]", *_lines(section)]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(values: Mapping[str, Any]) -> list[str]:
+    return [f"{name} = {_value(one)}" for name, one in values.items() if one is not None]
+
+
+def _value(value: Any) -> str:
+    """A value as TOML writes it: JSON, but for tables, and for signs beyond 16 bits."""
+    if isinstance(value, Mapping):
+        return f"{{ {', '.join(_lines(value))} }}"
+    beyond = isinstance(value, str) and any(ord(sign) > _SIXTEEN_BITS for sign in value)
+    return json.dumps(value, ensure_ascii=not beyond)
 
 
 def _body(text: str, name: str) -> dict[str, Any]:
@@ -135,6 +222,7 @@ def _body(text: str, name: str) -> dict[str, Any]:
 
 
 _DEEPEST = 16
+_SIXTEEN_BITS = 0xFFFF
 
 
 def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:
@@ -143,23 +231,8 @@ def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:
     return [*own, *((["beside", place], one) for place, one in enumerate(model.beside))]
 
 
-def _source(model: StudyModel, folder: Path, text: str, name: str) -> Source:
-    """Read the people or tables; what is wrong with a file is said beside the key that names it."""
-    try:
-        with speaking("keys", offers=type(model.people).model_fields.__contains__):
-            return source_of(model.people.read(folder))
-    except InvalidInput as wrong:
-        for part in PATHS:
-            path = getattr(model.people, part, None)
-            if path and str(wrong).startswith(str(folder / path)):
-                raise InvalidInput(
-                    with_line(text, name, ["people", part], str(wrong)), code=wrong.code
-                ) from wrong
-        raise
-
-
 def _sweep(
-    model: StudyModel, release: AnyRelease | None, text: str, name: str
+    model: StudyModel, release: AnyRelease | None, located: Located
 ) -> dict[str, tuple[Any, ...]]:
     """Values of parameters; all that is wrong with them at once."""
     found, wrongs = {}, []
@@ -168,13 +241,42 @@ def _sweep(
             parameter = parameter_of(release, key)
             found[key] = tuple(read_value(parameter, value) for value in values)
         except InvalidInput as wrong:
-            wrongs.append(with_line(text, name, ["sweep", key], str(wrong)))
+            wrongs.append(located(["sweep", key], str(wrong)))
     if wrongs:
         raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
     return found
 
 
-def _study(
+def _study(model: StudyModel, source: Source, located: Located) -> Study:
+    """The study that a file describes, of this source."""
+    release, beside = _releases(model, source, located)
+    sweep = _sweep(model, release, located)
+    with _locating(model, located):
+        return replace(_with_release(model, source, release, sweep), beside=beside)
+
+
+def _releases(
+    model: StudyModel, source: Source, located: Located
+) -> tuple[AnyRelease | None, tuple[AnyRelease, ...]]:
+    """The study's own release, and those beside it."""
+    release: AnyRelease | None = None
+    if model.release is None and source.people is not None:
+        release = make_release(release_kind("topics"), {}, source)
+    beside: list[AnyRelease] = []
+    for place, section in _sections(model):  # the study's own first
+        try:
+            made = make_release(section.kind, section.parameters, source, release)
+        except InvalidInput as wrong:
+            where = [*place, *key_about(wrong, section.parameters)]
+            raise InvalidInput(located(where, str(wrong)), code=wrong.code) from wrong
+        if section is model.release:
+            release = made
+        else:
+            beside.append(made)
+    return release, tuple(beside)
+
+
+def _with_release(
     model: StudyModel, source: Source, release: AnyRelease | None, sweep: dict[str, tuple[Any, ...]]
 ) -> Study:
     attacks = model.attacks

@@ -1,18 +1,26 @@
 """Messages for mistakes in a study file."""
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 from reidrisk.core.checks import meant, shown
 from reidrisk.errors import InvalidInput
 from reidrisk.study.keys import PEOPLE, PerUser, SignoffSection, StudyModel
 
+Located = Callable[[list[Any], str], str]
+"""Says where a message belongs: called with a path of keys and the message."""
 
-def explained(error: Any, text: str, name: str) -> str:
-    """One line: file, line, key, what is wrong, what to do."""
+
+def explained(error: Any, located: Located) -> str:
+    """Explain an error of pydantic in one line: what is wrong, and what to do.
+
+    Args:
+        error: One of those that pydantic lists.
+        located: Says where it is.
+    """
     path = [part for part in error["loc"] if part not in PEOPLE]
-    return with_line(text, name, path, _message(error, path))
+    return located(path, _message(error, path))
 
 
 def key_about(wrong: InvalidInput, given: Collection[str]) -> list[str]:
