@@ -1,4 +1,7 @@
-"""The best that any attacker with this knowledge can do, under a model.  Paper: section 4."""
+"""The best that any attacker with given knowledge can do, under a model.
+
+Paper: section 4.
+"""
 
 import math
 import operator

@@ -1,4 +1,4 @@
-"""How sure the attacker is, and whether it may be."""
+"""Compute how sure the attacker is, and whether it is right as often."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property

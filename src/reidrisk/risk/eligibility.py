@@ -1,4 +1,4 @@
-"""Who can be assessed: targets of whom both sides saw something, each of them another person.
+"""Which targets can be assessed: both sides saw something, and each person counts once.
 
 Whatever gives an interval asks here first.
 """

@@ -1,4 +1,4 @@
-"""Users of whom something is known, and the known rows of these alone.
+"""Known rows of the users of whom something is known.
 
 Nobody else is the user of a target that is assessed, so some figures choose among these only. Who
 is left out is held as a bit for each user, and only where somebody is; the rows stay where they

@@ -1,4 +1,4 @@
-"""What a result rests on, in sentences, and its figures from weakest to strongest."""
+"""Sentences on what a result rests on, from its weakest figure to its strongest."""
 
 from collections.abc import Iterator
 from dataclasses import replace

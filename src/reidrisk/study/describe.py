@@ -1,4 +1,4 @@
-"""A study in plain words and numbers, to store beside a result and to know it again."""
+"""Describe a study in plain values, to store beside a result."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Information that is measured on rows: by counts, or by models that learn to write them."""
+"""Measure information on rows, by counts or by learned models."""
 
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path

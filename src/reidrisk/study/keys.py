@@ -1,4 +1,4 @@
-"""All that a study file may say: its keys, section by section, as pydantic models."""
+"""The keys of a study file, as pydantic models."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What a study found: plain records that become `result.json` and the report.
+"""The records of a result, which become `result.json`.
 
 Every record is flat and frozen, so that a result is a value: two runs of one study are equal. What
 differs from run to run, such as time and machine, is not part of it.

@@ -1,4 +1,4 @@
-"""The JSON Schema of `result.json`, from the records themselves.
+"""The JSON Schema of `result.json`.
 
 It is kept beside this file as `result.schema.json`, for who checks results without Python. After a
 change of the records: `python -m reidrisk.study.schema`.

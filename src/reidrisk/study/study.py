@@ -1,4 +1,4 @@
-"""A study: everything to be measured, described first and run later, on any engine."""
+"""The Study: everything to be measured, described first and run later."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -1,4 +1,4 @@
-"""Study files: `study.toml`, checked with the line of whatever is wrong."""
+"""Read study files, with the line of whatever is wrong."""
 
 import json
 import tomllib

@@ -1,4 +1,4 @@
-"""Risk against the number of people an attacker may name."""
+"""Section: risk by the number of people an attacker may name."""
 
 from collections.abc import Sequence
 from typing import Any

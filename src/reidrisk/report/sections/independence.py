@@ -1,4 +1,4 @@
-"""Whether slots add up: what they share one by one, against what they share together."""
+"""Section: bits of slots one by one, against whole rows."""
 
 from reidrisk.report.bits import bars, bit_columns, mean_cells
 from reidrisk.report.exhibits import Exhibit, Row, Section, count_column, words_column

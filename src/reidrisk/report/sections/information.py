@@ -1,4 +1,4 @@
-"""Information figures: bits for each slot, as the release tells them, as counted, as learned."""
+"""Section: bits that the release knows, that were counted, and that were learned."""
 
 import math
 from collections.abc import Sequence

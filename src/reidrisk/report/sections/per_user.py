@@ -1,4 +1,4 @@
-"""Who is most at risk, and how sure an attacker can be."""
+"""Section: who is most at risk, and how sure an attacker can be."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""The words of regulators, and which of our figures each one is; or that nobody asked for it."""
+"""Section: regulators' words, and which of our figures each one is."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

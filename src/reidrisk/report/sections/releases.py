@@ -1,4 +1,4 @@
-"""Releases side by side: what each risks, what is promised of it, what it is still good for."""
+"""Section: releases side by side."""
 
 from collections.abc import Callable, Sequence
 from string import ascii_uppercase

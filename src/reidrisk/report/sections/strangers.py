@@ -1,4 +1,4 @@
-"""What if the person is not in the list at all?"""
+"""Section: attackers who may meet strangers."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Sweeps: the same study with a parameter changed, one panel for each parameter."""
+"""Section: the study with a parameter changed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

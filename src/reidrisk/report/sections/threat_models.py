@@ -1,4 +1,4 @@
-"""Threat models: what each figure rests on, a card for each attack and bound of the result."""
+"""Section: a card for each attack and bound."""
 
 from reidrisk.attacks.card import IN_SHORT, Card
 from reidrisk.report.exhibits import Exhibit, Row, Section, words_column

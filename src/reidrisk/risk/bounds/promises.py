@@ -1,4 +1,4 @@
-"""What the release itself promises."""
+"""Bound: the guarantees of the release itself."""
 
 from dataclasses import dataclass, replace
 

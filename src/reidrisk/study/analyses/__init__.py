@@ -1,4 +1,4 @@
-"""What a study may ask: an analysis a module, found here, in the order of their `ORDER`."""
+"""The analyses of a study, one file each, in the order of their steps."""
 
 import sys
 from typing import TYPE_CHECKING, cast

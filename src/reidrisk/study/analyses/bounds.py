@@ -1,4 +1,4 @@
-"""Bounds: what no attacker exceeds, or only under a model; `reidrisk.risk.bounds` has them."""
+"""Analysis: bounds on all attackers."""
 
 from collections.abc import Iterator
 from dataclasses import replace

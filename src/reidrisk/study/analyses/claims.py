@@ -1,4 +1,4 @@
-"""Claims: how sure attackers are of their guesses, what comes true, and whom they name if sure."""
+"""Analysis: how sure attackers are, and how often they are right."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

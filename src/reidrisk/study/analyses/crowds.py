@@ -1,4 +1,4 @@
-"""Crowds: risk among fewer users, and what that lets expect among more."""
+"""Analysis: risk among fewer users, and extrapolated to more."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Information: how many bits two sites share about a user.
+"""Analysis: bits that two sites share about a user.
 
 What the release can tell comes from what it knows of people, and a bound rests on it. What is
 counted or learned from rows stands beside it, and nothing rests on that.

@@ -1,4 +1,4 @@
-"""Models: the best that any attacker could do if a model of users were true."""
+"""Analysis: the best that attackers could do if a model of users were true."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Single users: what is shown of some is drawn again and again, to see how risk is spread."""
+"""Analysis: risk of single users, by repeated releases."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

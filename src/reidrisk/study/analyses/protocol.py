@@ -1,4 +1,4 @@
-"""What an analysis is: what it needs, its steps, and the records they give.
+"""The protocol of analyses: checks, steps and records.
 
 An analysis of this package is a module with `check`, `steps` and perhaps `assumptions`, which are
 the methods of `Analysis`, and `ORDER`, its place among the others. Its section of the report is the

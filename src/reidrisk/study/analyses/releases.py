@@ -1,4 +1,4 @@
-"""Releases side by side: how risky and how useful each is, on the same people."""
+"""Analysis: other releases on the same people."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

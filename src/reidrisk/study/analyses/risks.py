@@ -1,4 +1,4 @@
-"""Risks: how often each attack names the right user."""
+"""Analysis: how often each attack names the right user."""
 
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Strangers: attackers who may meet people they do not know, and decide when to speak."""
+"""Analysis: attackers who may meet strangers."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Sweeps: the headline with one parameter changed, all others as they are."""
+"""Analysis: the study with one parameter changed."""
 
 from collections.abc import Iterator
 from dataclasses import replace
