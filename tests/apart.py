@@ -24,7 +24,7 @@ LIGHT = 1 << 24
 """Bytes that may be shipped with a piece of work."""
 
 
-FACTS = ("kind", "users", "slots", "set_size", "tokens", "complete")
+FACTS = ("kind", "users", "slots", "set_size", "tokens", "complete", "codec", "dtype")
 
 
 class Known(SimpleNamespace):

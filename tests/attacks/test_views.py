@@ -52,6 +52,13 @@ class Elsewhere:
     def take(self, rows):
         return self._rows.take(rows)
 
+    @property
+    def codec(self):
+        return self._rows.codec
+
+    def select(self, rows):
+        return self._rows.select(rows)
+
 
 def elsewhere(seen):
     known = Elsewhere(rows_of(np.asarray(seen.known), tokens=seen.tokens))

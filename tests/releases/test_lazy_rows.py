@@ -228,13 +228,16 @@ def forget(rows):
 
     class Forgotten:
         kind, users, slots, set_size = rows.kind, rows.users, rows.slots, rows.set_size
-        tokens, complete = rows.tokens, rows.complete
+        tokens, complete, codec = rows.tokens, rows.complete, rows.codec
 
         def block(self, start, stop):
             raise AssertionError
 
         def take(self, some):
             return rows.take(some)
+
+        def select(self, some):
+            return rows.select(some)
 
     return Forgotten()
 

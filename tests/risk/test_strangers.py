@@ -197,7 +197,9 @@ def test_who_does_not_know_what_strangers_show_has_no_posterior():
 def test_what_cannot_be_measured_is_refused():
     with refuses("no-strangers"):
         measure_strangers(SEEN.changed(strangers=None), rr.Hamming())
-    lonely = np.array([[0, 1, 2, 3], [-1, -1, -1, -1]], SEEN.anonymous.dtype)
+    lonely = rr.TokenRows(
+        np.array([[0, 1, 2, 3], [-1, -1, -1, -1]], SEEN.anonymous.dtype), tokens=SEEN.tokens
+    )
     with refuses("too-few-strangers"):
         measure_strangers(SEEN.changed(strangers=lonely), rr.Hamming())
     with refuses("share-out-of-range"):

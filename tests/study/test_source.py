@@ -126,7 +126,7 @@ def test_observations_are_a_source_whose_users_are_rows():
     context = replace(study, training=0.3).context(seen, rr.LocalEngine())
     assert context.users + context.panel.users == seen.users
     assert context.attacked_people is None
-    others = seen.changed(strangers=seen.strangers[::-1])
+    others = seen.changed(strangers=seen.strangers.select(np.arange(len(seen.strangers))[::-1]))
     assert study.describe(others) != study.describe(seen)
 
 

@@ -61,7 +61,7 @@ class FullInformation:
         release = release_of(self, view, self.asks)
         if isinstance(release, ShowsOneOfTop):
             top = release.one_of_top(view.tokens).top
-            if view.known.kind is not Kind.SETS or view.known.set_size != top:
+            if view.known.kind is not Kind.SETS or view.set_size != top:
                 raise InvalidInput(
                     f"{self.name} needs top sets of {top} tokens for each user and slot, not what "
                     "a site was shown; use the observations of reidrisk.releases.reveal",

@@ -55,7 +55,7 @@ def _of_any_slot(chances: GapChances) -> GapChances:
 
 def share_of_gaps(view: View) -> Floats:
     """Share of known rows of which nothing is known, slot by slot."""
-    if view.known.complete:
+    if view.complete:
         return np.zeros(view.slots)
 
     gaps = over_rows(view.known, partial(_gaps, slots=view.slots), operator.add)

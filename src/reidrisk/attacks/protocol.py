@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
-import numpy as np
-
 from reidrisk.core.observations import Observations
-from reidrisk.core.rows import BagRows, Rows, Tokens, one_after_other, read_only
+from reidrisk.core.rows import Rows, token_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.people.interests import Interests
 from reidrisk.releases.protocol import Release, asked
@@ -29,7 +27,7 @@ class View:
 
     Attributes:
         known: Rows whose user the attacker knows.
-        anonymous: Rows whose user the attacker wants, an array or bags, in an order that says
+        anonymous: Rows whose user the attacker wants, in memory, in an order that says
             nothing about them. Those of strangers are among them: nobody can tell.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
@@ -65,25 +63,28 @@ class View:
         """
         met = seen.anonymous
         if seen.strangers is not None:
-            met = one_after_other(met, seen.strangers)
-        return cls(seen.known, release, panel, population, _in_order(met))
+            met = met.codec.join([met, seen.strangers])
+        return cls(seen.known, release, panel, population, met.in_order())
 
     @property
     def tokens(self) -> int:
-        """Size of the alphabet."""
-        return self.known.tokens
+        """Size of the alphabet, of rows of tokens."""
+        return token_rows(self.known).tokens
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens that are known of one slot, of rows of tokens."""
+        return token_rows(self.known).set_size
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that no place of a known row of tokens is free."""
+        return token_rows(self.known).complete
 
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
         return self.known.slots
-
-
-def _in_order(rows: Tokens | BagRows) -> Tokens | BagRows:
-    """The same rows in the order of what they hold."""
-    if isinstance(rows, BagRows):
-        return rows.select(np.array(sorted(range(len(rows)), key=lambda row: rows[row].tobytes())))
-    return read_only(rows[np.lexsort(rows.T[::-1])])
 
 
 class Attack(Protocol):

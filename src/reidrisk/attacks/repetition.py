@@ -78,7 +78,7 @@ class Repetition:
                 "a token came again: use overlap or rarity-overlap, or give it rows with slots",
                 code="wrong-kind-of-rows",
             )
-        places = view.slots * view.known.set_size
+        places = view.slots * view.set_size
         users = times_held(view.known, min(places, MOST_TIMES))
         found = _learn(users.astype(np.float64), places)
         return RepeatedTokens(found.own, found.often, found.seldom)

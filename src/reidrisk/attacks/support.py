@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
 from reidrisk.core.parallel import kernel
-from reidrisk.core.rows import BagRows, Rows
+from reidrisk.core.rows import BagRows, Rows, token_rows
 
 _PLACES, _FEWEST_ROWS = 1 << 24, 64
 
@@ -20,9 +20,9 @@ def times_held(known: Rows, most: int) -> NDArray[np.int64]:
         known: Rows of any kind; slots and gaps are left out of account.
         most: Whoever holds a token more often counts as holding it so often.
     """
-    work = partial(_times, tokens=known.tokens, most=most)
+    work = partial(_times, tokens=token_rows(known).tokens, most=most)
     # Bags come beside each other, as wide as the largest of a block.
-    rows = min(max(_PLACES // known.set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
+    rows = min(max(_PLACES // token_rows(known).set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
     held: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)[:, 1:]
     return np.column_stack([known.users - held.sum(axis=1), held])
 

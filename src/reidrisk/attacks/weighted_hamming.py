@@ -79,7 +79,7 @@ class WeightedHamming:
         release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
         popular = popularity(view.known, shows, pooled=self.pooled).in_use
-        match, mismatch = chances(shows, popular, sites=view.known.set_size)
+        match, mismatch = chances(shows, popular, sites=view.set_size)
         gaps = gap_chances(view, release, self.name)
         if gaps is None:
             return TokenWeights(log_chance(match), log_chance(mismatch))

@@ -63,7 +63,7 @@ class Matches:
     """The outcome of a search, one entry per target.
 
     Args:
-        best: The highest score of any known row, in units of 2**-40.
+        best: The highest score of any known row, in the whole numbers of the score.
         ties: How many known rows attain it.
         true_score: The true row's score; `ABSENT` if it is in another shard.
         best_rows: The best rows, targets x K, best first and then by row; `NOBODY` where there are

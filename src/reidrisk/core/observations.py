@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.rows import (
     MISSING,
-    BagRows,
-    Kind,
+    HeldRows,
     Rows,
     Tokens,
-    checked_array,
     read_only,
     rows_of,
     smallest_type,
+    token_rows,
 )
 from reidrisk.errors import InvalidInput
 
@@ -39,11 +38,11 @@ class Observations:
             users x slots x k when up to k tokens are known of each slot, the free places filled
             with `MISSING`. An array is held in the smallest type that fits. A memory map stays on
             disk and is read in blocks; a view that already has that type is not copied.
-        anonymous: One row per target, targets x slots; a bag of tokens for each if known are bags,
-            held as `BagRows`, since a few may be far larger than the others.
+        anonymous: One row per target, rows or an array: targets x slots, or a bag of tokens for
+            each if known are bags. They are held as rows in memory, which serve as an array.
         truth: For each target the row of `known` that is the same person. A row may come again
             where rows are only searched; whatever gives an interval refuses two of one person.
-        tokens: Size of the alphabet.
+        tokens: Size of the alphabet; None if `known` are rows that know it, or have none.
         first: Only for a shard: the row that `known[0]` is among all known rows.
         users: Only for a shard: the number of all known rows. `truth` counts among all of them, so
             a shard need not hold any true row.
@@ -66,8 +65,7 @@ class Observations:
     anonymous: Any
     truth: NDArray[np.int64]
     true_rows: Any
-    """The targets' own known rows; `MISSING`, or an empty bag, where they are in another shard."""
-    tokens: int
+    """The targets' own known rows, in memory; rows of gaps where they are in another shard."""
     first: int
     users: int
     strangers: Any
@@ -75,22 +73,17 @@ class Observations:
     def __init__(
         self,
         known: Rows | ArrayLike,
-        anonymous: ArrayLike | BagRows | Sequence[ArrayLike],
+        anonymous: ArrayLike | Rows | Sequence[ArrayLike],
         truth: ArrayLike,
         *,
-        tokens: int,
+        tokens: int | None = None,
         first: int = 0,
         users: int = 0,
-        strangers: ArrayLike | BagRows | Sequence[ArrayLike] | None = None,
+        strangers: ArrayLike | Rows | Sequence[ArrayLike] | None = None,
     ) -> None:
-        if tokens < 1:
-            raise InvalidInput(
-                f"tokens is the size of the alphabet, at least 1; got {tokens}",
-                code="not-a-whole-number",
-            )
         rows = rows_of(known, tokens=tokens)
-        shown = _shown(rows, anonymous, tokens, "anonymous")
-        others = None if strangers is None else _shown(rows, strangers, tokens, "strangers")
+        shown = rows.codec.beside(anonymous, "anonymous")
+        others = None if strangers is None else rows.codec.beside(strangers, "strangers")
         users = users or rows.users
         if not 0 <= first <= users - rows.users:
             raise InvalidInput(
@@ -98,7 +91,7 @@ class Observations:
                 "users; give the number of all known rows as users",
                 code="shard-out-of-range",
             )
-        self._set(known=rows, anonymous=shown, tokens=tokens, first=first, users=users)
+        self._set(known=rows, anonymous=shown, first=first, users=users)
         self._set(strangers=others)
         self._set(truth=_truth(truth, len(shown), users))
         self._set(true_rows=_true_rows(rows, self.truth - first, self.true_is_here))
@@ -114,14 +107,19 @@ class Observations:
         return self.known.slots
 
     @property
+    def tokens(self) -> int:
+        """Size of the alphabet, of rows of tokens."""
+        return token_rows(self.known).tokens
+
+    @property
     def set_size(self) -> int:
         """How many tokens are known of one slot: 1 unless `known` holds sets."""
-        return self.known.set_size
+        return token_rows(self.known).set_size
 
     @property
     def complete(self) -> bool:
-        """Whether no known slot is a gap."""
-        return self.known.complete
+        """Whether it is certain that no place of a known row of tokens is free."""
+        return token_rows(self.known).complete
 
     @property
     def true_is_here(self) -> NDArray[np.bool_]:
@@ -141,9 +139,9 @@ class Observations:
             return self
         return self.changed(
             known=self.known.prefix(slots),
-            anonymous=self.anonymous[:, :slots],
-            true_rows=self.true_rows[:, :slots],
-            strangers=None if self.strangers is None else self.strangers[:, :slots],
+            anonymous=self.anonymous.prefix(slots),
+            true_rows=self.true_rows.prefix(slots),
+            strangers=None if self.strangers is None else self.strangers.prefix(slots),
         )
 
     def shard(self, start: int, stop: int) -> Self:
@@ -158,9 +156,9 @@ class Observations:
     def only(self, targets: slice | NDArray[Any]) -> Self:
         """The same known rows against some of the targets."""
         return self.changed(
-            anonymous=self.anonymous[targets],
+            anonymous=_some(self.anonymous, targets),
             truth=self.truth[targets],
-            true_rows=self.true_rows[targets],
+            true_rows=_some(self.true_rows, targets),
         )
 
     def of_strangers(self) -> Self:
@@ -192,21 +190,12 @@ class Observations:
             object.__setattr__(self, name, value)
 
 
-def _shown(known: Rows, anonymous: Any, tokens: int, name: str) -> Tokens | BagRows:
-    """The anonymous rows as an array, or as bags."""
-    if known.kind is Kind.BAGS:
-        if isinstance(anonymous, BagRows):
-            rows_of(anonymous, tokens=tokens, name=name)
-            return anonymous
-        return BagRows(anonymous, tokens=tokens, name=name)
-    shown, _ = checked_array(name, anonymous, tokens, dimensions=2)
-    if known.slots != shown.shape[1]:
-        raise InvalidInput(
-            f"known has {known.slots} slots, {name} {shown.shape[1]}: rows are "
-            "compared slot by slot; cut the longer side or fill the shorter with -1",
-            code="slot-mismatch",
-        )
-    return shown
+def _some(rows: HeldRows, which: slice | NDArray[Any]) -> Rows:
+    """Some rows by a slice, a mask or their numbers; neighbours without a copy."""
+    if isinstance(which, slice) and which.step in (None, 1):
+        start, stop, _ = which.indices(len(rows))
+        return rows.part(start, stop)
+    return rows.select(np.arange(len(rows))[which])
 
 
 def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
@@ -227,14 +216,8 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
     return read_only(truth.astype(np.int64))
 
 
-def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Tokens | BagRows:
-    if known.kind is Kind.BAGS:
-        bags: Any = known.select(places[here])
-        return bags.spread(here)  # type: ignore[no-any-return]
+def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Rows:
     if here.all():
-        return read_only(known.take(places))
-    some = known.take(places[here]) if here.any() else known.block(0, 1)
-    rows = np.full((len(here), *some.shape[1:]), MISSING, some.dtype)
-    if here.any():
-        rows[here] = some
-    return read_only(rows)
+        return known.select(places)
+    one: Any = known.select(places[here] if here.any() else np.zeros(1, np.int64))
+    return one.part(0, int(here.sum())).spread(here)  # type: ignore[no-any-return]

@@ -1,17 +1,19 @@
-"""Rows of users, read in blocks: in memory, memory-mapped or on disk.
+"""Rows of users: handles on rows in memory, memory-mapped, on disk or on a cluster.
 
-Whoever works through rows asks for a block of them, or for a few by their numbers, and never for
-all: so ten million users need not fit into memory. What a row holds is its kind: one token for each
-slot, a set of tokens for each slot, or a bag of tokens without slots.
+Code that works through rows asks for a block of them, or for a few by their numbers, never for all:
+ten million users need not fit into memory. What a row holds is its kind: one token for each slot, a
+set of tokens for each slot, a bag of tokens without slots, or what somebody else defines. A kind
+owns its storage, its gaps and its bytes, in a `Codec`; what only tokens have (`tokens`, `set_size`,
+`complete`, the -1 of a gap) is in `TokenKindRows`.
 
-Tokens are whole numbers from 0 to `tokens - 1`; `MISSING` marks a gap, a slot in which nothing
-came. Rows are checked once, when a handle is made: behind this border code trusts them and runs
-without bounds checks.
+Rows are checked once, when a handle is made: behind this border code trusts them and runs without
+bounds checks.
 """
 
+import math
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeAlias, TypeGuard
@@ -23,14 +25,18 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.errors import InvalidInput
 
 MISSING = -1
+"""The gap of the token kinds: a slot in which nothing came, or a free place of a set or a bag."""
 
+Array: TypeAlias = NDArray[Any]
+Mask: TypeAlias = NDArray[np.bool_]
+Numbers: TypeAlias = NDArray[np.integer[Any]]
 Tokens: TypeAlias = NDArray[np.integer[Any]]
 
 _ROWS_AT_A_TIME = 1 << 20
 
 
 class Kind(Enum):
-    """What a known row holds."""
+    """What a row of ours holds; other kinds are members of an `Enum` of their own."""
 
     TOKENS = "one token for each slot"
     SETS = "a set of tokens for each slot"
@@ -38,11 +44,11 @@ class Kind(Enum):
 
 
 class Rows(Protocol):
-    """Known rows, wherever they are."""
+    """Rows of users, wherever they are, of whatever kind."""
 
     @property
-    def kind(self) -> Kind:
-        """What a row holds."""
+    def kind(self) -> Enum:
+        """What a row holds, a member of `Kind` or of another `Enum`; its value says it in words."""
 
     @property
     def users(self) -> int:
@@ -53,38 +59,128 @@ class Rows(Protocol):
         """Number of slots of every row; 1 for bags."""
 
     @property
-    def set_size(self) -> int:
-        """Most tokens of one slot."""
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries of a block."""
+
+    @property
+    def codec(self) -> "Codec":
+        """How rows of this kind and shape are stored."""
+
+    def __len__(self) -> int:
+        """Number of rows."""
+
+    def present(self) -> Mask:
+        """Whether something came, users x slots; for rows that fit into memory."""
+
+    def prefix(self, slots: int) -> "Rows":
+        """The same users after their first `slots` slots."""
+
+    def part(self, start: int, stop: int) -> "Rows":
+        """Users `start` to `stop`."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """Rows as a contiguous read-only array, users first.
+
+        It is users x slots for tokens, users x slots x set size for sets, and users x size of the
+        largest bag of the block for bags.
+        """
+
+    def take(self, rows: Numbers) -> Array:
+        """Some rows by their numbers, in this order, as an array."""
+
+    def select(self, rows: Numbers) -> "Rows":
+        """Some users by their numbers, in this order, as rows in memory."""
+
+
+class TokenKindRows(Rows, Protocol):
+    """Rows of tokens: whole numbers from 0 to `tokens - 1`, and `MISSING` in free places."""
 
     @property
     def tokens(self) -> int:
         """Size of the alphabet."""
 
     @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+
+    @property
     def complete(self) -> bool:
-        """Whether no row has a gap."""
+        """Whether it is certain that no place of any row is free; always for bags."""
 
-    def __len__(self) -> int:
-        """Number of rows."""
 
-    def prefix(self, slots: int) -> "Rows":
-        """The same users after their first `slots` slots."""
+class HeldRows(Rows, Protocol):
+    """Rows in memory, which anonymous rows always are."""
 
-    def part(self, start: int, stop: int) -> "Rows":
-        """Some of the users, neighbours."""
+    def __iter__(self) -> Iterator[Array]:
+        """Row by row, as a score gets them."""
 
-    def block(self, start: int, stop: int) -> Tokens:
-        """Rows as a contiguous read-only array of the smallest type.
+    def __getitem__(self, place: Any) -> Any:
+        """Rows as an array, or as rows where they have no common shape."""
 
-        It is users x slots for tokens, users x slots x set size for sets, and users x size of the
-        largest bag of the block for bags; free places hold `MISSING`.
+    @property
+    def size(self) -> int:
+        """Number of entries of all rows."""
+
+    def spread(self, mask: Mask) -> "HeldRows":
+        """These rows at the places where a mask is true, and rows of gaps elsewhere."""
+
+    def in_order(self) -> "HeldRows":
+        """The same rows, sorted by what they hold."""
+
+
+class Codec(Protocol):
+    """What a kind knows of its rows without looking at them: their shape, gaps and bytes."""
+
+    @property
+    def kind(self) -> Enum:
+        """What a row holds."""
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries of a block."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that nothing is missing."""
+
+    def certain(self, *, complete: bool) -> "Codec":
+        """The same, of rows that were looked at for gaps."""
+
+    def prefix(self, slots: int) -> "Codec":
+        """The same for the first `slots` slots."""
+
+    def present(self, block: Array) -> Mask:
+        """Whether something came in each slot of a block, users x slots."""
+
+    def filled(self, block: Array) -> bool:
+        """Whether nothing is missing in a block."""
+
+    def beside(self, shown: Any, name: str) -> HeldRows:
+        """Anonymous rows to compare with rows of this kind, checked.
+
+        Args:
+            shown: Rows in memory, or what the kind makes them of.
+            name: What messages call them.
         """
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some rows by their numbers, in this order, as an array."""
+    def held(self, rows: Rows, start: int, stop: int) -> HeldRows:
+        """Rows `start` to `stop` of a handle, in memory."""
 
-    def select(self, rows: NDArray[np.integer[Any]]) -> "Rows":
-        """Some users by their numbers, in this order, as rows in memory."""
+    def pack(self, rows: HeldRows) -> tuple[bytes, ...]:
+        """Rows in memory as bytes."""
+
+    def unpack(self, parts: Sequence[bytes]) -> HeldRows:
+        """Rows from their bytes, without a copy."""
+
+    def join(self, parts: Sequence[HeldRows]) -> HeldRows:
+        """Rows one after the other."""
+
+    def row_bytes(self, size: int, users: int) -> int:
+        """Bytes of a row in memory, on average, of so many entries of so many users."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,48 +244,176 @@ def _state(file: str) -> tuple[int, int]:
     return found.st_size, found.st_mtime_ns
 
 
+class CodecRows:
+    """What a handle says of rows that are not here, by its codec."""
+
+    @property
+    def codec(self) -> Any:
+        """How the rows are stored."""
+        raise NotImplementedError
+
+    @property
+    def kind(self) -> Enum:
+        """What a row holds."""
+        return self.codec.kind  # type: ignore[no-any-return]
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row; 1 for bags."""
+        return self.codec.slots  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries of a block."""
+        return self.codec.dtype  # type: ignore[no-any-return]
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that nothing is missing."""
+        return self.codec.complete  # type: ignore[no-any-return]
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet, of rows of tokens."""
+        return self.codec.tokens  # type: ignore[no-any-return]
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot, of rows of tokens."""
+        return self.codec.set_size  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class ArrayCodec:
+    """Rows of one shape in an array, users first; a kind derives from it.
+
+    Args:
+        shape: Slots, and the shape of what a slot holds.
+        dtype: Type of an entry.
+        complete: Whether it is certain that nothing is missing.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    complete: bool = False
+
+    kind: ClassVar[Enum]
+    gap: ClassVar[int]
+    """The entry of a place in which nothing came; a slot with nothing else is a gap."""
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return self.shape[0]
+
+    def certain(self, *, complete: bool) -> Self:
+        """The same, of rows that were looked at for gaps."""
+        return replace(self, complete=complete)
+
+    def prefix(self, slots: int) -> Self:
+        """The same for the first `slots` slots."""
+        return replace(self, shape=(slots, *self.shape[1:]))
+
+    def first(self, block: Array, slots: int) -> Array:
+        """What is known of a block after the first `slots` slots."""
+        return block[:, :slots]
+
+    def present(self, block: Array) -> Mask:
+        """Whether something came in each slot of a block, users x slots."""
+        there = block != self.gap
+        return np.asarray(there.reshape(*there.shape[:2], -1).any(axis=2))
+
+    def filled(self, block: Array) -> bool:
+        """Whether nothing is missing in a block."""
+        return bool((block != self.gap).all())
+
+    def check(self, block: Array, name: str, start: int) -> bool:
+        """Refuse entries that this kind does not allow; returns whether nothing is missing.
+
+        Args:
+            block: Rows as they were made.
+            name: What messages call them.
+            start: The number of the first row.
+        """
+        return self.filled(block)
+
+    def rows(self, block: Array) -> "ArrayRows":
+        """Rows in memory, of an array that is known to be right."""
+        return ArrayRows(block, self)
+
+    def beside(self, shown: Any, name: str) -> HeldRows:
+        """Anonymous rows: rows of the same kind, or an array of them."""
+        rows = shown if is_rows(shown) else self.rows(np.asarray(shown, self.dtype))
+        if rows.kind is not self.kind:
+            raise InvalidInput(
+                f"known holds {self.kind.value}, {name} {rows.kind.value}: give rows of one kind",
+                code="kind-mismatch",
+            )
+        check_slots(self.slots, rows.slots, name)
+        return rows  # type: ignore[return-value]
+
+    def held(self, rows: Rows, start: int, stop: int) -> HeldRows:
+        """Rows `start` to `stop` of a handle, in memory."""
+        return self.rows(rows.block(start, stop))
+
+    def pack(self, rows: HeldRows) -> tuple[bytes, ...]:
+        """Rows in memory as bytes."""
+        return (rows.block(0, rows.users).tobytes(),)
+
+    def unpack(self, parts: Sequence[bytes]) -> HeldRows:
+        """Rows from their bytes, without a copy."""
+        return self.rows(np.frombuffer(parts[0], self.dtype).reshape(-1, *self.shape))
+
+    def join(self, parts: Sequence[HeldRows]) -> HeldRows:
+        """Rows one after the other."""
+        complete = all(part.codec.complete for part in parts)
+        values = np.concatenate([part.block(0, part.users) for part in parts])
+        return self.certain(complete=complete).rows(values)
+
+    def row_bytes(self, size: int, users: int) -> int:
+        """Bytes of a row."""
+        return max(size * self.dtype.itemsize // max(users, 1), 1)
+
+
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class _ArrayRows(NDArrayOperatorsMixin):
-    """Rows in an array, which may be a memory map. They serve as an array wherever one is asked."""
+class ArrayRows(NDArrayOperatorsMixin):
+    """Rows in an array, which may be a memory map. They serve as an array wherever one is asked.
 
-    values: Tokens
-    tokens: int
-    complete: bool
+    Args:
+        values: Users first, then slots, then what a slot holds.
+        codec: Of rows of this kind and shape.
+    """
 
-    dimensions: ClassVar[int]
+    values: Array
+    codec: ArrayCodec
 
-    def __init__(self, values: ArrayLike, *, tokens: int, name: str = "known") -> None:
-        rows, complete = checked_array(name, values, tokens, self.dimensions)
-        self._fill(rows, tokens, complete)
+    def __init__(self, values: Array, codec: ArrayCodec) -> None:
+        self._fill(read_only(values), codec)
 
-    @classmethod
-    def checked(cls, values: Tokens, *, tokens: int, complete: bool) -> Self:
-        """Rows that were checked when they were made, and are of the smallest type."""
-        rows = object.__new__(cls)
-        rows._fill(read_only(values), tokens, complete)
-        return rows
-
-    def _fill(self, values: Tokens, tokens: int, complete: bool) -> None:
+    def _fill(self, values: Array, codec: ArrayCodec) -> Self:
         object.__setattr__(self, "values", values)
-        object.__setattr__(self, "tokens", tokens)
-        object.__setattr__(self, "complete", complete)
+        object.__setattr__(self, "codec", codec)
+        return self
 
-    def _with(self, values: Tokens) -> Self:
-        same = object.__new__(type(self))
-        same._fill(values, self.tokens, self.complete)
-        return same
+    def _with(self, values: Array, codec: ArrayCodec | None = None) -> Self:
+        same: Self = object.__new__(type(self))
+        return same._fill(values, self.codec if codec is None else codec)
 
-    def __getstate__(self) -> tuple[Any, int, bool]:
-        """A memory map travels as the name of its file; whoever gets it reads for himself."""
-        return Mapped.of(self.values) or self.values, self.tokens, self.complete
+    def __getstate__(self) -> tuple[Any, ArrayCodec]:
+        """A memory map travels as the name of its file, which is opened where it arrives."""
+        return Mapped.of(self.values) or self.values, self.codec
 
-    def __setstate__(self, state: tuple[Any, int, bool]) -> None:
-        values, tokens, complete = state
-        values = values.opened() if isinstance(values, Mapped) else values
-        self._fill(read_only(values), tokens, complete)
+    def __setstate__(self, state: tuple[Any, ArrayCodec]) -> None:
+        values, codec = state
+        self._fill(read_only(values.opened() if isinstance(values, Mapped) else values), codec)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {' x '.join(map(str, self.values.shape))}>"
+
+    @property
+    def kind(self) -> Enum:
+        """What a row holds."""
+        return self.codec.kind
 
     @property
     def users(self) -> int:
@@ -199,28 +423,58 @@ class _ArrayRows(NDArrayOperatorsMixin):
     @property
     def slots(self) -> int:
         """Number of slots of every row."""
-        return int(self.values.shape[1])
+        return self.codec.slots
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of the entries of a block."""
+        return self.codec.dtype
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that nothing is missing."""
+        return self.codec.complete
+
+    @property
+    def size(self) -> int:
+        """Number of entries of all rows."""
+        return self.values.size
+
+    def present(self) -> Mask:
+        """Whether something came, users x slots."""
+        return self.codec.present(self.values)
 
     def prefix(self, slots: int) -> Self:
         """The same users after their first `slots` slots."""
-        return self._with(self.values[:, :slots])
+        return self._with(self.codec.first(self.values, slots), self.codec.prefix(slots))
 
     def part(self, start: int, stop: int) -> Self:
-        """Some of the users, neighbours."""
+        """Users `start` to `stop`."""
         return self._with(self.values[start:stop])
 
-    def block(self, start: int, stop: int) -> Tokens:
-        """Rows as a contiguous read-only array of the smallest type."""
-        rows = np.ascontiguousarray(self.values[start:stop], smallest_type(self.tokens))
+    def block(self, start: int, stop: int) -> Array:
+        """Rows as a contiguous read-only array."""
+        rows = np.ascontiguousarray(self.values[start:stop], self.dtype)
         return read_only(rows.view(np.ndarray))
 
-    def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
+    def take(self, rows: Numbers) -> Array:
         """Some rows by their numbers, in this order, as an array."""
-        return np.asarray(self.values[rows], smallest_type(self.tokens))
+        return np.asarray(self.values[rows], self.dtype)
 
-    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
-        """Some users by their numbers, in this order, as rows in memory."""
+    def select(self, rows: Numbers) -> Self:
+        """Some users by their numbers, or those of a mask, as rows in memory."""
         return self._with(read_only(self.take(rows)))
+
+    def spread(self, mask: Mask) -> Self:
+        """These rows at the places where a mask is true, and rows of gaps elsewhere."""
+        values = np.full((len(mask), *self.values.shape[1:]), self.codec.gap, self.dtype)
+        values[mask] = self.values
+        return self._with(read_only(values), self.codec.certain(complete=False))
+
+    def in_order(self) -> Self:
+        """The same rows, sorted by what they hold."""
+        flat = self.values.reshape(len(self), -1)
+        return self._with(read_only(self.values[np.lexsort(flat.T[::-1])]))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -228,24 +482,118 @@ class _ArrayRows(NDArrayOperatorsMixin):
     def __getitem__(self, place: Any) -> Any:
         return self.values[place]
 
-    def __iter__(self) -> Iterator[Tokens]:
+    def __iter__(self) -> Iterator[Array]:
         return iter(self.values)
 
-    def __array__(self, *arguments: Any, **options: Any) -> NDArray[Any]:
+    def __array__(self, *arguments: Any, **options: Any) -> Array:
         return self.values.__array__(*arguments, **options)
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        arrays = (each.values if isinstance(each, _ArrayRows) else each for each in inputs)
+        arrays = (each.values if isinstance(each, ArrayRows) else each for each in inputs)
         return getattr(function, method)(*arrays, **options)
 
     def __getattr__(self, name: str) -> Any:
-        """Whatever else an array has: `shape`, `dtype`, `ravel`, and so on."""
-        if name.startswith("_") or name == "values":
+        """Whatever else an array has: `shape`, `ravel`, and so on."""
+        if name.startswith("_") or name in ("values", "codec"):
             raise AttributeError(name)
         return getattr(self.values, name)
 
 
-class TokenRows(_ArrayRows):
+@dataclass(frozen=True)
+class TokenCodec(ArrayCodec):
+    """One token, or a set of up to k, for each slot.
+
+    Args:
+        shape: Slots; or slots and k.
+        dtype: The smallest type that holds them.
+        complete: Whether it is certain that no place is free.
+        tokens: Size of the alphabet.
+    """
+
+    tokens: int = 1
+    gap: ClassVar[int] = MISSING
+
+    @classmethod
+    def of(cls, shape: tuple[int, ...], tokens: int, *, complete: bool = False) -> Self:
+        """Rows of this shape, in the smallest type."""
+        return cls(shape, smallest_type(tokens), complete, tokens)
+
+    @property
+    def kind(self) -> Enum:  # type: ignore[override]
+        """Tokens, or sets of them."""
+        return Kind.TOKENS if len(self.shape) == 1 else Kind.SETS
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+        return self.shape[1] if len(self.shape) > 1 else 1
+
+    def lists(self, rows: Rows) -> tuple[Array, Array, Mask | None]:
+        """The tokens of rows one after the other, where each row ends, and which are missing."""
+        tokens = rows.block(0, rows.users).ravel()
+        ends = np.arange(0, tokens.size + 1, math.prod(self.shape))
+        return tokens, ends, tokens == MISSING
+
+    def check(self, block: Array, name: str, start: int) -> bool:
+        """Refuse what is no token of the alphabet; returns whether no place is free."""
+        return check_block(name, block, self.tokens, start) > MISSING
+
+    def rows(self, block: Array) -> ArrayRows:
+        """Rows in memory, of an array that is known to be right."""
+        kind = TokenRows if self.kind is Kind.TOKENS else SetRows
+        return kind.checked(block, tokens=self.tokens, complete=self.complete)
+
+    def beside(self, shown: Any, name: str) -> HeldRows:
+        """One token for each slot, also beside sets."""
+        if is_rows(shown) and shown.kind is not Kind.TOKENS:
+            raise InvalidInput(
+                f"{name} holds {shown.kind.value}; give one token for each slot",
+                code="kind-mismatch",
+            )
+        if is_rows(shown):
+            rows: Any = rows_of(shown, tokens=self.tokens, name=name)
+        else:
+            rows = TokenRows(shown, tokens=self.tokens, name=name)
+        check_slots(self.slots, rows.slots, name)
+        return rows  # type: ignore[no-any-return]
+
+
+class _TokenArrayRows(ArrayRows):
+    """Rows of tokens in an array."""
+
+    codec: TokenCodec
+    dimensions: ClassVar[int]
+
+    def __init__(self, values: ArrayLike, *, tokens: int, name: str = "known") -> None:
+        rows, complete = checked_array(name, values, tokens, self.dimensions)
+        super().__init__(rows, TokenCodec.of(rows.shape[1:], tokens, complete=complete))
+
+    @classmethod
+    def checked(cls, values: Tokens, *, tokens: int, complete: bool | None = None) -> Self:
+        """Rows whose tokens are known to be of the alphabet.
+
+        Args:
+            values: Of the shape of the kind.
+            tokens: Size of the alphabet.
+            complete: Whether no place is free; looked up if not given.
+        """
+        filled = bool((values != MISSING).all()) if complete is None else complete
+        codec = TokenCodec.of(values.shape[1:], tokens, complete=filled)
+        rows: Self = object.__new__(cls)
+        return rows._fill(read_only(values), codec)
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet."""
+        return self.codec.tokens
+
+    @property
+    def set_size(self) -> int:
+        """Most tokens of one slot."""
+        return self.codec.set_size
+
+
+class TokenRows(_TokenArrayRows):
     """One token for each slot.
 
     Args:
@@ -261,10 +609,10 @@ class TokenRows(_ArrayRows):
         [[3, 1], [0, -1]]
     """
 
-    kind, set_size, dimensions = Kind.TOKENS, 1, 2
+    dimensions = 2
 
 
-class SetRows(_ArrayRows):
+class SetRows(_TokenArrayRows):
     """A set of tokens for each slot.
 
     Args:
@@ -279,12 +627,80 @@ class SetRows(_ArrayRows):
         (2, 2, 2)
     """
 
-    kind, dimensions = Kind.SETS, 3
+    dimensions = 3
+
+
+@dataclass(frozen=True)
+class BagCodec:
+    """A bag of tokens for each user.
+
+    Args:
+        tokens: Size of the alphabet.
+        set_size: Size of the largest bag.
+    """
+
+    tokens: int
+    set_size: int
+
+    kind: ClassVar[Enum] = Kind.BAGS
+    slots: ClassVar[int] = 1
+    complete: ClassVar[bool] = True
 
     @property
-    def set_size(self) -> int:
-        """Most tokens of one slot."""
-        return int(self.values.shape[2])
+    def dtype(self) -> np.dtype[Any]:
+        """Type of a token."""
+        return smallest_type(self.tokens)
+
+    def certain(self, *, complete: bool) -> Self:
+        """Itself: bags have no slots that could be empty."""
+        return self
+
+    def prefix(self, slots: int) -> Self:
+        """Itself."""
+        return self
+
+    def present(self, block: Array) -> Mask:
+        """Whether bags beside each other hold anything, users x 1."""
+        return np.asarray((block != MISSING).any(axis=1, keepdims=True))
+
+    def filled(self, block: Array) -> bool:
+        """Always: free places beside a bag are no gaps."""
+        return True
+
+    def beside(self, shown: Any, name: str) -> "BagRows":
+        """Bags, or a sequence of tokens for each user."""
+        if not isinstance(shown, BagRows):
+            return BagRows(shown, tokens=self.tokens, name=name)
+        rows_of(shown, tokens=self.tokens, name=name)
+        return shown
+
+    def held(self, rows: Rows, start: int, stop: int) -> "BagRows":
+        """Bags `start` to `stop` of a handle, in memory."""
+        bags = rows.part(start, stop)
+        return bags if isinstance(bags, BagRows) else rows.select(np.arange(start, stop))  # type: ignore[return-value]
+
+    def pack(self, rows: Any) -> tuple[bytes, ...]:
+        """The tokens of all bags, and where each begins."""
+        return rows.values.tobytes(), rows.starts.tobytes()
+
+    def unpack(self, parts: Sequence[bytes]) -> "BagRows":
+        """Bags from their bytes, without a copy."""
+        values, starts = np.frombuffer(parts[0], self.dtype), np.frombuffer(parts[1], np.int64)
+        return BagRows.of(values, starts, tokens=self.tokens)
+
+    def join(self, parts: Sequence[Any]) -> "BagRows":
+        """Bags one after the other."""
+        values = np.concatenate([part.values for part in parts])
+        starts = _starts(np.concatenate([part.sizes for part in parts]))
+        return BagRows.of(values, starts, tokens=self.tokens)
+
+    def lists(self, rows: Any) -> tuple[Array, Array, Mask | None]:
+        """The tokens of bags one after the other, where each ends, and none that is missing."""
+        return rows.values, rows.starts, None
+
+    def row_bytes(self, size: int, users: int) -> int:
+        """Bytes of a bag and of where it begins."""
+        return max(size * self.dtype.itemsize // max(users, 1), 1) + 8
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -403,20 +819,34 @@ class BagRows:
         """Size of the largest bag, at least 1."""
         return max(int(self.sizes.max(initial=0)), 1)
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of a token."""
+        return smallest_type(self.tokens)
+
+    @property
+    def codec(self) -> BagCodec:
+        """How bags are stored."""
+        return BagCodec(self.tokens, self.set_size)
+
+    def present(self) -> Mask:
+        """Whether a bag holds anything, users x 1."""
+        return self.sizes[:, None] > 0
+
     def prefix(self, slots: int) -> Self:
         """Itself."""
         return self
 
     def part(self, start: int, stop: int) -> Self:
-        """Some of the users, neighbours."""
+        """Users `start` to `stop`."""
         starts = self.starts[start : stop + 1]
         return self._with(self.values[starts[0] : starts[-1]], starts - starts[0])
 
-    def select(self, rows: NDArray[np.integer[Any]]) -> Self:
-        """Some users by their numbers, in this order."""
+    def select(self, rows: Numbers) -> Self:
+        """Some users by their numbers, or those of a mask."""
         sizes = self.sizes[rows]
         starts = _starts(sizes)
-        places = np.arange(starts[-1]) + np.repeat(self.starts[rows] - starts[:-1], sizes)
+        places = np.arange(starts[-1]) + np.repeat(self.starts[:-1][rows] - starts[:-1], sizes)
         return self._with(read_only(self.values[places]), starts)
 
     def spread(self, rows: NDArray[np.bool_]) -> Self:
@@ -425,10 +855,9 @@ class BagRows:
         sizes[rows] = self.sizes
         return self._with(self.values, _starts(sizes))
 
-    def followed_by(self, others: Self) -> Self:
-        """These bags, and behind them others of the same alphabet."""
-        values = read_only(np.concatenate([self.values, others.values]))
-        return self._with(values, _starts(np.concatenate([self.sizes, others.sizes])))
+    def in_order(self) -> Self:
+        """The same bags, sorted by what they hold."""
+        return self.select(np.array(sorted(range(len(self)), key=lambda row: self[row].tobytes())))
 
     def _with(self, values: Tokens, starts: NDArray[np.int64]) -> Self:
         same = object.__new__(type(self))
@@ -483,17 +912,28 @@ def _checked_bags(name: str, values: Tokens, tokens: int) -> Tokens:
     return read_only(values.astype(smallest_type(tokens), copy=False))
 
 
-def rows_of(known: "Rows | ArrayLike", *, tokens: int, name: str = "known") -> Rows:
-    """Known rows as a handle: arrays of two dimensions hold tokens, of three sets."""
+def rows_of(known: "Rows | ArrayLike", *, tokens: int | None = None, name: str = "known") -> Rows:
+    """Known rows as a handle: arrays of two dimensions hold tokens, of three sets.
+
+    Args:
+        known: A handle, or an array of tokens.
+        tokens: Size of the alphabet; rows of another kind have none.
+        name: What messages call them.
+    """
     if is_rows(known):
-        rows = known
-        if rows.tokens != tokens:
+        size = getattr(known, "tokens", None)
+        if tokens is not None and size != tokens:
             raise InvalidInput(
-                f"{name} has an alphabet of {rows.tokens} tokens, and tokens is {tokens}; give "
+                f"{name} has an alphabet of {size} tokens, and tokens is {tokens}; give "
                 "both the same",
                 code="alphabet-mismatch",
             )
-        return rows
+        return known
+    if tokens is None or tokens < 1:
+        raise InvalidInput(
+            f"tokens is the size of the alphabet, at least 1; got {tokens}",
+            code="not-a-whole-number",
+        )
     values = np.asanyarray(known)
     kind = SetRows if values.ndim == SetRows.dimensions else TokenRows
     return kind(values, tokens=tokens)
@@ -504,11 +944,25 @@ def is_rows(known: object) -> TypeGuard[Rows]:
     return hasattr(known, "block")
 
 
-def one_after_other(rows: Any, others: Any) -> Any:
-    """Anonymous rows, an array or bags, and behind them others of the same form."""
-    if not isinstance(rows, BagRows):
-        return read_only(np.concatenate([rows, others]))
-    return rows.followed_by(others)
+def token_rows(rows: Rows) -> TokenKindRows:
+    """The rows as rows of tokens; refuses those of a kind without an alphabet."""
+    if not hasattr(rows, "tokens"):
+        raise InvalidInput(
+            f"known holds {rows.kind.value}, and this needs tokens: give rows of tokens, or use "
+            "what rates rows of that kind",
+            code="not-tokens",
+        )
+    return rows  # type: ignore[return-value]
+
+
+def check_slots(known: int, shown: int, name: str) -> None:
+    """Refuse anonymous rows with another number of slots than known ones."""
+    if known != shown:
+        raise InvalidInput(
+            f"known has {known} slots, {name} {shown}: rows are "
+            "compared slot by slot; cut the longer side or fill the shorter with -1",
+            code="slot-mismatch",
+        )
 
 
 def smallest_type(tokens: int) -> np.dtype[Any]:

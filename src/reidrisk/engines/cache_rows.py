@@ -33,7 +33,7 @@ def _mapped(rows: LazyRows) -> Tokens:
     try:
         with tempfile.TemporaryFile(dir=folder) as file:
             _reserve(file.fileno(), size)
-            return np.memmap(file, rows.array_type, "w+", shape=rows.array_shape)
+            return np.memmap(file, rows.dtype, "w+", shape=rows.array_shape)
     except OSError as full:
         free = shutil.disk_usage(folder).free
         raise TooLarge(

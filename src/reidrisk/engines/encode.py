@@ -49,7 +49,7 @@ class Codes:
 
 def codes_of(observations: Observations) -> Codes:
     """Number the tokens that the targets show."""
-    shown, slots = observations.anonymous, observations.slots
+    shown, slots = np.asarray(observations.anonymous), observations.slots
     lookup = np.empty((slots, observations.tokens + 1), np.uint16)
     targets = np.empty(shown.shape, np.uint16)
     size = NO_CODE + 1

@@ -117,7 +117,7 @@ class PatternHistogram:
         """
         seen = self._prefix(score, slots)
         best = self._rated(seen, score, np.full(len(seen.anonymous), ABSENT)).best
-        gains = SlotGains(*score.gains(seen.anonymous))
+        gains = SlotGains(*score.gains(np.asarray(seen.anonymous)))
         sums = np.zeros(len(best))
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
             sum_patterns(counts, missing, gains, best, sums)
@@ -130,7 +130,7 @@ class PatternHistogram:
 
     def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> PatternTotals:
         """What all patterns come to; rows level with the truth are others than the true one."""
-        gains = SlotGains(*score.gains(seen.anonymous))
+        gains = SlotGains(*score.gains(np.asarray(seen.anonymous)))
         absent, none = np.full(len(true_score), ABSENT), np.zeros(len(true_score), np.int64)
         rated = PatternTotals(absent, none, absent.copy(), none.copy(), none - 1)
 

@@ -76,4 +76,5 @@ def rows_at_a_time(observations: Observations, token_pairs: int = TOKEN_PAIRS) -
         token_pairs: Pairs of tokens that are compared in one block at most.
     """
     shown = max(int(observations.anonymous.size), 1)  # there may be nothing but empty bags
-    return token_pairs // (shown * observations.set_size)
+    # Rows of another kind than tokens have no sets.
+    return token_pairs // (shown * getattr(observations.known, "set_size", 1))

@@ -25,7 +25,8 @@ from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import TOKEN_PAIRS
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.releases.lazy_rows import LazyRows, in_memory
-from reidrisk.scores import GRID, Score
+from reidrisk.scores import Score
+from reidrisk.scores.protocol import in_units
 from reidrisk.scores.shortlisted import settled
 
 
@@ -169,7 +170,7 @@ class ReferenceEngine:
         known = observations.known.block(0, observations.known.users)
         evidence = []
         for shown in observations.anonymous:
-            nats = score.of(known, shown) / GRID
+            nats = in_units(score, score.of(known, shown))
             evidence.append(nats.max() + np.log(np.exp(nats - nats.max()).sum()))
         return np.array(evidence)
 

@@ -25,7 +25,7 @@ def true_scores(observations: Observations, score: Score) -> NDArray[np.int64]:
     known, shown = observations.true_rows, observations.anonymous
     if not isinstance(known, BagRows):
         if len(here):
-            scores[here] = score.of(known[here], np.asarray(shown[here]))
+            scores[here] = score.of(known.take(here), shown.take(here))
         return scores
     for some in _alike(here, np.maximum(known.sizes, shown.sizes)):
         scores[some] = score.of(known.take(some), shown.take(some))

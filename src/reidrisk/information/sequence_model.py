@@ -182,7 +182,7 @@ def divided(seen: Observations, seed: int) -> Parts:
             code="incomplete-truth",
         )
     refuse_repeats("targets", seen.truth)
-    pairs = Pairs(seen.true_rows, seen.anonymous)
+    pairs = Pairs(np.asarray(seen.true_rows), np.asarray(seen.anonymous))
     users = split_users(pairs.names, seed=seed, held_out=HELD_OUT, tested=TESTED)
     parts = (users.training, users.held_out, users.tested)
     return Parts(seen.tokens, *(pairs.of(part) for part in parts))

@@ -15,7 +15,7 @@ from reidrisk.core.csv_safe import FORMULA, NUMBER
 from reidrisk.core.digest import sha256_bytes
 from reidrisk.core.files import ONLY_ME, made_folder, written_whole
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import Kind, Rows, TokenRows
+from reidrisk.core.rows import Kind, Rows, token_rows
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.io import manifest
@@ -106,8 +106,6 @@ def write_observations(
     words = _label_array(shown, own_labels if labels is None else labels)
     known, users = shown.known, _users_of(shown, own_ids if ids is None else ids)
     anonymous = shown.anonymous
-    if known.kind is not Kind.BAGS:
-        anonymous = TokenRows(anonymous, tokens=len(words))
     said, targets = note or {}, (users.some(shown.truth), anonymous)
     if shards is None:
         place = made_folder(Path(folder))
@@ -186,14 +184,14 @@ def write_tfrecord_observations(
             "token per slot",
             code="wrong-kind-of-rows",
         )
-    if not known.complete or np.asarray(seen.anonymous).min() < 0:
+    if not shown.complete or not shown.anonymous.present().all():
         raise InvalidInput(
             "some slots were not seen, and the authors' attack would count them as equal; "
             'observe people without gaps: absent="pad" or "drop"',
             code="gaps-not-supported",
         )
-    anonymous = np.empty_like(seen.anonymous)
-    anonymous[seen.truth] = seen.anonymous
+    anonymous = np.empty_like(np.asarray(shown.anonymous))
+    anonymous[seen.truth] = shown.anonymous
     features: dict[str, Any] = {
         "user_id": pa.array(names.astype(str).astype(object)),
         "client_1_tokens": _rectangle(words[known.block(0, len(known))]),
@@ -334,7 +332,8 @@ def _write_shard(
 ) -> None:
     """Write some known rows, block by block."""
     kind = pa.array(users.part(0, 1)).type
-    with ShardWriter(part, slots=known.slots, tokens=known.tokens, ids=kind, notes=notes) as writer:
+    tokens = token_rows(known).tokens
+    with ShardWriter(part, slots=known.slots, tokens=tokens, ids=kind, notes=notes) as writer:
         for start, stop in blocks:
             writer.write(users.part(start, stop), known.block(start, stop))
 
@@ -342,7 +341,7 @@ def _write_shard(
 def _row_size(known: Rows, users: _KnownUsers) -> float:
     """An estimate of the bytes of a row in a shard: bits of tokens and of steps between users."""
     names = users.part(0, min(known.users, CHUNK))
-    bits = known.slots * max(known.tokens - 1, 1).bit_length()
+    bits = known.slots * max(token_rows(known).tokens - 1, 1).bit_length()
     if names.dtype.kind in "iu":
         step = int(np.abs(np.diff(names.astype(np.int64))).max(initial=1))
         return (bits + step.bit_length()) / 8
@@ -416,14 +415,8 @@ def _label_array(seen: Observations, labels: Any) -> NDArray[Any]:
 
 def _lists(rows: Rows, words: NDArray[Any]) -> pa.Array:
     """Rows as lists of labels, null where nothing was seen."""
-    block = rows.block(0, rows.users)
-    missing = block == MISSING
-    if rows.kind is Kind.BAGS:
-        ends = np.concatenate([[0], np.cumsum((~missing).sum(axis=1))])
-        return pa.ListArray.from_arrays(ends.astype(np.int32), pa.array(words[block[~missing]]))
-    values = pa.array(words[block.ravel()], mask=missing.ravel())
-    ends = np.arange(0, block.size + 1, block.shape[1], dtype=np.int32)
-    return pa.ListArray.from_arrays(ends, values)
+    tokens, ends, missing = rows.codec.lists(rows)  # type: ignore[attr-defined]
+    return pa.ListArray.from_arrays(ends.astype(np.int32), pa.array(words[tokens], mask=missing))
 
 
 def _rectangle(rows: NDArray[Any]) -> Lists:

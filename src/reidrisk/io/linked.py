@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.randomness import uniforms
-from reidrisk.core.rows import BagRows, Rows, Tokens, rows_of
+from reidrisk.core.rows import BagRows, TokenKindRows, Tokens, rows_of
 from reidrisk.core.settings_syntax import setting, warn
 from reidrisk.errors import InvalidInput, TooLarge, Unverified
 from reidrisk.io import manifest
@@ -88,7 +88,7 @@ class Linked:
         (('age', 'town'), [0, 1], ['age=34', 'age=51', 'town=Oslo', 'town=Rome'])
     """
 
-    known: Rows
+    known: TokenKindRows
     anonymous: Tokens | BagRows
     truth: NDArray[np.int64]
     ids: NDArray[Any] | None

@@ -17,6 +17,7 @@ from reidrisk.core.parallel import over_blocks
 from reidrisk.core.rows import (
     MISSING,
     Kind,
+    TokenCodec,
     TokenRows,
     Tokens,
     check_block,
@@ -144,6 +145,20 @@ class ParquetRows:
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{name} of known rows on disk cannot be changed")
+
+    @property
+    def codec(self) -> TokenCodec:
+        """How rows of one token for each slot are stored."""
+        return TokenCodec.of((self.slots,), self.tokens, complete=self.complete)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Type of a token."""
+        return smallest_type(self.tokens)
+
+    def present(self) -> NDArray[np.bool_]:
+        """Whether something came, users x slots."""
+        return self.codec.present(self.block(0, self.users))
 
     @property
     def shape(self) -> tuple[int, int]:

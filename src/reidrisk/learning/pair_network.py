@@ -10,7 +10,7 @@ logit. Each user of the panel is a true pair once and a wrong one ten times.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.pairs import Pairs, symbols_of
 from reidrisk.learning.progress import Look, Trained, Training
 from reidrisk.learning.training import train
-from reidrisk.scores.protocol import GRID, Gains, check_kind
+from reidrisk.scores.protocol import GRID, NATS, Gains, Unit, check_kind
 
 WRONG_PAIRS = 10
 """For each true one."""
@@ -113,6 +113,8 @@ class PairScore:
         network: Trained, in double precision.
         tokens: Size of its alphabet.
     """
+
+    unit: ClassVar[Unit] = NATS
 
     network: PairNetwork
     tokens: int

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.randomness import uniforms
-from reidrisk.core.rows import Kind, Rows, Tokens
+from reidrisk.core.rows import Kind, Rows, Tokens, token_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.splits import names_of
 
@@ -76,9 +76,9 @@ def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
                 "each slot, or use an attack that counts tokens in common",
                 code="wrong-kind-of-rows",
             )
-    if panel.tokens != like.tokens:
+    if panel.tokens != (tokens := token_rows(like).tokens):
         raise InvalidInput(
-            f"the panel has {panel.tokens} tokens and the rows have {like.tokens}; number the "
+            f"the panel has {panel.tokens} tokens and the rows have {tokens}; number the "
             "tokens of both alike",
             code="alphabet-mismatch",
         )
@@ -94,7 +94,7 @@ def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
             "share of the users",
             code="too-few-users",
         )
-    return Pairs(panel.true_rows, panel.anonymous)
+    return Pairs(np.asarray(panel.true_rows), np.asarray(panel.anonymous))
 
 
 def symbols_of(rows: NDArray[np.integer], tokens: int) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.checks import probability, whole_number
-from reidrisk.core.observations import Observations, smallest_type
+from reidrisk.core.observations import Observations
 from reidrisk.core.parallel import over_blocks
 from reidrisk.core.rows import Rows, Tokens
 from reidrisk.errors import InvalidInput
@@ -24,9 +24,16 @@ from reidrisk.releases.lazy_rows import (
     LazyRows,
     check_in_memory,
     in_memory,
+)
+from reidrisk.releases.protocol import (
+    AnyRelease,
+    Release,
+    Reveals,
+    asked,
+    codec_of,
+    prepared,
     shown,
 )
-from reidrisk.releases.protocol import AnyRelease, Release, Reveals, alphabet, asked, prepared
 
 ANONYMOUS = 2
 """The site whose visitors are wanted."""
@@ -132,9 +139,10 @@ def repeat(
     some, place = np.unique(rows, return_inverse=True)
     held, shows = Subset.of(people, some), prepared(release, people)
     again = [
-        shown(shows, held, site=ANONYMOUS, seed=seed, again=time) for time in range(1, count + 1)
+        shown(shows, held, 0, held.users, site=ANONYMOUS, seed=seed, again=time)
+        for time in range(1, count + 1)
     ]
-    return np.stack(again, axis=1)[place].astype(smallest_type(alphabet(shows, people)))
+    return np.stack([rows.block(0, rows.users) for rows in again], axis=1)[place]
 
 
 def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
@@ -246,20 +254,23 @@ def observed(
     order = np.argsort(met)
     rows_met = met[order]
     check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
-    anonymous = np.empty((len(met), release.slots(people)), rows.array_type)
+    codec: Any = codec_of(release, people)
+    anonymous = np.empty((len(met), *codec.shape), codec.dtype)
+
+    def fill(places: NDArray[np.int64], some: Subset) -> None:
+        shows = shown(release, some, 0, some.users, site=ANONYMOUS, seed=seed)
+        anonymous[places] = shows.block(0, some.users)
 
     def beside(start: int, some: Subset) -> None:
         """Show site 2 those of some neighbours who are met."""
         first, last = np.searchsorted(rows_met, (start, start + some.users))
         if first < last:
             mine = order[first:last]
-            theirs = some.only(rows_met[first:last] - start)
-            anonymous[mine] = shown(release, theirs, site=ANONYMOUS, seed=seed)
+            fill(mine, some.only(rows_met[first:last] - start))
 
     def apart(start: int, stop: int) -> None:
         mine = order[start:stop]
-        some = Subset.of(people, rows_met[start:stop])
-        anonymous[mine] = shown(release, some, site=ANONYMOUS, seed=seed)
+        fill(mine, Subset.of(people, rows_met[start:stop]))
 
     if hold is None:
         known = in_memory(rows, beside)
@@ -271,14 +282,13 @@ def observed(
         known,
         anonymous[:number],
         crowd.known.places(people),
-        tokens=rows.tokens,
         strangers=anonymous[number:] if len(strangers) else None,
     )
 
 
 def _bytes_met(rows: LazyRows, met: int) -> int:
     """Bytes of what site 2 is shown of so many users."""
-    return met * rows.slots * rows.array_type.itemsize
+    return met * rows.slots * rows.dtype.itemsize
 
 
 def _check_slots(release: Release, people: People) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from reidrisk.core.checks import whole_number
 from reidrisk.core.parallel import kernel
 from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import TokenRows
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.protocol import People
@@ -22,7 +23,7 @@ from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.guarantees import k_anonymity
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.profiles import Items, of_everybody
-from reidrisk.releases.protocol import Crowd, Floats, Rows, Tokens
+from reidrisk.releases.protocol import Crowd, Floats, Tokens
 
 BITS = 32
 """Of a hash: users who agree in all of them are as similar as can be told."""
@@ -124,7 +125,7 @@ class CohortsOf:
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Rows:
+    ) -> TokenRows:
         """The cohorts of users `start` to `stop`: users x 1."""
         wanted = people.ids[start:stop]
         place = np.minimum(np.searchsorted(self.ids, wanted), len(self.ids) - 1)
@@ -134,7 +135,7 @@ class CohortsOf:
                 "everybody",
                 code="unknown-people",
             )
-        return self.cohorts[place][:, None]
+        return TokenRows.checked(self.cohorts[place][:, None], tokens=self.count, complete=True)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """k-anonymity, with as many as are left in the smallest cohort if some users are not there.

@@ -14,13 +14,14 @@ from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import MISSING
 from reidrisk.core.parallel import kernel
 from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import TokenRows
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.protocol import People
 from reidrisk.releases.exact import ExactRows, Shares, check_size, rows_of_users
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.profiles import Items, items_of
-from reidrisk.releases.protocol import Crowd, Floats, Rows
+from reidrisk.releases.protocol import Crowd, Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class ItemSamples:
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Rows:
+    ) -> TokenRows:
         """What a site is shown of users `start` to `stop`: users x draws."""
         purpose = f"item samples/site {site}/again {again}"
         ids = people.ids[start:stop]
@@ -74,7 +75,7 @@ class ItemSamples:
         rows = np.full((stop - start, self.samples), MISSING, np.int32)
         draw = draw_again if self.replacement else draw_others
         draw(items.starts, items.members, items.weights, coins, rows)
-        return rows
+        return TokenRows.checked(rows, tokens=people.tokens)
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
         """Whether there is an item left to draw."""

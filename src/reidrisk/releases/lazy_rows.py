@@ -1,7 +1,7 @@
-"""Known rows that a release makes when a block is asked for.
+"""Rows that a release shows of people, made when they are asked for.
 
-Nobody holds them: people are made, shown and forgotten in chunks, where the rows are worked on.
-What is held is how they come about, a few numbers; so such rows travel to where others are made.
+People are made, shown and forgotten in chunks, where the rows are worked on. A handle holds only
+how rows are made, a few numbers, so it is cheap to send to a cluster.
 """
 
 from collections.abc import Callable
@@ -13,22 +13,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.machine import check_fits
-from reidrisk.core.observations import smallest_type
 from reidrisk.core.parallel import over_blocks
-from reidrisk.core.rows import (
-    MISSING,
-    Kind,
-    Rows,
-    SetRows,
-    TokenRows,
-    Tokens,
-    check_block,
-    read_only,
-)
+from reidrisk.core.rows import CodecRows, Kind, Rows, TokenCodec, Tokens, read_only
+from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Group, chunk_of, everybody
 from reidrisk.people.subset import Subset
-from reidrisk.releases.protocol import AlwaysShows, Release, Reveals, Unordered, alphabet
+from reidrisk.releases.protocol import (
+    AlwaysShows,
+    Release,
+    Reveals,
+    Unordered,
+    codec_of,
+    shown,
+)
 
 USERS_AT_A_TIME = 1024
 """Users who are made, shown and forgotten at a time."""
@@ -40,10 +38,10 @@ Beside: TypeAlias = Callable[[int, Subset], None]
 
 
 @dataclass(frozen=True, eq=False)
-class LazyRows:
+class LazyRows(CodecRows):
     """Rows of people that some sites know, or the secrets from which what is shown follows.
 
-    Made by `of`; it is light to pickle if release and people are.
+    Made by `of`; small when pickled if release and people are.
 
     Attributes:
         release: What shows them, once it has surveyed them.
@@ -51,11 +49,9 @@ class LazyRows:
         group: Whose rows are known.
         sites: Sites that know them; None for secrets.
         seed: Of the draws.
-        shape: Slots, and places of a slot if there are several, of a row as it is made.
-        tokens: Size of the alphabet.
         first: The first of these rows, among all rows of these people.
         users: How many they are.
-        slots: The first slots of what is made.
+        layout: How rows are stored, after as many slots as they have.
         whole: All rows of all slots, if these are some.
     """
 
@@ -64,11 +60,9 @@ class LazyRows:
     group: Group
     sites: tuple[int, ...] | None
     seed: int
-    shape: tuple[int, ...]
-    tokens: int
     first: int
     users: int
-    slots: int
+    layout: Any
     whole: "LazyRows | None" = None
 
     @classmethod
@@ -90,33 +84,26 @@ class LazyRows:
             sites: Sites that know them; None for the secrets of a release that `Reveals`.
             seed: Of the draws.
         """
-        slots = release.slots(people)
-        shape: tuple[int, ...] = (slots,)
+        layout: Any = codec_of(release, people)
         if sites is None:
             assert isinstance(release, Reveals)
             first = Subset.of(people, np.arange(1))
-            shape += release.secrets(first, 0, 1, seed=seed).shape[2:]
+            layout = _sets(layout, *release.secrets(first, 0, 1, seed=seed).shape[2:])
         elif (size := _together(release) * len(sites)) > 1:
-            shape += (size,)
+            layout = _sets(layout, size)
         known = everybody(people) if group is None else replace(group, first=group.first[:0])
-        tokens = alphabet(release, people)
-        return cls(release, people, known, sites, seed, shape, tokens, 0, known.users, slots)
+        return cls(release, people, known, sites, seed, 0, known.users, layout)
 
     def __repr__(self) -> str:
-        return f"<LazyRows {self.users} x {' x '.join(map(str, self._shape))}>"
+        return f"<LazyRows {self.users} x {' x '.join(map(str, self.layout.shape))}>"
 
     def __len__(self) -> int:
         return self.users
 
     @property
-    def kind(self) -> Kind:
-        """What a row holds: sets, if several sites know it or several slots come at once."""
-        return Kind.TOKENS if len(self.shape) == 1 else Kind.SETS
-
-    @property
-    def set_size(self) -> int:
-        """Most tokens of one slot."""
-        return self.shape[1] if self.kind is Kind.SETS else 1
+    def codec(self) -> Any:
+        """How rows are stored; complete if that is proved without a look at the rows."""
+        return self.layout.certain(complete=self.surely_complete)
 
     @property
     def surely_complete(self) -> bool:
@@ -131,11 +118,11 @@ class LazyRows:
         if self.whole is not None:
             return self.whole.complete
         starts = range(0, 0 if self.surely_complete else self.users, _TO_LOOK_AT)
-        return not any((self.block(at, at + _TO_LOOK_AT) == MISSING).any() for at in starts)
+        return all(self.layout.filled(self.block(at, at + _TO_LOOK_AT)) for at in starts)
 
     def prefix(self, slots: int) -> Self:
         """The same users after their first `slots` slots."""
-        return replace(self, slots=slots, whole=self.whole or self)
+        return replace(self, layout=self.layout.prefix(slots), whole=self.whole or self)
 
     def part(self, start: int, stop: int) -> Self:
         """Some of the users, neighbours."""
@@ -163,7 +150,8 @@ class LazyRows:
 
     def select(self, rows: NDArray[np.integer[Any]]) -> Rows:
         """Some users by their numbers, in this order, as rows in memory."""
-        return self._handle(self.take(rows), self.complete)
+        values = self.take(rows)
+        return self.layout.certain(complete=self.layout.filled(values)).rows(values)  # type: ignore[no-any-return]
 
     def ids(self, start: int, stop: int) -> NDArray[Any]:
         """The users of neighbouring rows."""
@@ -189,52 +177,43 @@ class LazyRows:
             values: Users x slots, or users x slots x places, of the smallest type.
             beside: Sees the people behind them, whoever is known, while they are there.
         """
-        lowest = self._fill(0, values, beside)
-        return self._handle(values, lowest > MISSING)
+        complete = self._fill(0, values, beside)
+        return self.layout.certain(complete=complete).rows(values)  # type: ignore[no-any-return]
 
     @property
     def array_shape(self) -> tuple[int, ...]:
         """Of an array that holds them all."""
-        return self.users, *self._shape
-
-    @property
-    def array_type(self) -> np.dtype[Any]:
-        """Of an array that holds them."""
-        return smallest_type(self.tokens)
+        return self.users, *self.layout.shape
 
     @property
     def array_bytes(self) -> int:
         """Of an array that holds them all."""
-        return int(np.prod(self.array_shape, dtype=object)) * self.array_type.itemsize
+        return int(np.prod(self.array_shape, dtype=object)) * self.dtype.itemsize
 
-    @property
-    def _shape(self) -> tuple[int, ...]:
-        return self.slots, *self.shape[1:]
+    def present(self) -> NDArray[np.bool_]:
+        """Whether something came, users x slots."""
+        return self.layout.present(self.block(0, self.users))  # type: ignore[no-any-return]
 
     def _empty(self, users: int) -> Tokens:
-        return np.empty((users, *self._shape), self.array_type)
+        return np.empty((users, *self.layout.shape), self.dtype)
 
-    def _handle(self, values: Tokens, complete: bool) -> Rows:
-        kind = TokenRows if self.kind is Kind.TOKENS else SetRows
-        return kind.checked(values, tokens=self.tokens, complete=complete)
-
-    def _fill(self, start: int, values: Tokens, beside: Beside | None = None) -> int:
-        """Make the rows from `start` on by all cores, and say which token is the lowest."""
+    def _fill(self, start: int, values: Tokens, beside: Beside | None = None) -> bool:
+        """Make the rows from `start` on by all cores; returns whether nothing is missing."""
         low, group = self.first + start, self.group
         chunks = group.chunks(low, low + len(values))
         if beside is not None:
             chunks = everybody(self.people).chunks(0, self.people.users)
 
-        def work(first: int, last: int) -> int:
+        def work(first: int, last: int) -> bool:
             return min(map(of_chunk, chunks[first:last].tolist()))
 
-        def of_chunk(chunk: int) -> int:
+        def of_chunk(chunk: int) -> bool:
             rows = chunk_of(self.people, chunk)
             ids = ids_of(self.people, rows)
             known = self.group.rule.of(ids)
             number = group.before_chunk(chunk) - low + np.cumsum(known) - known
             known &= (number >= 0) & (number < len(values))
-            lowest = 0
+            complete = True
             for at in range(0, len(rows), USERS_AT_A_TIME):
                 here = slice(at, at + USERS_AT_A_TIME)
                 mine = np.flatnonzero(known[here])
@@ -246,12 +225,12 @@ class LazyRows:
                     first = int(number[here][mine[0]])
                     made = values[first : first + len(mine)]
                     self._make(some if len(mine) == some.users else some.only(mine), made)
-                    lowest = min(lowest, check_block("known", made, self.tokens, start + first))
+                    complete &= self.layout.check(made, "known", start + first)
                 if beside is not None:
                     beside(int(rows[at]), some)
-            return lowest
+            return complete
 
-        return min(over_blocks(work, len(chunks), 1), default=0)
+        return all(over_blocks(work, len(chunks), 1))
 
     def _make(self, some: Subset, values: Tokens) -> None:
         """Write what is known of some people."""
@@ -261,18 +240,18 @@ class LazyRows:
             return
         together = _together(self.release)
         for place, site in enumerate(self.sites):
-            seen = shown(self.release, some, site=site, seed=self.seed)
-            if self.kind is Kind.TOKENS:
-                values[:] = seen[:, : self.slots]
-            else:
+            seen = shown(self.release, some, 0, some.users, site=site, seed=self.seed)
+            if self.kind is Kind.SETS:
                 places = slice(place * together, (place + 1) * together)
-                values[:, :, places] = _spread(seen, together)[:, : self.slots]
+                values[:, :, places] = _spread(np.asarray(seen), together)[:, : self.slots]
+            else:
+                values[:] = seen.prefix(self.slots).block(0, some.users)
 
 
 def in_memory(rows: LazyRows, beside: Beside | None = None) -> Rows:
     """The same rows, all made and held; see `LazyRows.held`."""
     check_in_memory(rows.array_bytes)
-    return rows.held(np.empty(rows.array_shape, rows.array_type), beside)
+    return rows.held(np.empty(rows.array_shape, rows.dtype), beside)
 
 
 def check_in_memory(size: int) -> None:
@@ -280,9 +259,15 @@ def check_in_memory(size: int) -> None:
     check_fits(size, "what the sites see", "use fewer users, slots or sites")
 
 
-def shown(release: Release, some: Subset, **how: int) -> Tokens:
-    """What a site is shown of some people."""
-    return np.asarray(release.show(some, 0, some.users, **how))
+def _sets(layout: Any, *size: int) -> TokenCodec:
+    """Sets of tokens in place of one token for each slot."""
+    if layout.kind is not Kind.TOKENS:
+        raise InvalidInput(
+            f"the release shows {layout.kind.value}, of which several sites or slots make no set; "
+            "use two sites, and a release that shows one slot at a time",
+            code="kind-mismatch",
+        )
+    return TokenCodec.of((layout.slots, *size), layout.tokens)
 
 
 def _together(release: Release) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING
+from reidrisk.core.rows import TokenRows
 from reidrisk.errors import TooLarge
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.protocol import People
@@ -26,12 +27,12 @@ from reidrisk.releases.protocol import (
     KnowsWhoIsThere,
     Recodes,
     Release,
-    Rows,
     SaysGaps,
     Tokens,
     Unordered,
     alphabet,
     name_of,
+    shown,
 )
 
 MOST_CHANCES = 1 << 22
@@ -103,9 +104,10 @@ class Mapped:
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Rows:
+    ) -> TokenRows:
         """What the other release shows, token by token replaced."""
-        return self._mapped(self.of.show(people, start, stop, site=site, seed=seed, again=again))
+        rows = shown(self.of, people, start, stop, site=site, seed=seed, again=again)
+        return TokenRows.checked(self._mapped(np.asarray(rows)), tokens=len(self.labels))
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
         """Those of the other release: they hold for every function of what it shows."""
@@ -127,10 +129,11 @@ class Mapped:
         one, both = self.withheld.one, self.withheld.both
         return GapChances.of(known, one=one, other=one, same=both)
 
-    def _each(self, tokens: Rows) -> Tokens:
-        return np.append(self.table, np.int32(MISSING))[tokens]  # -1, a gap, is the last
+    def _each(self, tokens: NDArray[np.integer[Any]]) -> Tokens:
+        table = np.append(self.table, np.int32(MISSING))  # -1, a gap, is the last
+        return np.asarray(table[tokens])
 
-    def _mapped(self, rows: Rows) -> Tokens:
+    def _mapped(self, rows: NDArray[np.integer[Any]]) -> Tokens:
         tokens = self._each(rows)
         return tokens if self.together == 1 else _as_sets(tokens, self.together)
 

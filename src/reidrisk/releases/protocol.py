@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.core.rows import Codec, Rows, TokenCodec, TokenRows, is_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
 from reidrisk.information.records import Bits
@@ -21,7 +22,6 @@ from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.scores import Score
 
-Rows = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
 Tokens = NDArray[np.int32]
 Capability = TypeVar("Capability")
@@ -64,7 +64,9 @@ class Release(Protocol):
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
     ) -> Rows:
-        """What a site is shown of users `start` to `stop`: users x slots, -1 where nothing comes.
+        """What a site is shown of users `start` to `stop`.
+
+        An array, users x slots, -1 where nothing comes, is taken for `TokenRows`: see `shown`.
 
         Args:
             people: Whose rows.
@@ -163,6 +165,47 @@ def alphabet(release: AnyRelease, people: People) -> int:
     """Size of the alphabet of what a release shows."""
     shows = prepared(release, people)
     return shows.tokens(people) if isinstance(shows, OwnAlphabet) else people.tokens
+
+
+@runtime_checkable
+class OwnKind(Protocol):
+    """A release that shows rows of another kind than one token for each slot."""
+
+    def codec(self, people: People) -> Codec:
+        """How what is shown of these people is stored."""
+        ...
+
+
+def codec_of(release: Release, people: People) -> Codec:
+    """How what a prepared release shows of people is stored."""
+    if isinstance(release, OwnKind):
+        return release.codec(people)
+    return TokenCodec.of((release.slots(people),), alphabet(release, people))
+
+
+def shown(
+    release: Release, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
+) -> Rows:
+    """What a prepared release shows, as rows: the one place where a release is asked to show.
+
+    A release of somebody else may return an array, users x slots, -1 where nothing comes: it is
+    checked and held as `TokenRows` here.
+
+    Args:
+        release: A prepared release.
+        people: The people.
+        start: The first user.
+        stop: Behind the last.
+        site: Number of the site, from 1.
+        seed: Seed of the draws.
+        again: Which repetition; 0 is what the site was shown.
+    """
+    rows = release.show(people, start, stop, site=site, seed=seed, again=again)
+    if is_rows(rows):
+        return rows
+    values = np.asarray(rows)
+    make = TokenRows if values.size else TokenRows.checked
+    return make(values, tokens=alphabet(release, people))
 
 
 @runtime_checkable
@@ -282,7 +325,9 @@ class Reveals(Protocol):
         """Whether what two sites are shown is independent, given the secrets: see `Exact`."""
         ...
 
-    def secrets(self, people: People, start: int, stop: int, *, seed: int) -> Rows:
+    def secrets(
+        self, people: People, start: int, stop: int, *, seed: int
+    ) -> NDArray[np.integer[Any]]:
         """What a full-information attacker knows of some users: users x slots x places.
 
         Raises:

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from reidrisk.core.checks import real_number
 from reidrisk.core.observations import MISSING
 from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import TokenRows
 from reidrisk.estimates.estimate import Bound
 from reidrisk.people.protocol import People
 from reidrisk.releases.exact import ExactRows, independent_rows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.protocol import Crowd, Floats, OneOfTop, Rows
+from reidrisk.releases.protocol import Crowd, Floats, OneOfTop
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
 
@@ -61,7 +62,7 @@ class RandomisedResponse:
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Rows:
+    ) -> TokenRows:
         """What a site is shown of users `start` to `stop`: users x slots."""
         true = people.top_sets(start, stop, top=1, seed=seed)[:, :, 0]
         purpose = f"randomised response/site {site}/again {again}"
@@ -74,7 +75,8 @@ class RandomisedResponse:
             other = np.minimum(coins / lies * (people.tokens - 1), people.tokens - 2)
         other = np.where(coins < lies, other, 0).astype(true.dtype)
         other += other >= true
-        return np.where((coins < lies) & (true != MISSING), other, true)
+        rows = np.where((coins < lies) & (true != MISSING), other, true)
+        return TokenRows.checked(rows, tokens=people.tokens)
 
     def always_shows(self, people: People) -> bool:
         """Of everybody who is there, in every epoch."""

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from reidrisk.core.observations import MISSING
 from reidrisk.core.parallel import kernel
 from reidrisk.core.randomness import uniforms
+from reidrisk.core.rows import Rows
 from reidrisk.estimates import Estimate, confidence, mean_of_numbers
 from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
@@ -32,10 +33,10 @@ from reidrisk.releases.protocol import (
     AnyRelease,
     KnowsWhoIsThere,
     Release,
-    Rows,
     Tokens,
     alphabet,
     prepared,
+    shown,
 )
 
 Floats = NDArray[np.float64]
@@ -86,17 +87,17 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     shows, level = prepared(release, people), confidence(level)
     own = own_tokens(shows, people)
     tokens = alphabet(shows, people)
-    had, shown = np.zeros(tokens + 1), np.zeros(tokens + 1)
+    had, came = np.zeros(tokens + 1), np.zeros(tokens + 1)
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
     for start, stop in _blocks(people.users):
         some = Subset.of(people, np.arange(start, stop))
-        rows = np.asarray(shows.show(some, 0, stop - start, site=SITE, seed=seed))
+        rows = shown(shows, some, 0, stop - start, site=SITE, seed=seed)
         withheld[start:stop] = _withheld(shows, some, rows)
         if own is not None:
-            real[start:stop] = _compared(some, rows, own, had, shown)
+            real[start:stop] = _compared(some, np.asarray(rows), own, had, came)
     order = np.argsort(uniforms(seed=seed, purpose="utility", users=people.ids, count=1)[:, 0])
     return Utility(
-        _mean(real[order], level), _variation(had, shown, level), _mean(withheld[order], level)
+        _mean(real[order], level), _variation(had, came, level), _mean(withheld[order], level)
     )
 
 
@@ -111,13 +112,13 @@ def _withheld(shows: Release, some: Subset, rows: Rows) -> Floats:
     if isinstance(shows, KnowsWhoIsThere):
         there = shows.there(some, 0, some.users)
     else:
-        there = has_anything(some, 0, some.users, rows.shape[1])
+        there = has_anything(some, 0, some.users, rows.slots)
     slots = there.sum(axis=1)
-    empty = (there & (rows == MISSING)).sum(axis=1)
+    empty = (there & ~rows.present()).sum(axis=1)
     return _shares(empty, slots)
 
 
-def _compared(some: Subset, rows: Rows, own: Tokens, had: Floats, shown: Floats) -> Floats:
+def _compared(some: Subset, rows: NDArray[Any], own: Tokens, had: Floats, shown: Floats) -> Floats:
     """Share of each user's shown tokens that are real; frequencies are added to those so far."""
     users, tokens = some.users, len(had) - 1
     items = items_of(some, 0, users)

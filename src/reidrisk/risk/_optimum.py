@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.protocol import View
 from reidrisk.core.mapreduce import Blocks, over_rows, unit
 from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import Kind, Rows, smallest_type
+from reidrisk.core.rows import Kind, Rows, TokenRows, smallest_type
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.risk._posterior import believed, check_likelihood
@@ -24,6 +24,7 @@ from reidrisk.risk.engine import Engine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.subset_rows import UserSubset
 from reidrisk.scores import GRID, Distribution, normalised
+from reidrisk.scores.protocol import in_units
 
 MOST_OUTCOMES = 250_000
 
@@ -96,13 +97,14 @@ def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> 
     targets = float(seen.users)
     if score.gaps:
         targets -= _showing_nothing(known, count, score)
-    return math.fsum(np.exp(best / GRID)) / targets
+    return math.fsum(np.exp(in_units(score, best))) / targets
 
 
 def _drawn(seen: Observations, score: Distribution) -> Observations:
     """What the model says the targets' users might have shown."""
-    shown = score.sample(seen.true_rows, seed=0)
-    return seen.changed(anonymous=shown.astype(smallest_type(seen.tokens)))
+    shown = score.sample(np.asarray(seen.true_rows), seed=0)
+    rows = shown.astype(smallest_type(seen.tokens))
+    return seen.changed(anonymous=TokenRows.checked(rows, tokens=seen.tokens))
 
 
 def _different(seen: Observations) -> tuple[Rows, Counts | None]:

@@ -22,7 +22,8 @@ from reidrisk.estimates import (
 from reidrisk.risk.eligibility import assessable
 from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
-from reidrisk.scores import GRID, Score, normalised
+from reidrisk.scores import Score, normalised
+from reidrisk.scores.protocol import in_units
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,4 +175,4 @@ def beliefs(
     """
     found = engine.search(seen, score) if matches is None else matches
     evidence = engine.evidence(seen, score)
-    return np.minimum(np.exp(found.best / GRID - evidence), 1.0), found, evidence
+    return np.minimum(np.exp(in_units(score, found.best) - evidence), 1.0), found, evidence

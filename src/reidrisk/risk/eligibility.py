@@ -6,8 +6,8 @@ Whatever gives an interval asks here first.
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import BagRows, Tokens
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.inputs import refuse_repeats
 from reidrisk.risk.subset_rows import SubsetRows, UserSubset
@@ -47,8 +47,5 @@ def among(seen: Observations, users: UserSubset, targets: Mask) -> Observations:
     return some.changed(known=known, truth=users.numbers(some.truth), users=known.users)
 
 
-def _anything(rows: Tokens | BagRows) -> Mask:
-    if isinstance(rows, BagRows):
-        return rows.sizes > 0
-    mask: Mask = (rows != MISSING).reshape(len(rows), -1).any(axis=1)
-    return mask
+def _anything(rows: Rows) -> Mask:
+    return np.asarray(rows.present().any(axis=1))

@@ -20,7 +20,8 @@ from reidrisk.risk._posterior import Posterior
 from reidrisk.risk.eligibility import Mask, assessable, something_shown
 from reidrisk.risk.engine import Engine, Floats, one_length
 from reidrisk.risk.fitting import Fitted, Subject, fitted
-from reidrisk.scores import GRID, OfAnyone, Score, normalised
+from reidrisk.scores import OfAnyone, Score, normalised
+from reidrisk.scores.protocol import in_units
 
 RULES: tuple[Rule, ...] = get_args(Rule)
 
@@ -175,10 +176,10 @@ def _rules(
     both = meeting.targets.users >= FEWEST
     found, met = (engine.search(side, score, second=both) for side in sides)
     sure: dict[Rule, tuple[Floats, Floats, Matches]] = {
-        "score": (found.best / GRID, met.best / GRID, found)
+        "score": (in_units(score, found.best), in_units(score, met.best), found)
     }
     if both:
-        sure["gap"] = (_gap(found), _gap(met), found)
+        sure["gap"] = (_gap(score, found), _gap(score, met), found)
     model = normalised(score)
     if subject.attack.likelihood and isinstance(model, OfAnyone):
         if model is not score:
@@ -196,9 +197,9 @@ def _rules(
     return sure
 
 
-def _gap(found: Matches) -> Floats:
+def _gap(score: Score, found: Matches) -> Floats:
     assert found.second is not None
-    return np.asarray((found.best - found.second) / GRID)
+    return in_units(score, found.best - found.second)
 
 
 def posterior_of_best(
@@ -215,4 +216,4 @@ def posterior_of_best(
         odds = np.log((1 - present) / present * seen.users)
         of_anyone = model.of_anyone(seen.known, np.asarray(seen.anonymous))
         evidence = np.logaddexp(evidence, odds + of_anyone)
-    return np.minimum(np.exp(found.best / GRID - evidence), 1.0)
+    return np.minimum(np.exp(in_units(model, found.best) - evidence), 1.0)

@@ -25,8 +25,7 @@ from reidrisk.core.mapreduce import (
     over_rows,
     unit,
 )
-from reidrisk.core.observations import MISSING
-from reidrisk.core.rows import Kind, Rows, Tokens, read_only
+from reidrisk.core.rows import Codec, CodecRows, Rows, Tokens, read_only, token_rows
 
 Mask = NDArray[np.bool_]
 Places = NDArray[np.int64]
@@ -48,9 +47,10 @@ class UserSubset:
     @classmethod
     def of(cls, known: Rows) -> Self:
         """In one pass over the known rows, unless they are known to be complete."""
-        if known.complete:
+        if known.codec.complete:
             return cls(known.users, {})
-        found = over_rows(known, _bits, operator.or_, step=unit(known.users))
+        work = partial(_bits, codec=known.codec)
+        found = over_rows(known, work, operator.or_, step=unit(known.users))
         return cls(known.users, dict(sorted(found.items())))
 
     @property
@@ -114,7 +114,7 @@ class UserSubset:
 
 
 @dataclass(frozen=True, eq=False)
-class SubsetRows:
+class SubsetRows(CodecRows):
     """The rows of users of whom something is known, numbered anew; a pass goes to all rows.
 
     Args:
@@ -134,29 +134,18 @@ class SubsetRows:
         return self.traced.users
 
     @property
-    def kind(self) -> Kind:
-        """What a row holds."""
-        return self.inner.kind
-
-    @property
-    def slots(self) -> int:
-        """Number of slots of every row."""
-        return self.inner.slots
-
-    @property
-    def set_size(self) -> int:
-        """Most tokens of one slot."""
-        return self.inner.set_size
-
-    @property
-    def tokens(self) -> int:
-        """Size of the alphabet."""
-        return self.inner.tokens
+    def codec(self) -> Codec:
+        """How the rows are stored."""
+        return self.inner.codec
 
     @property
     def complete(self) -> bool:
-        """Whether no row has a gap, of all."""
-        return self.inner.complete
+        """Whether it is certain that nothing is missing in any row, also of those left out."""
+        return token_rows(self.inner).complete
+
+    def present(self) -> Mask:
+        """Whether something came, users x slots."""
+        return self.codec.present(self.block(0, self.users))
 
     def prefix(self, slots: int) -> Self:
         """The same users after their first `slots` slots."""
@@ -198,11 +187,9 @@ class SubsetRows:
         return over_rows(self.inner, cut, merge, step=size)
 
 
-def _bits(blocks: Blocks) -> dict[int, NDArray[np.uint8]]:
+def _bits(blocks: Blocks, *, codec: Codec) -> dict[int, NDArray[np.uint8]]:
     """A bit for each row of which something is known, where there are others."""
-    masks = (
-        (start, (rows != MISSING).reshape(len(rows), -1).any(axis=1)) for start, rows in blocks
-    )
+    masks = ((start, codec.present(rows).any(axis=1)) for start, rows in blocks)
     return {start: np.packbits(mask) for start, mask in masks if not mask.all()}
 
 

@@ -4,12 +4,16 @@ from reidrisk.scores.cosine import CosineWeights
 from reidrisk.scores.overlap import OverlapWeights, first_shown
 from reidrisk.scores.protocol import (
     GRID,
+    NATS,
     Distribution,
     Gains,
+    HasUnit,
     OfAnyone,
     Score,
+    Unit,
     by_slot,
     check_kind,
+    in_units,
     normalised,
 )
 from reidrisk.scores.repetition import RepeatedTokens
@@ -22,9 +26,11 @@ from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
 __all__ = [
     "GRID",
     "IMPOSSIBLE",
+    "NATS",
     "CosineWeights",
     "Distribution",
     "Gains",
+    "HasUnit",
     "NormalisedWeights",
     "OfAnyone",
     "OverlapWeights",
@@ -36,8 +42,10 @@ __all__ = [
     "TokenWeights",
     "TypeChain",
     "TypeMixture",
+    "Unit",
     "by_slot",
     "check_kind",
     "first_shown",
+    "in_units",
     "normalised",
 ]

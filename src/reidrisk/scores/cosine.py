@@ -1,7 +1,7 @@
 """Score: the cosine between the tokens of two rows, whatever the slot."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.overlap import common, first_shown, most_held
-from reidrisk.scores.protocol import GRID, Gains, check_shape, check_sum, to_grid
+from reidrisk.scores.protocol import GRID, Gains, Unit, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -30,6 +30,8 @@ class CosineWeights:
         >>> (scores / rr.scores.GRID).tolist()
         [1.0, 0.0]
     """
+
+    unit: ClassVar[Unit] = Unit("cosines")
 
     square: Gains
 

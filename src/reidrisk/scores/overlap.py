@@ -1,13 +1,14 @@
 """Score: common tokens of two rows, whatever the slot."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import BagRows
-from reidrisk.scores.protocol import Gains, check_shape, check_sum, to_grid
+from reidrisk.scores.protocol import Gains, Unit, check_shape, check_sum, to_grid
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +27,8 @@ class OverlapWeights:
         >>> (scores / rr.scores.GRID).tolist()
         [2.0, 1.0]
     """
+
+    unit: ClassVar[Unit] = Unit("weights in common")
 
     match: Gains
 

@@ -1,7 +1,7 @@
 """The protocol of scores, and the grid of whole numbers they are rounded to.
 
 Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
-ratios; any other unit works as well) and rounded once to whole multiples of 2**-40, so that sums
+ratios) or another `Unit`, and rounded once to whole multiples of 2**-40 of it, so that sums
 are exact in any order: rows that match in the same way have equal scores, always and everywhere.
 Decision 2 says why.
 
@@ -9,6 +9,7 @@ A gap, a slot in which nothing came, adds nothing unless a score says what it is
 it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 12.
 """
 
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -47,6 +48,47 @@ class Score(Protocol):
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What the whole numbers of a score count.
+
+    Args:
+        name: What one unit is, in the plural.
+        steps: Whole numbers in one unit.
+
+    Example:
+        >>> rr.TokenWeights.unit.name, rr.OverlapWeights.unit.name
+        ('nats', 'weights in common')
+    """
+
+    name: str
+    steps: int = GRID
+
+
+NATS = Unit("nats")
+"""Natural logarithms of likelihood ratios, on the grid."""
+
+
+@runtime_checkable
+class HasUnit(Protocol):
+    """A score that says what its whole numbers count. All of ours do."""
+
+    @property
+    def unit(self) -> Unit:
+        """What they count; only those that count nats are logarithms of chances."""
+
+
+def in_units(score: Score, whole: Gains) -> Floats:
+    """Scores in the units of a score; one that does not say counts nats, in steps of 2**-40.
+
+    Args:
+        score: The score.
+        whole: Its whole numbers, or differences of them.
+    """
+    unit = score.unit if isinstance(score, HasUnit) else NATS
+    return np.asarray(whole / unit.steps)
 
 
 @runtime_checkable

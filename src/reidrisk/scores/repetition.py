@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,7 +13,16 @@ from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.log_odds import log_chance
 from reidrisk.scores.overlap import first_shown
-from reidrisk.scores.protocol import Gains, check_kind, check_shape, check_sum, frozen, to_grid
+from reidrisk.scores.protocol import (
+    NATS,
+    Gains,
+    Unit,
+    check_kind,
+    check_shape,
+    check_sum,
+    frozen,
+    to_grid,
+)
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -41,6 +50,8 @@ class RepeatedTokens:
         >>> np.argsort(-scores).tolist()
         [0, 1, 2]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     own: Floats
     """Chance by kind of token: many tokens of a large alphabet have the same."""

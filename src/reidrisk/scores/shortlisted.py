@@ -14,7 +14,17 @@ from reidrisk.core.checks import whole_number
 from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.protocol import Distribution, Floats, Gains, OfAnyone, Score, check_kind
+from reidrisk.scores.protocol import (
+    NATS,
+    Distribution,
+    Floats,
+    Gains,
+    HasUnit,
+    OfAnyone,
+    Score,
+    Unit,
+    check_kind,
+)
 
 # Every score in a list lies above, every one outside below: by first, moved down by twice as much.
 _LOWEST = -(2**60)
@@ -61,6 +71,11 @@ class Shortlisted:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "keep_best", whole_number("keep_best", self.keep_best, least=1))
+
+    @property
+    def unit(self) -> Unit:
+        """That of the score of those who are listed."""
+        return self.score.unit if isinstance(self.score, HasUnit) else NATS
 
     def check(self, observations: Observations) -> None:
         """Refuse bags, shards, and what either score refuses."""

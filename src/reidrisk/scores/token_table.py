@@ -1,6 +1,7 @@
 """Score: a gain for each pair of known and shown token."""
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,8 +12,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.scores import population
 from reidrisk.scores.protocol import (
     GRID,
+    NATS,
     Floats,
     Gains,
+    Unit,
     as_tokens,
     by_slot,
     check_kind,
@@ -42,6 +45,8 @@ class TokenTable:
         >>> (scores / rr.scores.GRID).tolist()
         [3.0, 2.0]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     table: Gains
     """Gains, slots x (tokens + 1) x (tokens + 1), the gap last."""

@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.scores import population
 from reidrisk.scores.protocol import (
     GRID,
+    NATS,
     Floats,
     Gains,
+    Unit,
     as_tokens,
     by_slot,
     check_kind,
@@ -60,6 +62,8 @@ class TokenWeights:
         >>> (scores / rr.scores.GRID).tolist()
         [1.0, 2.0]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     table: Gains
     """Gain of a match, a mismatch and a known gap, each slots x (tokens + 1), the gap last."""
@@ -186,6 +190,8 @@ class NormalisedWeights:
         >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
         [0.75, 0.25]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     weights: TokenWeights
 

@@ -7,7 +7,7 @@ less about those far away, and a row is again scored as a whole.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,17 @@ from reidrisk.core.parallel import kernel
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.scores.log_odds import log_chance
-from reidrisk.scores.protocol import Floats, Gains, as_tokens, check_kind, choose, coins, frozen
+from reidrisk.scores.protocol import (
+    NATS,
+    Floats,
+    Gains,
+    Unit,
+    as_tokens,
+    check_kind,
+    choose,
+    coins,
+    frozen,
+)
 from reidrisk.scores.token_weights import TokenWeights
 from reidrisk.scores.type_mixture import (
     IMPOSSIBLE,
@@ -80,6 +90,8 @@ class TypeChain:
         >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
         [0.25, 0.065]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     chances: ChainChances
 

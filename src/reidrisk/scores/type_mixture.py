@@ -7,7 +7,7 @@ slot, and a row is scored as a whole, not slot by slot.
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +18,10 @@ from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.scores.protocol import (
     GRID,
+    NATS,
     Floats,
     Gains,
+    Unit,
     as_tokens,
     check_kind,
     choose,
@@ -77,6 +79,8 @@ class TypeMixture:
         >>> np.exp(scores / rr.scores.GRID).round(3).tolist()
         [0.773, 0.278]
     """
+
+    unit: ClassVar[Unit] = NATS
 
     chances: Chances
     gaps: bool

@@ -12,7 +12,7 @@ import numpy as np
 from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME
 from reidrisk.core.observations import Observations
-from reidrisk.core.rows import BagRows, Rows
+from reidrisk.core.rows import ArrayRows, BagRows, Rows
 
 
 def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows, kind by kind
@@ -28,11 +28,15 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
     if isinstance(thing, np.ndarray):
         return {"array": list(thing.shape), "sha256": _hash_of_array(thing)}
     if isinstance(thing, Observations):
-        parts = [_rows(thing.known), describe(thing.anonymous), describe(thing.truth)]
-        parts += [] if thing.strangers is None else [describe(thing.strangers)]
+        parts = [_rows(thing.known), _rows(thing.anonymous), describe(thing.truth)]
+        parts += [] if thing.strangers is None else [_rows(thing.strangers)]
         return {"kind": "Observations", "rows": parts}
     if isinstance(thing, InFiles):
         return {"kind": type(thing).__name__, "sha256": thing.fingerprint()}
+    if isinstance(thing, ArrayRows):
+        facts = {one.name: getattr(thing.codec, one.name) for one in fields(thing.codec)}
+        said = {name: value for name, value in facts.items() if name not in ("shape", "dtype")}
+        return {"kind": type(thing).__name__, "values": describe(thing.values), **said}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}

@@ -1,6 +1,7 @@
 """Measure information on rows, by counts or by learned models."""
 
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 from pathlib import Path
 from typing import Any, cast
 
@@ -46,7 +47,7 @@ def check_method(name: str) -> None:
             check_guest(module, "torch", f"information by {name}")
 
 
-def check_rows(name: str, kind: Kind, users: int) -> None:
+def check_rows(name: str, kind: Enum, users: int) -> None:
     """Refuse rows that a way cannot measure, or too few of them.
 
     Args:

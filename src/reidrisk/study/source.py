@@ -3,14 +3,16 @@
 import operator
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import Blocks, over_rows
-from reidrisk.core.observations import MISSING, Observations
-from reidrisk.core.rows import Kind, Rows
+from reidrisk.core.observations import Observations
+from reidrisk.core.rows import Codec, Kind, Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.io.epochs import describe_epochs
 from reidrisk.io.linked import Linked
@@ -22,7 +24,7 @@ from reidrisk.people.sampling import Rule, select
 from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release, observe
-from reidrisk.releases.protocol import Unordered
+from reidrisk.releases.protocol import Unordered, shown
 from reidrisk.study.describe import describe
 from reidrisk.study.splits import (
     Numbers,
@@ -102,7 +104,7 @@ class Source(Protocol):
         """
         ...
 
-    def kind(self, release: AnyRelease | None) -> Kind:
+    def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold: tokens, sets of them, or bags."""
         ...
 
@@ -190,7 +192,7 @@ class PeopleSource:
         """How many slots the release shows of a user."""
         return require_release(release).slots(self.people)
 
-    def kind(self, release: AnyRelease | None) -> Kind:
+    def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold that the release shows to a site."""
         shows: object = release  # which may be unordered as well
         several = isinstance(shows, Unordered) and shows.together > 1
@@ -201,7 +203,7 @@ class PeopleSource:
         if release is None:
             return False
         some = Subset.of(self.people, np.arange(min(self.users, _LOOKED_AT)))
-        return bool((release.show(some, 0, some.users, site=1, seed=seed) == MISSING).any())
+        return not shown(release, some, 0, some.users, site=1, seed=seed).present().all()
 
     def absence(self) -> float | None:
         """None: the release decides."""
@@ -333,21 +335,21 @@ class LinkedSource:
         """How many slots rows have, whatever showed them."""
         return self.tables.known.slots
 
-    def kind(self, release: AnyRelease | None) -> Kind:
+    def kind(self, release: AnyRelease | None) -> Enum:
         """What rows hold."""
         return self.tables.known.kind
 
     def has_gaps(self, release: Release | None, seed: int) -> bool:
         """Whether a known row has an empty slot."""
-        return not self.tables.known.complete
+        return not self.tables.known.codec.complete
 
     def absence(self) -> float | None:
         """Share of known slots that are empty; None of baskets, which have none."""
         if self.tables.bags:
             return None
         known = self.tables.known
-        gaps = over_rows(known, _count_gaps, operator.add)
-        return float(gaps) / (known.users * known.slots * known.set_size)
+        gaps = over_rows(known, partial(_count_gaps, codec=known.codec), operator.add)
+        return float(gaps) / (known.users * known.slots)
 
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """Targets in random order, with their known rows."""
@@ -425,8 +427,8 @@ class _Unnamed:
 
     @property
     def tokens(self) -> int:
-        """Size of the alphabet."""
-        return self.observations.tokens
+        """Size of the alphabet; 0 of rows of a kind that has none."""
+        return getattr(self.known, "tokens", 0)
 
     @property
     def bags(self) -> bool:
@@ -483,6 +485,6 @@ def source_of(thing: AnySource) -> Source:
     return thing if isinstance(thing, Source) else PeopleSource(thing)
 
 
-def _count_gaps(blocks: Blocks) -> int:
-    """Empty places of some rows."""
-    return sum(int((rows == MISSING).sum()) for _, rows in blocks)
+def _count_gaps(blocks: Blocks, *, codec: Codec) -> int:
+    """Number of empty slots of some rows."""
+    return sum(int((~codec.present(rows)).sum()) for _, rows in blocks)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.randomness import uniforms
-from reidrisk.core.rows import Rows, one_after_other
+from reidrisk.core.rows import Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Rule, Share
@@ -337,9 +337,8 @@ class RowsSplit:
             raise _empty_side()
         return Observations(
             whole.known.select(np.flatnonzero(wanted)),
-            whole.anonymous[mine],
+            whole.anonymous.select(mine),
             place[whole.truth[mine]],
-            tokens=whole.tokens,
         )
 
     @property
@@ -347,16 +346,17 @@ class RowsSplit:
         """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
         shown, whole, seed = self.shown, self._whole, self.study.seed
         rows, draws = shown.stranger_rows, _draws(shown.stranger_ids, seed)
+        met = [] if rows is None else [whole.known.codec.beside(rows, "strangers")]
         if self._hidden is not None:
             theirs = np.flatnonzero(self._hidden[whole.truth])
             if theirs.size:
-                hidden = whole.anonymous[theirs]
-                rows = hidden if rows is None else one_after_other(hidden, rows)
+                met.insert(0, whole.anonymous.select(theirs))
                 ids = shown.ids_of(whole.truth)[theirs]
                 draws = np.concatenate([_draws(ids, seed), draws])
-        if rows is None:
+        if not met:
             return None
-        return rows[np.argsort(draws, kind="stable")][: self.study.targets]
+        order = np.argsort(draws, kind="stable")[: self.study.targets]
+        return met[0].codec.join(met).select(order)
 
 
 def targets_in_order(shown: ObservedRows, seed: int) -> Numbers:

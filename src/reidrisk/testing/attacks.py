@@ -143,7 +143,7 @@ def _check_fits(attack: Attack, score: Score, world: _World) -> None:
     random, nobody = np.random.default_rng(1), np.zeros_like(seen.truth)
     shuffled = seen.changed(
         known=seen.known.select(random.permutation(seen.known.users)),
-        anonymous=seen.anonymous[random.permutation(len(seen.anonymous))],
+        anonymous=seen.anonymous.select(random.permutation(len(seen.anonymous))),
         truth=nobody,
     )
     other = attack.fit(world.view(attack, shuffled))

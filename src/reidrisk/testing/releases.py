@@ -137,7 +137,10 @@ def _check_rows(release: Release, people: People, seed: int) -> None:
     _keeps(np.issubdtype(rows.dtype, np.integer), "tokens that are whole numbers")
     _keeps(bool(((rows >= -1) & (rows < tokens)).all()), "tokens of its alphabet, or -1")
     _keeps(_same(rows, _show(release, people, seed=seed)), "the same rows each time")
-    alone = [release.show(people, user, user + 1, site=2, seed=seed) for user in range(len(rows))]
+    alone = [
+        np.asarray(release.show(people, user, user + 1, site=2, seed=seed))
+        for user in range(len(rows))
+    ]
     _keeps(_same(rows, np.concatenate(alone)), "that chunks change nothing")
     some = np.arange(1, people.users, 2)
     few = Subset.of(people, some)

@@ -112,7 +112,7 @@ class LearnedPairs:
         """The score with the likeliest chances."""
         columns, pairs = self.pairs(view)
         chances = _learned(columns, pairs)
-        gaps = not view.known.complete or bool(pairs.cells.shown_gap.any())
+        gaps = not view.complete or bool(pairs.cells.shown_gap.any())
         if view.anonymous is not None:
             gaps |= bool((view.anonymous == MISSING).any())
         if any(column.compares for column in columns):

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.comparisons import ComparisonLevel, Equal
 from reidrisk.core.mapreduce import Blocks, over_rows
-from reidrisk.core.rows import MISSING, Rows, Tokens
+from reidrisk.core.rows import MISSING, Rows, Tokens, token_rows
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -107,9 +107,10 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
     anonymous rows show them, by the share of the squared differences that chance does not explain
     (as James and Stein would, but only beyond three standard deviations of what chance makes).
     """
-    there = _known_counts(known) + 1 / known.tokens
+    tokens = token_rows(known).tokens
+    there = _known_counts(known) + 1 / tokens
     here = there / there.sum(axis=1, keepdims=True)
-    counts = _counts(shown, known.tokens)
+    counts = _counts(shown, tokens)
     total = np.maximum(counts.sum(axis=1, keepdims=True), 1)
     expected = total * here
     spread = expected + expected**2 / there  # variances, of both sides together
@@ -125,7 +126,7 @@ def drawn_chances(known: Rows, shown: Tokens) -> Floats:
 
 def _known_counts(known: Rows) -> Counts:
     """Times each token is known, slots x tokens."""
-    work = partial(_counted, slots=known.slots, tokens=known.tokens)
+    work = partial(_counted, slots=known.slots, tokens=token_rows(known).tokens)
     return over_rows(known, work, operator.add)
 
 

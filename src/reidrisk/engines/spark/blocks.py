@@ -1,19 +1,17 @@
 """Pieces of rows on a cluster: to bytes and back, joined and cut into blocks."""
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
+from reidrisk.core.rows import Codec, HeldRows, Rows
 
-from reidrisk.core.rows import BagRows, Kind, Rows, Tokens, read_only, smallest_type
-
-Held: TypeAlias = Tokens | BagRows
-Piece: TypeAlias = tuple[int, Held]
+Piece: TypeAlias = tuple[int, HeldRows]
 """Rows in memory, neighbours, with the number of the first."""
 
-Cell: TypeAlias = tuple[int, tuple[bytes, bytes]]
-"""A piece as bytes: its tokens, and where bags begin."""
+Cell: TypeAlias = tuple[int, tuple[bytes, ...]]
+"""A piece as bytes: see `Codec.pack`."""
 
 _MOST_BYTES = 1 << 23
 
@@ -23,29 +21,21 @@ class Facts:
     """What is known of rows without looking at them.
 
     Args:
-        kind: What a row holds.
+        codec: How they are stored.
         users: Number of rows.
-        slots: Number of slots of every row.
-        set_size: Most tokens of one slot.
-        tokens: Size of the alphabet.
-        complete: Whether no row has a gap.
-        size: Number of tokens of all rows, free places included, but for bags.
+        size: Number of entries of all rows, free places included, but for bags.
     """
 
-    kind: Kind
+    codec: Codec
     users: int
-    slots: int
-    set_size: int
-    tokens: int
-    complete: bool
     size: int
 
     @classmethod
-    def of(cls, rows: Rows, *, complete: bool | None = None) -> "Facts":
-        """What a handle says of its rows; whether they are complete, only if nobody else says."""
-        size = rows.size if isinstance(rows, BagRows) else rows.users * rows.slots * rows.set_size
-        known = rows.complete if complete is None else complete
-        return cls(rows.kind, rows.users, rows.slots, rows.set_size, rows.tokens, known, size)
+    def of(cls, rows: Rows) -> "Facts":
+        """What a handle says of its rows."""
+        row = getattr(rows.codec, "shape", None)
+        size = rows.size if row is None else rows.users * math.prod(row)  # type: ignore[attr-defined]
+        return cls(rows.codec, rows.users, size)
 
     @property
     def bytes(self) -> int:
@@ -55,13 +45,12 @@ class Facts:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row, of bags on average."""
-        starts = 8 if self.kind is Kind.BAGS else 0
-        return max(self.size * self.type.itemsize // max(self.users, 1), 1) + starts
+        return self.codec.row_bytes(self.size, self.users)
 
-    @property
-    def type(self) -> np.dtype[Any]:
-        """What a token is held in."""
-        return smallest_type(self.tokens)
+    def prefix(self, slots: int) -> "Facts":
+        """The same after the first `slots` slots."""
+        codec = self.codec.prefix(slots)
+        return Facts(codec, self.users, self.size // self.codec.slots * codec.slots)
 
     def rows_in(self, size: int) -> int:
         """How many rows take so many bytes: a power of two, at least 1."""
@@ -81,7 +70,7 @@ class Cut(NamedTuple):
         slots: How many of the slots.
         step: Rows in a block, exactly, but for the last; None if it does not matter.
         most: Rows in a block at most, if it does not matter.
-        loose: Bags are given as they are, not beside each other.
+        loose: Rows are given as rows, not as an array.
     """
 
     first: int
@@ -92,57 +81,27 @@ class Cut(NamedTuple):
     loose: bool = False
 
 
-def cell_of(start: int, rows: Held) -> Cell:
+def cell_of(start: int, rows: HeldRows) -> Cell:
     """Rows as bytes."""
-    if isinstance(rows, BagRows):
-        return start, (rows.values.tobytes(), rows.starts.tobytes())
-    return start, (rows.tobytes(), b"")
+    return start, rows.codec.pack(rows)
 
 
 def piece_of(cell: Cell, facts: Facts) -> Piece:
     """Bytes as rows, where they lie."""
-    start, (values, starts) = cell
-    tokens = np.frombuffer(values, facts.type)
-    if facts.kind is Kind.BAGS:
-        return start, BagRows.of(tokens, np.frombuffer(starts, np.int64), tokens=facts.tokens)
-    sets = (facts.set_size,) if facts.kind is Kind.SETS else ()
-    return start, tokens.reshape(-1, facts.slots, *sets)
-
-
-def some_of(rows: Held, start: int, stop: int) -> Held:
-    """Neighbours among rows in memory, without a copy.
-
-    Args:
-        rows: Rows in memory.
-        start: The first row.
-        stop: The row behind the last one.
-    """
-    return rows.part(start, stop) if isinstance(rows, BagRows) else rows[start:stop]
-
-
-def read_piece(rows: Rows, start: int, stop: int) -> Held:
-    """Rows of a handle in memory.
-
-    Args:
-        rows: Known rows.
-        start: The first row.
-        stop: The row behind the last one.
-    """
-    return rows.part(start, stop) if isinstance(rows, BagRows) else rows.block(start, stop)
+    start, parts = cell
+    return start, facts.codec.unpack(parts)
 
 
 def blocks_of(pieces: Iterable[Piece], cut: Cut) -> Iterator[tuple[int, Any]]:
     """Blocks as work wants them, of pieces in their order."""
     for start, rows in joined_pieces(pieces, cut):
-        if isinstance(rows, BagRows):
-            yield start - cut.first, rows if cut.loose else read_only(rows.beside())
-        else:
-            yield start - cut.first, read_only(np.ascontiguousarray(rows[:, : cut.slots]))
+        some = rows.prefix(cut.slots)
+        yield start - cut.first, some if cut.loose else some.block(0, some.users)
 
 
 def joined_pieces(pieces: Iterable[Piece], cut: Cut) -> Iterator[Piece]:
     """Neighbours joined and cut so that blocks begin where they must; rows that are cut off go."""
-    held: list[Held] = []
+    held: list[HeldRows] = []
     begin = end = cut.first
     for start, rows in pieces:
         done, stop = max(cut.first - start, 0), min(cut.stop - start, len(rows))
@@ -153,7 +112,7 @@ def joined_pieces(pieces: Iterable[Piece], cut: Cut) -> Iterator[Piece]:
             if not held:
                 begin = end = start + done
             taken = min(_room(cut, begin, end), stop - done)
-            held.append(some_of(rows, done, done + taken))
+            held.append(rows.part(done, done + taken))  # type: ignore[arg-type]
             done, end = done + taken, end + taken
             if not _room(cut, begin, end):
                 yield begin, joined(held)
@@ -162,17 +121,9 @@ def joined_pieces(pieces: Iterable[Piece], cut: Cut) -> Iterator[Piece]:
         yield begin, joined(held)
 
 
-def joined(parts: list[Held]) -> Held:
+def joined(parts: list[HeldRows]) -> HeldRows:
     """Rows behind each other."""
-    first = parts[0]
-    if len(parts) == 1:
-        return first
-    if not isinstance(first, BagRows):
-        return np.concatenate([np.asarray(part) for part in parts])
-    bags = [part for part in parts if isinstance(part, BagRows)]
-    sizes = np.concatenate([part.sizes for part in bags])
-    values = np.concatenate([part.values for part in bags])
-    return BagRows.of(values, np.concatenate([[0], np.cumsum(sizes)]), tokens=first.tokens)
+    return parts[0] if len(parts) == 1 else parts[0].codec.join(parts)
 
 
 def _room(cut: Cut, begin: int, end: int) -> int:

@@ -5,12 +5,13 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from operator import and_
 from typing import Any
 
 from reidrisk.core.machine import GIB, usable_memory
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Result, Work, unit
-from reidrisk.core.rows import MISSING, BagRows, Rows, SetRows, TokenRows
+from reidrisk.core.rows import Codec, Rows
 from reidrisk.engines.cache_rows import kept_here
 from reidrisk.engines.local import LocalEngine
 from reidrisk.engines.memory import Room
@@ -133,7 +134,7 @@ class SparkEngine(Searches):
     def _there(self, rows: Rows) -> Rows:
         if isinstance(rows, LazyRows):
             return self._made(rows)
-        sent, here = as_sent(rows), isinstance(rows, TokenRows | SetRows | BagRows)
+        sent, here = as_sent(rows), hasattr(rows, "spread")
         if sent is None and not here:
             return rows
         facts = Facts.of(rows)
@@ -147,15 +148,16 @@ class SparkEngine(Searches):
 
         What makes them travels, unless it is larger than the rows themselves.
         """
-        facts = Facts.of(rows, complete=rows.surely_complete)
+        facts = Facts.of(rows)
         handle = b"" if facts.bytes < SMALL else shipped(rows)
         if not handle or len(handle) > max(facts.bytes, SMALL):
             return self._there(kept_here(rows))
         cells = cells_made(self._context, handle, facts, self._partitions(facts))
         there = SparkRows(cells, facts, facts)
-        if facts.complete:
+        if facts.codec.complete:
             return there
-        facts = replace(facts, complete=there.over(_no_gaps, and_))
+        complete = there.over(partial(_no_gaps, codec=facts.codec), and_)
+        facts = replace(facts, codec=facts.codec.certain(complete=complete))
         return SparkRows(cells, facts, facts)
 
     def _kept(self, rows: Rows, facts: Facts) -> Rows:
@@ -239,8 +241,8 @@ class _Question:
                 self.engine.progress(min(done, self.pairs), self.pairs)
 
 
-def _no_gaps(blocks: Blocks) -> bool:
-    return all(bool((rows != MISSING).all()) for _, rows in blocks)
+def _no_gaps(blocks: Blocks, *, codec: Codec) -> bool:
+    return all(codec.filled(rows) for _, rows in blocks)
 
 
 class _Sent:

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.optional import guest
-from reidrisk.core.rows import MISSING, Kind, Tokens, smallest_type
+from reidrisk.core.rows import MISSING, TokenCodec, Tokens, smallest_type
 from reidrisk.engines.spark.blocks import Cell, Cut, Facts, cell_of, joined_pieces, piece_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
@@ -253,8 +253,8 @@ def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]
         users += part.rows
     (width,) = slots
     complete = all(part.complete for part in in_order)
-    facts = Facts(Kind.TOKENS, users, width, 1, reading.tokens, complete, users * width)
-    return facts, starts
+    codec = TokenCodec.of((width,), reading.tokens, complete=complete)
+    return Facts(codec, users, users * width), starts
 
 
 def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -329,7 +329,7 @@ def sent(users: pa.Array) -> bytes:
 
 
 def _cell(starts: dict[int, int], packed: Any) -> Cell:
-    return starts[packed.part] + packed.first, (bytes(packed.cell), b"")
+    return starts[packed.part] + packed.first, (bytes(packed.cell),)
 
 
 def _joined(facts: Facts, cut: Cut, cells: Iterator[Cell]) -> Iterator[Cell]:

@@ -11,6 +11,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import or_
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -18,7 +19,15 @@ from numpy.typing import NDArray
 
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, Merge, Report, Result, Work, unit
 from reidrisk.core.optional import guest
-from reidrisk.core.rows import BagRows, Kind, Rows, SetRows, TokenRows, Tokens, read_only
+from reidrisk.core.rows import (
+    ArrayCodec,
+    ArrayRows,
+    CodecRows,
+    HeldRows,
+    Rows,
+    Tokens,
+    read_only,
+)
 from reidrisk.engines.memory import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import (
     Cell,
@@ -28,7 +37,6 @@ from reidrisk.engines.spark.blocks import (
     cell_of,
     joined_pieces,
     piece_of,
-    read_piece,
 )
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import Task, run, unshipped
@@ -73,7 +81,7 @@ def as_sent(rows: Rows) -> Any:
     """
     if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
         return rows
-    if isinstance(rows, TokenRows | SetRows) and isinstance(rows.values, np.memmap):
+    if isinstance(rows, ArrayRows) and isinstance(rows.values, np.memmap):
         return Mapped(rows) if rows.values.filename is not None else None
     return None
 
@@ -197,7 +205,7 @@ def cells_of(context: Any, rows: Rows, facts: Facts, partitions: int) -> Cells:
 
 def whole(facts: Facts, most: int = 1) -> Cut:
     """All rows, in blocks of some size."""
-    return Cut(0, facts.users, facts.slots, None, most, loose=True)
+    return Cut(0, facts.users, facts.codec.slots, None, most, loose=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +216,7 @@ class Mapped:
         rows: The rows.
     """
 
-    rows: TokenRows | SetRows
+    rows: ArrayRows
 
     def __reduce__(self) -> Any:
         values: Any = self.rows.values
@@ -217,22 +225,14 @@ class Mapped:
             base = base.base
         offset = base.offset + values.ctypes.data - base.ctypes.data
         layout = values.dtype.str, values.shape, values.strides, offset
-        return _mapped, (
-            type(self.rows),
-            str(values.filename),
-            layout,
-            self.rows.tokens,
-            self.rows.complete,
-        )
+        return _mapped, (str(values.filename), layout, self.rows.codec)
 
 
-def _mapped(kind: Any, path: str, layout: tuple[Any, ...], tokens: int, complete: bool) -> Rows:
+def _mapped(path: str, layout: tuple[Any, ...], codec: ArrayCodec) -> Rows:
     """The rows of a file, which were checked before they were sent."""
     dtype, shape, strides, offset = layout
     content = np.memmap(path, np.uint8, "r")
-    values = np.ndarray(shape, dtype, content, offset, strides)
-    rows: Rows = kind.checked(values, tokens=tokens, complete=complete)
-    return rows
+    return codec.rows(np.ndarray(shape, dtype, content, offset, strides))
 
 
 def _runs(starts: Numbers, size: int, stop: int) -> list[tuple[int, int]]:
@@ -254,7 +254,7 @@ def _read(handle: bytes, most: int, runs: Iterator[list[tuple[int, int]]]) -> It
 def _pieces(rows: Rows, runs: Iterable[tuple[int, int]], most: int) -> Iterator[Piece]:
     for start, stop in runs:
         for first in range(start, stop, most):
-            yield first, read_piece(rows, first, min(first + most, stop))
+            yield first, rows.codec.held(rows, first, min(first + most, stop))
 
 
 def _cells(rows: Rows, runs: Iterable[tuple[int, int]], most: int) -> Iterator[Cell]:
@@ -286,15 +286,15 @@ def _release(rdd: Any) -> None:
         rdd.unpersist()
 
 
-class _OfFacts:
+class _OfFacts(CodecRows):
     """What a handle says of rows."""
 
     facts: Facts
 
     @property
-    def kind(self) -> Kind:
-        """What a row holds."""
-        return self.facts.kind
+    def codec(self) -> Any:
+        """How the rows are stored."""
+        return self.facts.codec
 
     @property
     def users(self) -> int:
@@ -302,28 +302,8 @@ class _OfFacts:
         return self.facts.users
 
     @property
-    def slots(self) -> int:
-        """Number of slots of every row; 1 for bags."""
-        return self.facts.slots
-
-    @property
-    def set_size(self) -> int:
-        """Most tokens of one slot."""
-        return self.facts.set_size
-
-    @property
-    def tokens(self) -> int:
-        """Size of the alphabet."""
-        return self.facts.tokens
-
-    @property
-    def complete(self) -> bool:
-        """Whether no row has a gap."""
-        return self.facts.complete
-
-    @property
     def size(self) -> int:
-        """Number of tokens of all rows."""
+        """Number of entries of all rows."""
         return self.facts.size
 
     def __len__(self) -> int:
@@ -376,15 +356,8 @@ class SparkRows(_OfFacts):
         return RowsThere, (self.facts,)
 
     def prefix(self, slots: int) -> "SparkRows":
-        """The same users after their first `slots` slots.
-
-        Args:
-            slots: How many slots.
-        """
-        if self.kind is Kind.BAGS:
-            return self
-        size = self.size // self.slots * slots
-        return replace(self, facts=replace(self.facts, slots=slots, size=size))
+        """The same users after their first `slots` slots."""
+        return replace(self, facts=self.facts.prefix(slots))
 
     def part(self, start: int, stop: int) -> "SparkRows":
         """Some of the users, neighbours.
@@ -415,25 +388,17 @@ class SparkRows(_OfFacts):
         return read_only(self.take(np.arange(start, start + rows)))
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some rows by their numbers, in this order, as an array.
-
-        Args:
-            rows: Numbers of the users.
-        """
-        held = self._taken(np.asarray(rows))
-        return held.beside() if isinstance(held, BagRows) else np.array(held[:, : self.slots])
+        """Some rows by their numbers, in this order, as an array."""
+        held = self.select(rows)
+        return np.array(held.block(0, held.users))
 
     def select(self, rows: NDArray[np.integer[Any]]) -> Rows:
-        """Some users by their numbers, in this order, as rows in memory.
+        """Some users by their numbers, in this order, as rows in memory."""
+        return self._taken(np.asarray(rows)).prefix(self.slots)
 
-        Args:
-            rows: Numbers of the users.
-        """
-        held = self._taken(np.asarray(rows))
-        if isinstance(held, BagRows):
-            return held
-        kind = SetRows if self.kind is Kind.SETS else TokenRows
-        return kind(held[:, : self.slots], tokens=self.tokens)
+    def present(self) -> NDArray[np.bool_]:
+        """Whether something came, users x slots, of a few rows."""
+        return self.codec.present(self.block(0, self.users))  # type: ignore[no-any-return]
 
     def over(
         self,
@@ -453,7 +418,7 @@ class SparkRows(_OfFacts):
             step: Rows in a block, exactly, but for the last.
             most: Rows in a block at most, if `step` is not given.
             report: Told now and then what share is done.
-            loose: Bags are given as `BagRows`, not beside each other.
+            loose: Rows are given as rows, not as an array.
         """
         fits = max(self.facts.rows_in(_BLOCK_BYTES), FEWEST_ROWS)
         most = max(min(most, MOST_ROWS, fits), FEWEST_ROWS)
@@ -475,28 +440,26 @@ class SparkRows(_OfFacts):
         task = Task(self.source.opener(self.whole, units), cut, work)
         return run(parts, task, merge, report=report, what=what)  # type: ignore[no-any-return]
 
-    def _taken(self, rows: NDArray[np.integer[Any]]) -> Any:
+    def _taken(self, rows: NDArray[np.integer[Any]]) -> HeldRows:
         """Some rows by their numbers, with all slots there are, by one job."""
         numbers = rows.astype(np.int64)
         if numbers.size and (numbers.min() < 0 or numbers.max() >= self.users):
             raise InvalidInput(
                 f"known rows have the numbers 0 to {self.users - 1:,}", code="row-out-of-range"
             )
-        return self.answers.get(numbers + self.first, self._fetched)
+        return self.answers.get(numbers + self.first, self._fetched)  # type: ignore[no-any-return]
 
     def _fetched(self, numbers: Numbers) -> Any:
         wanted, places = np.unique(numbers, return_inverse=True)
         size = self.source.unit
-        cut = Cut(0, self.whole.users, self.whole.slots, None, size, loose=True)
+        cut = Cut(0, self.whole.users, self.whole.codec.slots, None, size, loose=True)
         units = np.unique(wanted // size) if len(wanted) else np.zeros(1, np.int64)
         found = self._run(
-            cut, _Take(wanted), _both, units=units, what=f"{len(wanted):,} known rows taken"
+            cut, _Take(wanted), or_, units=units, what=f"{len(wanted):,} known rows taken"
         )
-        order = np.argsort(found[0], kind="stable")
-        if self.kind is not Kind.BAGS:
-            return read_only(found[1][order][places])
-        starts = np.concatenate([[0], np.cumsum(found[2])])
-        return BagRows.of(found[1], starts, tokens=self.tokens).select(order[places])
+        codec = self.whole.codec
+        parts = [codec.unpack([each.tobytes() for each in found[start]]) for start in sorted(found)]
+        return codec.join(parts).select(places)
 
 
 class _Answers:
@@ -514,7 +477,7 @@ class _Answers:
                 self.held.move_to_end(key)
                 return self.held[key]
         found = fetch(numbers)
-        size = found.values.nbytes if isinstance(found, BagRows) else found.nbytes
+        size = found.users * found.codec.row_bytes(found.size, found.users)
         if size + len(key) <= _ANSWER_BYTES:
             with self.lock:
                 self.held[key] = found
@@ -525,7 +488,7 @@ class _Answers:
 
 @dataclass(frozen=True, slots=True)
 class _Take:
-    """Work that picks rows by their numbers.
+    """Work that picks rows by their numbers, and packs those of each block.
 
     Args:
         numbers: In order, each once.
@@ -533,22 +496,10 @@ class _Take:
 
     numbers: Numbers
 
-    def __call__(self, blocks: Blocks) -> Any:
-        found: Any = None
+    def __call__(self, blocks: Blocks) -> dict[int, tuple[NDArray[np.uint8], ...]]:
+        found = {}
         for start, rows in blocks:
             low, high = np.searchsorted(self.numbers, [start, start + len(rows)])
-            mine = self.numbers[low:high]
-            if isinstance(rows, BagRows):
-                bags = rows.select(mine - start)
-                part: tuple[Any, ...] = mine, bags.values, bags.sizes
-            else:
-                part = mine, rows[mine - start]
-            found = _both(found, part)
+            some: Any = rows.select(self.numbers[low:high] - start)  # type: ignore[attr-defined]
+            found[start] = tuple(np.frombuffer(part, np.uint8) for part in some.codec.pack(some))
         return found
-
-
-def _both(one: Any, other: Any) -> Any:
-    """What two pieces of work took, one behind the other."""
-    if one is None or other is None:
-        return other if one is None else one
-    return tuple(np.concatenate(pair) for pair in zip(one, other, strict=True))

@@ -152,8 +152,9 @@ def some_weighed(targets: Weighed, part: slice) -> Weighed:
 
 def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
     """Bound the scores of rows by how many slots match and how many are gaps."""
-    shown_gap, absent = observations.anonymous == MISSING, codes.lookup[:, 0].copy()
-    match, mismatch, known_gap = score.gains(observations.anonymous)
+    shown, absent = np.asarray(observations.anonymous), codes.lookup[:, 0].copy()
+    shown_gap = shown == MISSING
+    match, mismatch, known_gap = score.gains(shown)
     if observations.complete:
         known_gap = mismatch
     match = np.where(shown_gap, known_gap, match)

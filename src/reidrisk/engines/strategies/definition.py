@@ -24,8 +24,8 @@ from reidrisk.core.parallel import listen
 from reidrisk.engines.cost_model import Evidence, Search
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.true_scores import true_scores
-from reidrisk.scores import GRID, Score
-from reidrisk.scores.protocol import log_sum
+from reidrisk.scores import Score
+from reidrisk.scores.protocol import in_units, log_sum
 
 _ROWS_AT_A_TIME = 1 << 14
 _TOKEN_PAIRS = 1 << 30
@@ -121,7 +121,7 @@ def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))
     for one, shown in _each(observations):
-        sums[one] = log_sum(score.of(known, shown) / GRID, axis=0)
+        sums[one] = log_sum(in_units(score, score.of(known, shown)), axis=0)
     return sums
 
 

@@ -33,7 +33,7 @@ def fits(observations: Observations) -> bool:
     known = observations.known
     if known.kind is Kind.BAGS:
         return False
-    cells = known.users * known.slots * known.set_size
+    cells = known.users * known.slots * observations.set_size
     return bool(cells * len(observations.anonymous) <= MOST_CELLS)
 
 
@@ -42,7 +42,8 @@ def search(
 ) -> Matches:
     """Score everyone for every target, many targets at once."""
     truth = Truth(observations.truth, true_scores(observations, score))
-    shown, first, listing = observations.anonymous, observations.first, wanted.by_listing
+    shown, first = np.asarray(observations.anonymous), observations.first
+    listing = wanted.by_listing
 
     def work(blocks: Blocks) -> Matches:
         found = no_matches(len(shown), listing)
@@ -52,7 +53,7 @@ def search(
             for target in range(0, len(shown), step):
                 listen()
                 some = slice(target, target + step)
-                scores = _scores(rows, np.asarray(shown[some]), score)
+                scores = _scores(rows, shown[some], score)
                 parts.append(matches_among(numbers, scores, truth.of(some), listing))
             found = found.merge(join_targets(parts))
         return found

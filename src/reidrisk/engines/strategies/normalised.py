@@ -159,7 +159,7 @@ def _evidence(observations: Observations, score: NormalisedWeights, engine: Engi
 
 def _applies(observations: Observations, score: NormalisedWeights) -> NDArray[np.bool_]:
     """Where something is subtracted: everywhere but in shown gaps that say nothing."""
-    return np.asarray((observations.anonymous != MISSING) | score.gaps)
+    return np.asarray((np.asarray(observations.anonymous) != MISSING) | score.gaps)
 
 
 def _range_of_sums(observations: Observations, score: NormalisedWeights, engine: Engine) -> Range:

@@ -18,7 +18,16 @@ from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Work
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.parallel import Array, Number, kernel
-from reidrisk.core.rows import BagRows, Kind, Rows, read_only
+from reidrisk.core.rows import (
+    BagRows,
+    Kind,
+    Rows,
+    SetRows,
+    TokenKindRows,
+    TokenRows,
+    read_only,
+    token_rows,
+)
 from reidrisk.engines import plan
 from reidrisk.engines.cost_model import Evidence, Search
 from reidrisk.engines.memory import Room
@@ -153,7 +162,7 @@ def _held(observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.int
     """Targets and tokens they hold, each pair once."""
     shown, tokens = observations.anonymous, observations.tokens
     if not isinstance(shown, BagRows):
-        shown = BagRows.beneath(shown, tokens=tokens)
+        shown = BagRows.beneath(np.asarray(shown), tokens=tokens)
     target, token = np.repeat(np.arange(len(shown)), shown.sizes), shown.values.astype(np.int64)
     pairs = np.unique((target * tokens + token)[token != MISSING])
     return pairs // tokens, pairs % tokens
@@ -192,7 +201,7 @@ class EverySlot:
         slots: How many slots to give them.
     """
 
-    rows: Rows
+    rows: TokenKindRows
     slots: int
 
     kind = Kind.SETS
@@ -226,7 +235,7 @@ class EverySlot:
 
     def part(self, start: int, stop: int) -> "EverySlot":
         """Some of the users."""
-        return replace(self, rows=self.rows.part(start, stop))
+        return replace(self, rows=token_rows(self.rows.part(start, stop)))
 
     def block(self, start: int, stop: int) -> Tokens:
         """The sets of some users."""
@@ -238,7 +247,7 @@ class EverySlot:
 
     def select(self, rows: NDArray[np.integer]) -> "EverySlot":
         """Some of the users, by their numbers."""
-        return EverySlot(self.rows.select(rows), self.slots)
+        return EverySlot(token_rows(self.rows.select(rows)), self.slots)
 
     def spread(self, rows: Tokens) -> Tokens:
         """All tokens of a row in every slot, as a view."""
@@ -262,11 +271,16 @@ class _EverySlotThere(EverySlot):
 def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
     """Sets and weights that have the same scores: for sums over everyone, by match patterns."""
     there = isinstance(observations.known, Elsewhere)
-    sets = (_EverySlotThere if there else EverySlot)(observations.known, observations.slots)
+    sets = (_EverySlotThere if there else EverySlot)(
+        token_rows(observations.known), observations.slots
+    )
+    tokens = observations.tokens
+    shown = first_shown(np.asarray(observations.anonymous))
+    true_rows = sets.spread(np.asarray(observations.true_rows))
     seen = observations.changed(
         known=sets,
-        anonymous=first_shown(observations.anonymous),
-        true_rows=sets.spread(observations.true_rows),
+        anonymous=TokenRows.checked(shown, tokens=tokens, complete=False),
+        true_rows=SetRows.checked(true_rows, tokens=tokens, complete=False),
     )
     return seen, TokenWeights(score.match / GRID)
 
@@ -290,7 +304,7 @@ class Flat:
         rows: The rows themselves.
     """
 
-    rows: Rows
+    rows: TokenKindRows
 
     @property
     def users(self) -> int:
@@ -330,7 +344,7 @@ class _FlatThere(Flat):
 
 def flat(rows: Rows) -> Flat:
     """Rows as bags, wherever they are."""
-    return (_FlatThere if isinstance(rows, Elsewhere) else Flat)(rows)
+    return (_FlatThere if isinstance(rows, Elsewhere) else Flat)(token_rows(rows))
 
 
 def _there(rows: Any) -> Any:

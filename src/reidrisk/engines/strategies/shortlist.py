@@ -120,8 +120,8 @@ def _rated(
     def work(starts: Iterator[int]) -> None:
         for start in starts:
             some = slice(start, start + _PAIRS_AT_A_TIME)
-            known, shown = observations.known.take(rows[some]), observations.anonymous[target[some]]
-            scores[some] = score.of(known, shown)
+            known = observations.known.take(rows[some])
+            scores[some] = score.of(known, observations.anonymous.take(target[some]))
 
     if len(rows):
         over_queue(work, range(0, len(rows), _PAIRS_AT_A_TIME), threads)
@@ -143,7 +143,9 @@ def _rated_there(
             for first in range(low, high, _PAIRS_AT_A_TIME):
                 some = slice(first, min(first + _PAIRS_AT_A_TIME, high))
                 known = block[in_order[some] - start]
-                parts[start][first - low : some.stop - low] = score.of(known, shown[targets[some]])
+                parts[start][first - low : some.stop - low] = score.of(
+                    known, shown.take(targets[some])
+                )
         return parts
 
     parts = over_rows(observations.known, work, operator.or_)

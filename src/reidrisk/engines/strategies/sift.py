@@ -192,7 +192,7 @@ def _below(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """How far the gains of some known tokens are below the highest; how often tokens are shown."""
     known = observations.known.take(some_rows(observations.known.users))
-    shown = observations.anonymous
+    shown = np.asarray(observations.anonymous)
     if len(table) == 1:
         known, shown = known.reshape(-1, 1), shown.reshape(-1, 1)
     places = np.linspace(0, len(known) - 1, _KNOWN_TOKENS).astype(np.int64)

@@ -127,7 +127,7 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
     bars = everyone_counts(types, targets)
     if not few:
         counts = count_types(observations.known, score, engine)
-        bars = who_counts(score, observations.anonymous, counts, _LEFT_OUT)
+        bars = who_counts(score, np.asarray(observations.anonymous), counts, _LEFT_OUT)
     engine.room.check_fits(bytes_needed(observations, score, engine.room, bars.per_row))
     factors = _TypeFactors.of(observations, score, precise=few)
 

@@ -148,7 +148,7 @@ def _evidence(observations: Observations, score: TokenWeights, engine: Engine) -
 
 def rated(observations: Observations, score: TokenWeights, codes: Codes) -> Rated:
     """What matches and gaps add."""
-    match, mismatch, known_gap = score.gains(observations.anonymous)
+    match, mismatch, known_gap = score.gains(np.asarray(observations.anonymous))
     of_gap = known_gap - mismatch
     return Rated(
         codes.targets,

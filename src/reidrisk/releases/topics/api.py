@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.rows import TokenRows
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Bound
@@ -27,7 +28,7 @@ from reidrisk.releases.exact import ExactRows
 from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
-from reidrisk.releases.protocol import Crowd, Floats, OneOfTop, Rows
+from reidrisk.releases.protocol import Crowd, Floats, OneOfTop
 from reidrisk.releases.topics.checks import (
     Chances,
     checked_buckets,
@@ -234,7 +235,7 @@ class TopicsApi:
 
     def show(
         self, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
-    ) -> Rows:
+    ) -> TokenRows:
         """What a site is shown of users `start` to `stop`: users x slots.
 
         A call that shows several weeks is `per_call` slots with its topics, ascending.
@@ -242,7 +243,8 @@ class TopicsApi:
         self._check(people, site)
         sets = self._top_sets(people, start, stop, seed)
         ids = people.ids[start:stop]
-        return site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
+        rows = site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
+        return TokenRows.checked(rows, tokens=self.topics)
 
     def always_shows(self, people: People) -> bool:
         """If people are never away, and no switch keeps a topic from a site that calls."""

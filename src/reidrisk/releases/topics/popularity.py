@@ -19,7 +19,7 @@ from reidrisk.core.checks import probability
 from reidrisk.core.mapreduce import Blocks, over_rows
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.parallel import kernel
-from reidrisk.core.rows import Rows, is_rows, rows_of
+from reidrisk.core.rows import Rows, is_rows, rows_of, token_rows
 from reidrisk.errors import InvalidInput
 
 Floats = NDArray[np.float64]
@@ -161,7 +161,8 @@ def popularity(
 
 def _rows(known: NDArray[np.integer] | Rows, topics: int) -> Rows:
     if is_rows(known):
-        held = known.tokens - 1 if known.tokens <= topics else over_rows(known, _highest, max)
+        tokens = token_rows(known).tokens
+        held = tokens - 1 if tokens <= topics else over_rows(known, _highest, max)
         _check_topic(held, topics)
         return known
     rows = np.asarray(known)

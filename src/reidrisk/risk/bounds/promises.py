@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Kind
 from reidrisk.estimates import Bound
 from reidrisk.risk.bounds.card import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, About
@@ -81,4 +81,4 @@ def _all_as_often(truth: NDArray[np.int64], users: int) -> bool:
 
 def _slot_by_slot(seen: Observations) -> bool:
     """Whether something is shown of every target in every slot."""
-    return seen.known.kind is not Kind.BAGS and not (seen.anonymous == MISSING).any()
+    return seen.known.kind is not Kind.BAGS and bool(seen.anonymous.present().all())

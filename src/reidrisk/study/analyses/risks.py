@@ -14,7 +14,7 @@ from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases._observe import ANONYMOUS
-from reidrisk.releases.protocol import Surveys, asked
+from reidrisk.releases.protocol import Surveys, asked, shown
 from reidrisk.risk._measure import Measured
 from reidrisk.risk.guesses import checked_guesses, guess_curve
 from reidrisk.scores.shortlisted import Shortlisted, is_listed
@@ -59,7 +59,7 @@ def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
     while isinstance(release, Surveys) and isinstance(inner := getattr(release, "of", None), _ANY):
         release = inner
     if not isinstance(release, Surveys):
-        release.show(Subset.of(people, np.arange(1)), 0, 1, site=ANONYMOUS, seed=seed)
+        shown(release, Subset.of(people, np.arange(1)), 0, 1, site=ANONYMOUS, seed=seed)
 
 
 _ANY = (Release, Surveys)
