@@ -28,6 +28,7 @@ _OF_THIS_MACHINE = (
     (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
     (re.compile(r"[\d,.]+ ([KMGT]i?B)\b"), r"N \1"),
     (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+ UTC"), "process N on HOST, since TIME"),
+    (re.compile(r"\b([Tt]here are )[\w-]+(, [\w-]+){5,}"), r"\1NAMES"),  # which grow with new parts
     (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),
 )
 
