@@ -9,6 +9,7 @@ import os
 import re
 import tempfile
 from collections import Counter
+from difflib import unified_diff
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ _OF_THIS_MACHINE = (
     (re.compile(rf"{re.escape(str(ROOT))}\b"), "REPOSITORY"),
     (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
     (re.compile(r"[\d,.]+ ([KMGT]i?B)\b"), r"N \1"),
+    (re.compile(r"\b(python -m )?pytest\.reidrisk\b"), "reidrisk"),  # as click calls it here
     (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+ UTC"), "process N on HOST, since TIME"),
     (re.compile(r"\b([Tt]here are )[\w-]+(, [\w-]+){5,}"), r"\1NAMES"),  # which grow with new parts
     (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),
@@ -86,7 +88,11 @@ def _compare(text):
         _accept(file, key, number, text)
     messages = _found(_messages(file), key)
     assert number < len(messages), f"no snapshot of this message, run `make messages`: {text}"
-    assert text.split("\n") == messages[number].split("\n"), "run `make messages` to accept this"
+    if text != messages[number]:
+        lines = unified_diff(
+            messages[number].split("\n"), text.split("\n"), "accepted", "now", lineterm=""
+        )
+        pytest.fail("run `make messages` to accept this:\n" + "\n".join(lines), pytrace=False)
 
 
 def _found(messages, key):

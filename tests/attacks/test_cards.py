@@ -48,7 +48,7 @@ def test_without_what_a_card_needs_an_attack_is_refused(name):
             attack.fit(replace(EVERYTHING, **{need: None}))
 
 
-WITH_TORCH = {"neural", "pair-network"}
+WITH_TORCH = {name for name, kind in ATTACKS.items() if "panel" in kind().needs}
 
 
 @pytest.mark.parametrize("name", sorted(set(ATTACKS) - WITH_TORCH))

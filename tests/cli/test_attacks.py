@@ -7,6 +7,7 @@ from dataclasses import asdict
 import pytest
 from click.shell_completion import ShellComplete
 from tests.cli.tools import call
+from tests.snapshots import says
 
 from reidrisk.cli import cli
 from reidrisk.risk import cards
@@ -84,9 +85,7 @@ def test_parts_of_others_have_cards():
     done = call("attacks", "own_parts:Later", "own_parts:called")
     assert done.returncode == 0
     assert "later (attack)\n" in done.stdout
-    assert "  Attacker    Knows the order of weeks.\n" in done.stdout
-    assert "  Limits      Not stated.\n" in done.stdout
-    assert "own_parts:called (bound)\n" in done.stdout
+    says(done.stdout)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 from tests.cli.tools import TINY, call
+from tests.snapshots import says
 
 import reidrisk as rr
 
@@ -27,17 +28,14 @@ def test_the_same_targets_are_compared(runs):
     assert done.returncode == 0, done.stderr
     told = " ".join(done.stdout.split())
     assert told.startswith("loud is safer than quiet by ")
-    assert "weighted-hamming after 4 weeks; same 200 targets (95 % interval)." in told
-    assert "noise of the release 0.05 0.6" in told
+    says(told)
     assert max(map(len, done.stdout.splitlines())) <= 80
     assert call("compare", runs / "quiet", runs / "loud", "-q").stdout == ""
 
 
 def test_other_targets_are_compared_by_their_intervals(runs):
     told = " ".join(call("compare", runs / "quiet", runs / "other").stdout.split())
-    assert "not person by person, 200 targets in the one and 200 in the other" in told
-    assert "Not compared person by person: other people were attacked, or with another" in told
-    assert "seed 3 4" in told
+    says(told)
 
 
 def test_json_has_everything(runs):
@@ -69,7 +67,7 @@ def test_what_only_one_tried_is_told(runs, tmp_path):
     risks = tuple(one for one in less.risks if one.attack == "hamming")
     attackers = tuple(one for one in less.attackers if one.name == "hamming")
     replace(less, risks=risks, attackers=attackers).save(tmp_path)
-    assert "Only quiet tried weighted-hamming." in call("compare", runs / "quiet", tmp_path).stdout
+    says(call("compare", runs / "quiet", tmp_path).stdout)
 
 
 def test_the_heading_has_the_lowest_level(runs, tmp_path):
@@ -77,7 +75,7 @@ def test_the_heading_has_the_lowest_level(runs, tmp_path):
     risks = tuple(replace(one, method="betting, anytime") for one in less.risks)
     replace(less, risks=risks, credits=()).save(tmp_path)
     told = " ".join(call("compare", runs / "quiet", tmp_path, width=120).stdout.split())
-    assert "points 92.5 % interval targets" in told
+    says(told)
     assert "95 % interval" not in told
     section, _ = rr.report.comparing.sections(rr.compare(less, rr.Result.load(tmp_path)))
     headings = [column.heading for column in section.exhibits[0].columns]
@@ -89,7 +87,7 @@ def test_a_page_is_written(runs, tmp_path):
     page = tmp_path / "page.html"
     done = call("compare", runs / "quiet", runs / "loud", "-o", page)
     assert done.returncode == 0, done.stderr
-    assert f"The page: {page}" in done.stdout
+    says(done.stdout)
     assert "loud compared with quiet" in page.read_text()
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.cli.tools import TINY, call
+from tests.snapshots import says
 
 from reidrisk.cli.study import starter
 from reidrisk.errors import MissingExtra
@@ -16,7 +17,7 @@ def test_the_starter_is_written_once_and_says_all(tmp_path):
     parse(file.read_text())
     again = call("study", "new", file)
     assert (again.returncode, "is left alone" in again.stderr) == (2, True)
-    assert "cannot be written" in call("study", "new", tmp_path / "absent" / "mine.toml").stderr
+    says(call("study", "new", tmp_path / "absent" / "mine.toml").stderr)
 
 
 SMALL = {
@@ -61,7 +62,7 @@ def test_the_demo_without_the_extra_shows_the_figures_and_what_to_install(tmp_pa
     done = call("demo", "-o", tmp_path / "demo")
     assert done.returncode == 0
     assert "after 4 weeks" in done.stdout
-    assert "pip install 'reidrisk[plots]'" in done.stderr
+    says(done.stderr)
 
 
 def test_the_demo_leaves_the_run_of_another_study_alone(tmp_path, monkeypatch):

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import pytest
 from tests.cli.tools import call
+from tests.snapshots import says
 
 from reidrisk import data
 from reidrisk.information import count_information
@@ -49,4 +50,4 @@ def test_where_users_are_enough_nothing_is_warned_of(tmp_path):
 def test_information_needs_a_folder(tmp_path):
     done = call("information", tmp_path / "nowhere")
     assert done.returncode == 2
-    assert "there is no such folder" in done.stderr
+    says(done.stderr)

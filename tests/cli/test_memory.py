@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 from tests.cli.tools import SCRIPT, TINY, call
-from tests.snapshots import refuses
+from tests.snapshots import refuses, says
 
 from reidrisk import data
 from reidrisk.core import machine
@@ -56,7 +56,7 @@ def test_the_answer_does_not_depend_on_the_memory(table, tmp_path):
 def test_a_size_that_is_none_is_refused(table, most):
     said = call("unicity", table, "--max-memory", most)
     assert said.returncode == 2
-    assert "memory is a size such as 2GiB or 500MB" in said.stderr
+    says(said.stderr)
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,7 @@ def test_a_study_that_does_not_fit_is_refused(tmp_path):
     (tmp_path / "study.toml").write_text(TINY)
     said = call("study", tmp_path / "study.toml", "-o", tmp_path / "run", "--max-memory", "10MB")
     assert said.returncode == 2
-    assert "2,000 users: this needs" in said.stderr
-    assert "raise --max-memory" in said.stderr
+    says(said.stderr)
     assert "Traceback" not in said.stderr
 
 

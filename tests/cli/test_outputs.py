@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.tools import TINY, call
-from tests.snapshots import refuses
+from tests.snapshots import refuses, says
 
 PAIRS = "user,tokens\nann,x;y\nbob,y;z\ncid,z;x\n"
 PEOPLE = "user,epoch,token\n" + "".join(
@@ -104,7 +104,7 @@ def test_no_folder_is_filled_over_an_input(place, monkeypatch, words, name):
     before = everything(place)
     done = call(*words)
     assert done.returncode == 2, done
-    assert f"{name}: is read, and would be lost" in done.stderr
+    says(done.stderr)
     assert everything(place) == before
 
 
@@ -158,7 +158,7 @@ def test_the_log_follows_no_link(place):
     (place / "study.toml").write_text(TINY)
     done = call("study", place / "study.toml", "-o", place / "run2", "-q")
     assert done.returncode == 2, done
-    assert "log.txt: is a link" in done.stderr
+    says(done.stderr)
     assert (place / "secret").read_text() == "mine"
 
 

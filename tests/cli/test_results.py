@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.tools import call, run
+from tests.snapshots import says
 
 from reidrisk.errors import MissingExtra
 from reidrisk.study.result import Result, Risk
@@ -115,12 +116,12 @@ def test_who_could_not_be_assessed_is_said_once(tmp_path, missed, doubted):
     told = sentences(call("gate", tmp_path, "--max-risk", "5%").stderr)
     (line,) = [line for line in told if "could not be assessed" in line]
     assert line.startswith("doubt: ") == doubted
-    assert "does not make them safe" in line
+    says(line)
 
 
 def test_slots_are_said_in_the_unit_of_the_study(tmp_path):
     replace(result(risk()), study={"unit": "weeks"}).save(tmp_path)
-    assert "hamming after 1 week among" in call("gate", tmp_path, "--max-risk", "1%").stdout
+    says(call("gate", tmp_path, "--max-risk", "1%").stdout)
 
 
 @pytest.mark.parametrize("most", ["1", "1.0", "5", "100"])
@@ -128,7 +129,7 @@ def test_a_forgotten_percent_sign_lets_nothing_pass(made, most):
     for option in ("--max-risk", "--worst-tenth", "--false-claims", "--worse-by"):
         done = call("gate", made, option, most, "--compare", made)
         assert done.returncode == 2
-        assert f"Invalid value for '{option}'" in done.stderr
+        says(done.stderr)
     assert call("gate", made, "--max-risk", "100%").returncode == 0
 
 
@@ -163,7 +164,7 @@ def test_a_run_that_is_not_finished_says_so(made):
     (made / "result.json").unlink()
     done = call("gate", made, "--max-risk", "1%", "--strict")
     assert done.returncode == 2
-    assert "the run is not finished" in done.stderr
+    says(done.stderr)
 
 
 @pytest.mark.parametrize("quiet", [(), ("-q",), ("--json",)])
@@ -181,13 +182,13 @@ def test_doubts_are_told_and_fail_if_strict(tmp_path, quiet):
         assert text in done.stderr
     strict = call("gate", tmp_path, "--max-risk", "60%", "--strict", *quiet)
     assert strict.returncode == 3
-    assert "not passed: 900 of 910" in strict.stderr
+    says(strict.stderr)
     if quiet == ("--json",):
         body, loose = json.loads(strict.stdout), json.loads(done.stdout)
         assert (body["passed"], loose["passed"], len(body["doubts"])) == (False, True, 3)
         assert body["failing"] == []
     elif not quiet:
-        assert "not passed, since there are doubts: 1 figure, none above" in strict.stdout
+        says(strict.stdout)
 
 
 def test_a_result_without_a_checksum_is_doubted(tmp_path):
@@ -200,18 +201,18 @@ def test_a_result_without_a_checksum_is_doubted(tmp_path):
         file.write_text(json.dumps(body))
     done = call("gate", now, "--max-risk", "60%")
     assert done.returncode == 0
-    assert "doubt: the result carries no checksum" in done.stderr
+    says(done.stderr)
     assert call("gate", now, "--max-risk", "60%", "--strict").returncode == 3
     done = call("gate", now, "--compare", last, "--worse-by", "99%", "--json")
-    assert "doubt: the result to compare with carries no checksum" in done.stderr
+    says(done.stderr)
     assert json.loads(done.stdout)["compared_sha256"] in judged(last)[1]
 
 
 def test_a_level_that_was_a_slip_does_not_pass_if_strict(tmp_path):
     replace(result(replace(risk("weighted-hamming"), level=0.05)), level=0.05).save(tmp_path)
     done = call("gate", tmp_path, "--max-risk", "60%")
-    assert "none above the limit (5 % intervals)" in done.stdout
-    assert "doubt: a figure that was judged holds with 5 % only" in done.stderr
+    says(done.stdout)
+    says(done.stderr)
     assert call("gate", tmp_path, "--max-risk", "60%", "--strict").returncode == 3
 
 
@@ -246,14 +247,14 @@ def test_the_gate_passes_only_if_every_upper_end_is_low(tmp_path_factory, highs,
 
 def test_the_gate_says_who_was_not_assessed(tmp_path):
     result(replace(risk(), not_assessed=7)).save(tmp_path)
-    assert "7 targets could not be assessed" in call("gate", tmp_path, "--max-risk", "1%").stderr
+    says(call("gate", tmp_path, "--max-risk", "1%").stderr)
 
 
 @pytest.mark.parametrize("words", [("--attack", "c"), ("--slots", "3")])
 def test_a_gate_with_nothing_to_check_does_not_pass(made, words):
     done = call("gate", made, "--max-risk", "100%", *words)
     assert done.returncode == 2
-    assert "slots 1, 2 and attacks a, b" in done.stderr
+    says(done.stderr)
 
 
 _CHANGED = "was changed after it was written"
@@ -295,10 +296,10 @@ def test_a_damaged_result_is_refused(tmp_path, command, text, message):
 
 @pytest.mark.parametrize("command", [("gate", "--max-risk", "1%"), ("report",)], ids=lambda c: c[0])
 def test_absent_and_binary_results_are_refused(tmp_path, command):
-    assert "no such file" in call(*command, tmp_path).stderr
-    assert "no such file" in call(*command, tmp_path / "absent").stderr
+    says(call(*command, tmp_path).stderr)
+    says(call(*command, tmp_path / "absent").stderr)
     (tmp_path / "result.json").write_bytes(b"\xff\xfe\x00")
-    assert "is damaged" in call(*command, tmp_path).stderr
+    says(call(*command, tmp_path).stderr)
 
 
 def test_the_report_is_written(made, tmp_path):
@@ -342,7 +343,7 @@ def test_a_report_takes_sections_of_others(made, tmp_path, monkeypatch):
         assert (done.returncode, message in done.stderr) == (2, True), done.stderr
         assert not (tmp_path / "other.html").exists()
     both = ("--section", "added:mine", "--section", "added:mine")
-    assert "two parts of the report are called 'mine'" in call("report", made, *both).stderr
+    says(call("report", made, *both).stderr)
 
 
 def test_a_report_without_its_extra_says_what_to_install(made, tmp_path, monkeypatch):
@@ -352,7 +353,7 @@ def test_a_report_without_its_extra_says_what_to_install(made, tmp_path, monkeyp
     monkeypatch.setattr("reidrisk.report.html", missing)
     done = call("report", made, "-o", tmp_path / "page.html")
     assert done.returncode == 2
-    assert "pip install 'reidrisk[plots]'" in done.stderr
+    says(done.stderr)
 
 
 @pytest.mark.parametrize("place", ["{}/absent/page.html", "/proc/page.html", "{}"])
@@ -360,7 +361,7 @@ def test_a_report_that_cannot_be_written_says_so(made, tmp_path, place):
     pytest.importorskip("altair")
     done = call("report", made, "-o", place.format(tmp_path))
     assert done.returncode == 2
-    assert "cannot be written" in done.stderr
+    says(done.stderr)
 
 
 def test_all_of_the_damages_differ():

@@ -1,14 +1,13 @@
 """Studies: runs that are found again, refused, repaired; sweeps."""
 
 import json
-import os
 import pathlib
 import shutil
 from importlib.metadata import version
 
 import pytest
 from tests.cli.tools import TINY, call, run
-from tests.snapshots import refuses
+from tests.snapshots import refuses, says
 
 from reidrisk.core.locks import locked
 from reidrisk.study import Result, run_in
@@ -84,8 +83,7 @@ def test_another_study_in_the_folder_is_refused_unless_fresh(place):
     (place / "study.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
     done = study(place)
     assert done.returncode == 2
-    assert "study.seed differs" in done.stderr
-    assert "--fresh" in done.stderr
+    says(done.stderr)
     assert (place / "run" / "result.json").read_bytes() == before
     assert (place / "run" / "study.toml").read_text() == TINY
     assert study(place, "--fresh").returncode == 0
@@ -105,7 +103,7 @@ def test_other_inputs_are_refused(tmp_path):
     (tmp_path / "people.csv").write_text("\n".join(rows) + "\n")
     done = study(tmp_path)
     assert done.returncode == 2
-    assert "inputs.people.csv differs" in done.stderr
+    says(done.stderr)
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"\xff\xfe", b"[]", b'{"study": 3}'])
@@ -180,7 +178,7 @@ def test_a_damaged_note_beside_steps_of_another_study_is_refused_unless_fresh(pl
     (place / "study.toml").write_text(TINY.replace("seed = 3", "seed = 4"))
     done = study(place)
     assert done.returncode == 2
-    assert "run.json is damaged, and what lies beside it does not show that it is" in done.stderr
+    says(done.stderr)
     assert snapshot(place / "run", but=("run.json",)) == before
     # Without its note nobody knows whose the study file is.
     assert "study.toml is not what a run here wrote" in study(place, "--fresh").stderr
@@ -239,7 +237,7 @@ def test_a_disk_that_fills_up_leaves_the_run_as_it_was(place, monkeypatch):
         full.setattr("pathlib.Path.write_bytes", _full)
         done = study(place)
     assert done.returncode == 2
-    assert "cannot be written (No space left on device)" in done.stderr
+    says(done.stderr)
     assert (place / "run" / "result.json").read_bytes() == good
     assert not list((place / "run").glob(".*"))
 
@@ -273,7 +271,7 @@ def test_a_run_on_a_disk_that_may_not_be_written_to_says_so(place, monkeypatch):
         disk.setattr("pathlib.Path.open", refused)
         done = study(place)
     assert done.returncode == 2
-    assert "run: cannot be written (Read-only file system)" in done.stderr
+    says(done.stderr)
 
 
 def test_a_checkpoint_copied_over_another_is_run_again(place):
@@ -366,14 +364,14 @@ def test_a_study_file_of_ones_own_is_not_overwritten(tmp_path, monkeypatch):
                   ("sweep", "study.toml", "--vary", "noise=10%")):  # fmt: skip
         done = call(*words, "-o", ".")
         assert done.returncode == 2
-        assert "study.toml is not what a run here wrote, and it is left alone" in done.stderr
+        says(done.stderr)
         assert (tmp_path / "study.toml").read_text() == "# mine\n" + TINY
     assert sorted(file.name for file in tmp_path.iterdir()) == ["other.toml", "study.toml"]
     assert call("study", "study.toml", "-o", ".").returncode == 0
     assert (tmp_path / "study.toml").read_text() == "# mine\n" + TINY
     (tmp_path / "study.toml").write_text("# changed\n" + TINY)
     words = ("sweep", "study.toml", "--vary", "noise=10%", "-o", ".", "--fresh")
-    assert "is left alone" in call(*words).stderr
+    says(call(*words).stderr)
     assert (tmp_path / "study.toml").read_text() == "# changed\n" + TINY
 
 
@@ -388,8 +386,7 @@ def test_a_demo_replaces_no_run_of_another_study(place):
     before = snapshot(place / "run")
     done = call("demo", "-o", place / "run")
     assert done.returncode == 2
-    assert "holds a run of another study" in done.stderr
-    assert "Use another folder, or begin anew with --fresh" in done.stderr
+    says(done.stderr)
     assert snapshot(place / "run", but=("run",)) == {
         file: state for file, state in before.items() if not file.endswith("/run")
     }
@@ -413,10 +410,7 @@ def test_topics_that_are_not_those_of_people_are_refused_by_line_and_claim_nothi
     (tmp_path / "study.toml").write_text(TOPICS)
     done = study(tmp_path)
     assert done.returncode == 2
-    assert (
-        "study.toml, line 10: release.topics: topics is 289, and people have 349 tokens; they must "
-        "agree: topics = 349"
-    ) in done.stderr
+    says(done.stderr)
     assert not (tmp_path / "run").exists()
     (tmp_path / "study.toml").write_text(TOPICS.replace("289", "349"))
     assert study(tmp_path).returncode == 0
@@ -430,7 +424,7 @@ def test_topics_of_a_release_inside_another_are_tried_too(tmp_path):
     (tmp_path / "study.toml").write_text(inside)
     done = study(tmp_path)
     assert done.returncode == 2
-    assert "study.toml: topics is 289, and people have 349 tokens" in done.stderr
+    says(done.stderr)
     assert not (tmp_path / "run").exists()
 
 
@@ -439,7 +433,7 @@ def test_too_few_strangers_are_refused_by_line(tmp_path):
     (tmp_path / "study.toml").write_text(few)
     done = study(tmp_path)
     assert done.returncode == 2
-    assert "study.toml, line 1: strangers: strangers that can be met number 1 here" in done.stderr
+    says(done.stderr)
     assert not (tmp_path / "run").exists()
 
 
@@ -465,7 +459,7 @@ def test_the_second_process_in_a_folder_is_told_who_is_there(place):
     with locked(place / "run"):
         done = study(place)
     assert done.returncode == 2
-    assert f"run is in use: process {os.getpid()} on " in done.stderr
+    says(done.stderr)
     assert study(place).returncode == 0
 
 
