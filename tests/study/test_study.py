@@ -153,7 +153,7 @@ def test_a_law_needs_no_sizes_of_ones_own():
     result = replace(STUDY, beyond=(5_000,)).run(PEOPLE)
     fitted = [6, 12, 30, 60, 120, 300, 600]
     assert [one.users for one in result.sizes if one.attack == "hamming"] == fitted
-    assert [law.predicted[0][0] for law in result.extrapolations] == [5_000, 5_000]
+    assert [list(law.predicted) for law in result.extrapolations] == [[5_000], [5_000]]
     asked = replace(STUDY, beyond=(5_000,), sizes=(20,)).run(PEOPLE)
     assert asked.extrapolations == result.extrapolations
     assert [one.users for one in asked.sizes if one.attack == "hamming"] == [20, 600]
