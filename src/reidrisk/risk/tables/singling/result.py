@@ -248,7 +248,10 @@ class Singling:
                 name: _plain(getattr(self, name))
                 for name in ("prosecutor", "journalist", "marketer")
             },
-            "bounds": _plain(self.bounds),
+            # a table of people has neither slots nor settings of a study
+            "bounds": [
+                {name: _plain(getattr(bound, name)) for name in _BOUND} for bound in self.bounds
+            ],
             "assumes": CLOSED_WORLD,
         }
 
@@ -262,6 +265,9 @@ class Singling:
             f"{self.unique:,} unique ({self.share_unique.value:.4%}), smallest group "
             f"{self.smallest:,}, optimum {self.optimum.value:.4%}"
         )
+
+
+_BOUND = ("name", "side", "estimate", "assumes", "fits")
 
 
 def _one_of(crowd: int) -> Estimate:
