@@ -52,6 +52,10 @@ class Step:
         run: Gives records, from those of earlier steps. It depends on nothing but the study, the
             source and these records, so that it may be run again at any time.
         run_at: The same in a workspace, if it takes so long that half of it should not be lost.
+
+    Example:
+        >>> rr.study.Step("known", lambda parts: {"known": ()}).run({})
+        {'known': ()}
     """
 
     name: str
