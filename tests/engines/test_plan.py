@@ -6,7 +6,7 @@ import pytest
 from reidrisk import LocalEngine, Observations, ReferenceEngine
 from reidrisk.core.plugins import modules_of
 from reidrisk.engines import plan, strategies
-from reidrisk.engines.cost_model import Count, Evidence, Search
+from reidrisk.engines.cost_model import Evidence, PatternCount, Search
 from reidrisk.scores import OverlapWeights, TokenWeights
 
 NEW = """
@@ -30,7 +30,7 @@ def test_every_module_of_the_package_states_what_it_answers():
     for module in modules_of(strategies):
         assert module.PLAN, module.__name__
         for entry in module.PLAN:
-            assert isinstance(entry, Search | Evidence | Count)
+            assert isinstance(entry, Search | Evidence | PatternCount)
             assert entry.run.__module__ == module.__name__
 
 

@@ -17,7 +17,7 @@ from reidrisk.learning.network_files import About, write_model  # noqa: E402
 from reidrisk.learning.pairs import Pairs  # noqa: E402
 from reidrisk.learning.sequence_training import Lesson, read_network  # noqa: E402
 from reidrisk.learning.translators import Translator  # noqa: E402
-from reidrisk.learning.type_chain import TypeChain  # noqa: E402
+from reidrisk.learning.type_chain import TypeChainNetwork  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -40,7 +40,7 @@ class Weights:
 
 def weights_of_a_chain(**other):
     """Those of a true one but for some; None for one that is missing."""
-    weights = {**TypeChain(2, TOKENS + 1, conditional=True).state_dict(), **other}
+    weights = {**TypeChainNetwork(2, TOKENS + 1, conditional=True).state_dict(), **other}
     return {name: one for name, one in weights.items() if one is not None}
 
 

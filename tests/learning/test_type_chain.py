@@ -19,7 +19,7 @@ from reidrisk.scores import TypeChain as ChainScore
 torch = pytest.importorskip("torch")
 
 from reidrisk.learning.training import train  # noqa: E402
-from reidrisk.learning.type_chain import FLOOR, TypeChain, begun  # noqa: E402
+from reidrisk.learning.type_chain import FLOOR, TypeChainNetwork, begun  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -32,7 +32,7 @@ SHORT = Training(steps=200, batch=256, rate=0.02, warm_up=20, every=50, patience
 
 def any_chain(seed=0, *, conditional=True):
     """All of its numbers by chance."""
-    chain = TypeChain(CLASSES, SYMBOLS, conditional=conditional)
+    chain = TypeChainNetwork(CLASSES, SYMBOLS, conditional=conditional)
     chance = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in chain.parameters():

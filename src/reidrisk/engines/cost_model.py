@@ -117,7 +117,7 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class PatternCount:
     """Plan entry of a strategy that counts match patterns: they answer all token weights at once.
 
     Args:

@@ -16,7 +16,7 @@ from reidrisk.core.matches import Matches, Wanted, join_targets
 from reidrisk.core.observations import Observations
 from reidrisk.core.plugins import modules_of
 from reidrisk.engines import strategies
-from reidrisk.engines.cost_model import Count, Evidence, Question, Search, bytes_to_count
+from reidrisk.engines.cost_model import Evidence, PatternCount, Question, Search, bytes_to_count
 from reidrisk.engines.encode import codes_of, fitting
 from reidrisk.engines.histogram import MOST_SLOTS, PatternHistogram, gap_groups
 from reidrisk.engines.protocol import Engine
@@ -24,7 +24,7 @@ from reidrisk.scores import Score, TokenWeights
 from reidrisk.scores.shortlisted import Shortlisted
 
 Floats = NDArray[np.float64]
-Entry = TypeVar("Entry", bound=Search | Evidence | Count)
+Entry = TypeVar("Entry", bound=Search | Evidence | PatternCount)
 Answer = TypeVar("Answer", Search, Evidence)
 
 _THE_BEST = Wanted()
@@ -158,13 +158,13 @@ def entries(kind: type[Answer], score: Score) -> tuple[Answer, ...]:
     return found or tuple(entry for entry in mine if not entry.scores)
 
 
-def counts() -> tuple[Count, ...]:
+def counts() -> tuple[PatternCount, ...]:
     """The plan entries that count match patterns."""
-    return tuple(entry for entry in all_entries() if isinstance(entry, Count))
+    return tuple(entry for entry in all_entries() if isinstance(entry, PatternCount))
 
 
 @cache
-def all_entries() -> tuple[Search | Evidence | Count, ...]:
+def all_entries() -> tuple[Search | Evidence | PatternCount, ...]:
     """The plan entries of all strategies, which are loaded with the first question."""
     return tuple(
         entry for module in modules_of(strategies) for entry in getattr(module, "PLAN", ())
@@ -186,7 +186,7 @@ def _search_prefixes(
     searches = len(scores) * len(slots)
     question = Question(observations, wanted, searches, gaps)
     patterns = counts() if observations.slots <= MOST_SLOTS and not wanted.list_best else ()
-    possible: list[Count | Search] = [*patterns, *entries(Search, scores[0])]
+    possible: list[PatternCount | Search] = [*patterns, *entries(Search, scores[0])]
     best = cheapest(question, possible)
     if isinstance(best, Search):
         return [
@@ -213,7 +213,7 @@ def _weights_evidence(observations: Observations, score: TokenWeights, engine: E
     """Evidence under token weights: by match patterns, or by scoring every known row."""
     gaps = _gaps_count(observations, score)
     patterns = counts() if observations.slots <= MOST_SLOTS else ()
-    possible: list[Count | Evidence] = [*patterns, *entries(Evidence, score)]
+    possible: list[PatternCount | Evidence] = [*patterns, *entries(Evidence, score)]
     best = cheapest(Question(observations, gaps=gaps), possible)
     if isinstance(best, Evidence):
         return best.run(observations, score, engine)
@@ -233,7 +233,7 @@ def _groups(observations: Observations, engine: Engine, *, gaps: bool) -> NDArra
 
 
 def _histograms(
-    count: Count,
+    count: PatternCount,
     observations: Observations,
     groups: NDArray[np.int64],
     engine: Engine,

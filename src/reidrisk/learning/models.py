@@ -154,7 +154,7 @@ def chain(begin: str = "types", classes: int = 64) -> Recipe:
 def _blank_chain(weights: Mapping[str, Any], tokens: int, slots: int, conditional: bool) -> Any:
     from reidrisk.learning import type_chain  # noqa: PLC0415  the same
 
-    return type_chain.TypeChain(len(weights["weights"]), tokens + 1, conditional=conditional)
+    return type_chain.TypeChainNetwork(len(weights["weights"]), tokens + 1, conditional=conditional)
 
 
 CHAIN_TRAINING = {

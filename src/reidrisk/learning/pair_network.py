@@ -52,7 +52,7 @@ class Size:
     dropout: float = 0.1
 
 
-class PairNetwork(torch.nn.Module):  # type: ignore[misc]
+class PairModel(torch.nn.Module):  # type: ignore[misc]
     """Two rows to one logit.
 
     Args:
@@ -116,7 +116,7 @@ class PairScore:
 
     unit: ClassVar[Unit] = NATS
 
-    network: PairNetwork
+    network: PairModel
     tokens: int
 
     def check(self, observations: Observations) -> None:
@@ -180,7 +180,7 @@ def learn_pair_network(
     learning, others = pairs.split(how.seed)
     device = device_named(how.device)
     with repeatable(how.seed, how.threads):
-        network = PairNetwork(tokens, pairs.slots, size)
+        network = PairModel(tokens, pairs.slots, size)
     ours, theirs = (
         [torch.tensor(symbols_of(rows, tokens), device=device) for rows in (one.known, one.shown)]
         for one in (learning, others)

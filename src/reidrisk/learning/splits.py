@@ -21,7 +21,7 @@ MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class UserSplit:
     """Numbers of users, each in one part only, in an order by chance.
 
     Attributes:
@@ -42,7 +42,7 @@ def split_users(
     held_out: float = 0.1,
     tested: float = 0.1,
     least: int = LEAST,
-) -> Parts:
+) -> UserSplit:
     """Split users by chance.
 
     Args:
@@ -78,7 +78,7 @@ def split_users(
             f"{whole_number('least', least, least=1):,}; use more users",
             code="too-few-users",
         )
-    return Parts(rest, held, tests)
+    return UserSplit(rest, held, tests)
 
 
 def names_of(rows: NDArray[np.integer]) -> NDArray[np.uint64]:

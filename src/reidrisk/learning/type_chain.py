@@ -80,7 +80,7 @@ class Tables(NamedTuple):
     other: Floats
 
 
-class TypeChain(torch.nn.Module):
+class TypeChainNetwork(torch.nn.Module):
     """Classes that drift, and copies.
 
     What a class shows is the same at both sites, but for how popular a symbol is at each, and for
@@ -131,7 +131,7 @@ class TypeChain(torch.nn.Module):
 
     def tables(self) -> Tables:
         """The chances of a conditional chain in double precision, for an attack."""
-        exact = TypeChain(self.keep.numel(), len(self.shown), conditional=True).double()
+        exact = TypeChainNetwork(self.keep.numel(), len(self.shown), conditional=True).double()
         exact.load_state_dict(self.state_dict())
         with torch.no_grad():
             other = _spread(exact.shown + exact.other_site)
@@ -182,7 +182,7 @@ def begun(
     seed: int,
     begin: str = "types",
     classes: int = 64,
-) -> TypeChain:
+) -> TypeChainNetwork:
     """A chain before training.
 
     Args:
@@ -238,11 +238,11 @@ def _types(rows: Symbols, size: int, classes: int, seed: int) -> tuple[Floats, F
 
 def _begun_at(
     start: tuple[Floats, Floats], known: Symbols, shown: Symbols, *, conditional: bool
-) -> TypeChain:
+) -> TypeChainNetwork:
     """A chain of these classes, and for the rest what is counted in rows."""
     weights, chances = start
     size = chances.shape[1]
-    chain = TypeChain(weights.size, size, conditional=conditional)
+    chain = TypeChainNetwork(weights.size, size, conditional=conditional)
     known_counts, shown_counts = _counts(known, size), _counts(shown, size)
     mean = (known_counts + shown_counts) / 2
     _set(chain.weights, np.log(weights))
@@ -259,7 +259,7 @@ def _begun_at(
     return chain
 
 
-def _try(chain: TypeChain, known: Symbols, shown: Symbols) -> None:
+def _try(chain: TypeChainNetwork, known: Symbols, shown: Symbols) -> None:
     """Set how long classes are kept, and how the sites hang together, as rows are told best."""
     conditional = hasattr(chain, "trust")
     source, target = (torch.tensor(rows[:TRIED]).long() for rows in (known, shown))
@@ -273,7 +273,7 @@ def _try(chain: TypeChain, known: Symbols, shown: Symbols) -> None:
     reached(min(itertools.product(keeps, TRIALS if conditional else TRIALS[:1]), key=reached))
 
 
-def _set_scalars(chain: TypeChain, keep: float, trust: float, fresh: float) -> None:
+def _set_scalars(chain: TypeChainNetwork, keep: float, trust: float, fresh: float) -> None:
     _set(chain.keep, _logit(np.full(chain.keep.numel(), keep)))
     if hasattr(chain, "trust"):
         _set(chain.trust, trust)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.observations import Observations
 from reidrisk.core.parallel import Array, kernel, over_blocks
-from reidrisk.engines.cost_model import MOST_DISTINCT, Count, Question, cost_of_patterns
+from reidrisk.engines.cost_model import MOST_DISTINCT, PatternCount, Question, cost_of_patterns
 from reidrisk.engines.encode import Codes
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.strategies.lanes import TARGETS_AT_A_TIME, Counts, match_pattern
@@ -88,4 +88,4 @@ def count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
         counts[number] += 1
 
 
-PLAN = (Count(count, cost),)
+PLAN = (PatternCount(count, cost),)

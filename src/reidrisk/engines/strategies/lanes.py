@@ -18,7 +18,7 @@ from reidrisk.core.mapreduce import Blocks
 from reidrisk.core.observations import Observations
 from reidrisk.core.parallel import Array, Number, kernel, over_blocks
 from reidrisk.engines.bitmaps import place_of_bit
-from reidrisk.engines.cost_model import Count, Question, cost_of_patterns
+from reidrisk.engines.cost_model import PatternCount, Question, cost_of_patterns
 from reidrisk.engines.encode import Codes
 from reidrisk.engines.histogram import by_group
 from reidrisk.engines.protocol import Engine, rows_at_a_time
@@ -288,4 +288,4 @@ def sum_larger(exact: Array, larger: Array) -> None:
         slot *= 2
 
 
-PLAN = (Count(count, cost),)
+PLAN = (PatternCount(count, cost),)

@@ -16,7 +16,7 @@ from reidrisk.engines.strategies.overlap import bytes_needed, flat
 from reidrisk.scores import RepeatedTokens
 
 
-class Counted(NamedTuple):
+class TokenTimes(NamedTuple):
     """Targets by what they were shown, and how often.
 
     `holders[starts[token] : starts[token + 1]]` were shown a token `times` times. `alone` is what
@@ -49,7 +49,7 @@ def search(
     return keep(bags, score, wanted, engine, look)
 
 
-def counted(observations: Observations, score: RepeatedTokens) -> Counted:
+def counted(observations: Observations, score: RepeatedTokens) -> TokenTimes:
     """The targets by token, and how often each came; gains as sums of what is alone and common."""
     shown, tokens = observations.anonymous.astype(np.int64), observations.tokens
     places = observations.slots * observations.set_size
@@ -60,7 +60,7 @@ def counted(observations: Observations, score: RepeatedTokens) -> Counted:
     times = np.minimum(times, gains.shape[2] - 1)
     alone = np.zeros(len(shown), np.int64)
     np.add.at(alone, target, gains[score.kind[token], 0, times])
-    return Counted(
+    return TokenTimes(
         holders=target.astype(np.int32),
         times=times,
         starts=np.searchsorted(token, np.arange(tokens + 1)),
@@ -72,7 +72,7 @@ def counted(observations: Observations, score: RepeatedTokens) -> Counted:
 
 
 @kernel
-def rate(values: Array, starts: Array, first_row: int, targets: Counted, kept: Kept) -> None:
+def rate(values: Array, starts: Array, first_row: int, targets: TokenTimes, kept: Kept) -> None:
     """Offer all rows that matter; `values[starts[row] : starts[row + 1]]` are of a row."""
     times = np.zeros(targets.kind.shape[0], np.int64)
     count = kept.best.shape[0]
@@ -89,7 +89,7 @@ def rate(values: Array, starts: Array, first_row: int, targets: Counted, kept: K
 
 
 @kernel
-def add_up(row: Array, targets: Counted, times: Array, sums: Array) -> Number:
+def add_up(row: Array, targets: TokenTimes, times: Array, sums: Array) -> Number:
     """Add what a row and each target have in common to the sums; what the row gains by itself.
 
     `times` is zero and is left so.

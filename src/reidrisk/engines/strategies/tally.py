@@ -55,7 +55,7 @@ class Rated(NamedTuple):
     size: int
 
 
-class Listed(NamedTuple):
+class RowsByCode(NamedTuple):
     """A block of rows: `rows[ends[code - 1] : ends[code]]` hold a code; gaps as bits, by eights."""
 
     rows: NDArray[np.uint16]
@@ -242,7 +242,7 @@ def chance_below(nats: int) -> Number:
 
 
 @kernel
-def list_rows(codes: Array, targets: Rated) -> Listed:
+def list_rows(codes: Array, targets: Rated) -> RowsByCode:
     """List rows by code."""
     slots, ends = targets.codes.shape[1], np.zeros(targets.size + 1, np.int64)
     rows = np.empty(codes.size, np.uint16)
@@ -261,11 +261,11 @@ def list_rows(codes: Array, targets: Rated) -> Listed:
         for row in range(codes.shape[0]):
             is_gap = codes[row, slot * (codes.shape[1] // slots)] == targets.absent[slot]
             gaps[slot // 8, row] |= np.uint8(is_gap) << (slot % 8)
-    return Listed(rows, ends, gaps)
+    return RowsByCode(rows, ends, gaps)
 
 
 @kernel
-def rate(listed: Listed, targets: Rated, target: int, table: Array, scores: Array) -> None:
+def rate(listed: RowsByCode, targets: Rated, target: int, table: Array, scores: Array) -> None:
     """Write the scores of all rows for a target."""
     scores[:] = targets.base[target]
     for slot in range(targets.of_gap.shape[1]):
