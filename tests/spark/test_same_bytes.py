@@ -131,3 +131,15 @@ def test_data_frames_are_described_by_users_and_rows(spark, seen):
     assert described(rows, 5, 2, user="user + 1") != one
     some = slice(5_000, 25_000)
     assert described(rows, 1, 7, some) == described(others, 5, 2, some) != one
+
+
+def test_observations_of_a_data_frame_are_a_source(spark, seen):
+    """Without tables, the users of a study are the numbers of rows."""
+    engine, study = rr.SparkEngine(spark, partitions=3), Study(attacks=(Hamming(),), targets=40)
+    rows = np.asarray(seen.known)
+    known = engine.rows_of(shuffled(spark, rows, 5), tokens=40)
+    there = rr.Observations(known, seen.anonymous, seen.truth, tokens=40)
+    here = rr.Observations(rows, seen.anonymous, seen.truth, tokens=40)
+    found = study.run(there, engine=engine)
+    assert figures(found) == figures(study.run(here))
+    assert found.study["people"]["rows"][0] == {"kind": "FrameRows", "sha256": known.fingerprint()}

@@ -287,7 +287,11 @@ class Stored:
 
     @classmethod
     def read(cls, path: str | Path) -> Self:
-        """Read a result: `result.json`, or the folder that holds it."""
+        """Read a result.
+
+        Args:
+            path: Of `result.json`, or of the folder that holds it.
+        """
         file = Path(path) / RESULT if Path(path).is_dir() else Path(path)
         if not file.is_file() and (Path(path) / NOTE).is_file():
             raise InvalidInput(
@@ -313,7 +317,11 @@ class Stored:
 def parsed(text: str, name: str) -> tuple[Result, bool]:
     """What the text of a `result.json` says, and whether it carries a checksum.
 
-    Nothing that cannot be gets past here, whoever wrote it: neither to a gate nor to a chart.
+    Figures that cannot be are refused here, whoever wrote them, before a gate or a chart.
+
+    Args:
+        text: Of the file.
+        name: Of the file, for messages.
     """
     try:
         body = read_json(text)
@@ -418,7 +426,10 @@ def _remove_if_empty(folder: Path) -> None:
 
 
 def read_json(text: str) -> Any:
-    """What a text says.
+    """Read JSON that says nothing twice and holds only numbers.
+
+    Args:
+        text: Of a file.
 
     Raises:
         ValueError: It is not JSON, says something twice, or holds what is not a number; says which.
@@ -436,7 +447,11 @@ def read_json(text: str) -> Any:
 
 
 def found_json(file: Path) -> Any:
-    """What a file says; None if there is none, or if it is damaged."""
+    """What a file of JSON says; None if there is none, or if it is damaged.
+
+    Args:
+        file: Which.
+    """
     try:
         return read_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
