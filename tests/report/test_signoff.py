@@ -23,8 +23,7 @@ from reidrisk.errors import MissingExtra
 from reidrisk.report import signoff
 from reidrisk.report.range_chart import Mark, Range, range_of
 from reidrisk.study.result import Result, Signoff
-from reidrisk.study.text.numbers import share_with_interval
-from reidrisk.study.text.units import opening
+from reidrisk.study.text.numbers import opening, share_with_interval
 from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
 
 SAID = [part.name for part in fields(Signoff) if part.name != "limit"]

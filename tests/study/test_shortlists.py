@@ -14,7 +14,7 @@ from reidrisk.releases import TopicsApi
 from reidrisk.report.sections import bounds
 from reidrisk.scores import Shortlisted
 from reidrisk.study import Result, Study
-from reidrisk.study.text.shortlists import shortlists
+from reidrisk.study.text.attacks import shortlists
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(600, epochs=3, seed=1)

@@ -266,7 +266,7 @@ def _tell(found: "Result", file: "StudyFile", wishes: Wishes) -> None:
     if wishes.as_json:
         click.echo(found.to_json(), nl=False)
     elif not wishes.quiet:
-        from reidrisk.study.text.shortlists import shortlists
+        from reidrisk.study.text.attacks import shortlists
 
         learned = file.study.training
         others = f"; {100 * learned:.4g} % of all users are learned from, and not attacked"

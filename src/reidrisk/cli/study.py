@@ -205,9 +205,9 @@ def _tell(
     if as_json:
         click.echo(result.to_json(), nl=False)
     elif not quiet:
-        from reidrisk import report
+        from reidrisk.study.text.verdict import text
 
-        console.say(report.text(result))
+        console.say(text(result))
         _tell_information(result)
         console.order(source)
         if swept := [risk for risk in result.risks if risk.setting]:
@@ -221,22 +221,30 @@ def _tell(
 
 def _tell_information(result: "Result") -> None:
     """What was asked to be measured in bits, and whether slots add up."""
-    from reidrisk.report.sections import independence, information
+    from reidrisk.study.text.information import (
+        independence_sentence,
+        information_rows,
+        information_sentence,
+    )
 
-    sections = (information.section(result), independence.section(result))
-    for one in filter(None, sections if result.reckoned else ()):
+    if not result.reckoned:
+        return
+    sentences = (
+        information_sentence(result, information_rows(result)),
+        independence_sentence(result),
+    )
+    for sentence in filter(None, sentences):
         click.echo()
-        console.say(one.exhibits[0].sentence)
+        console.say(sentence)
 
 
 def _tell_releases(result: "Result") -> None:
     """A line for each release: its risk, its ceiling, its utility."""
-    from reidrisk.report.sections.releases import strongest
     from reidrisk.study.text.numbers import at_most, share, share_with_interval
 
     rows = []
     for one in result.releases:
-        risk = strongest(one)
+        risk = one.strongest
         right = "-" if risk is None else share_with_interval(risk)
         ceiling = "none" if one.ceiling is None else at_most(one.ceiling.high)
         uses = [one.real, one.variation, one.withheld]

@@ -3,40 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reidrisk.estimates import standard_errors
-from reidrisk.information.records import Mean
 from reidrisk.plotting import Style, chart, fixed, layer, of, settings
 from reidrisk.report.exhibits import Column, Row, span
-from reidrisk.study.text.numbers import bits, percent
+from reidrisk.study.text.information import ends, said
+from reidrisk.study.text.numbers import percent
 
 _BAR = 46
 """Height of a bar with its name above it."""
-
-
-def mean_cells(mean: Mean, level: float) -> Row:
-    """A mean and its standard error with an interval."""
-    reach = standard_errors(level) * mean.error
-    return {
-        "value": mean.value,
-        "low": mean.value - reach,
-        "high": mean.value + reach,
-        "level": level,
-        "error": mean.error,
-    }
-
-
-def said(row: Row) -> str:
-    """The value with the digits that its standard error supports, or that of its interval."""
-    error = row["error"]
-    if error is None:
-        error = _half(row) / standard_errors(float(row["level"] or 0))
-    return bits(span(row).value, float(error))
-
-
-def ends(row: Row) -> str:
-    """Both ends of the interval, to a digit more than the value has."""
-    fine = _half(row) / 10
-    return f"{bits(span(row).low, fine)} to {bits(span(row).high, fine)}" if fine else "exact"
 
 
 def bit_columns(level: float) -> tuple[Column, Column]:
@@ -87,7 +60,3 @@ def bars(rows: Sequence[Row], look: Style, title: str, names: Sequence[str]) -> 
         base.mark("text", align="left", dx=6).encode(x=of("beside:Q", **axis), text="said:N"),
         base.mark("text", align="left", baseline="bottom", dy=-9).encode(x=fixed(0), text="what:N"),
     ).properties(height=_BAR * len(rows))
-
-
-def _half(row: Row) -> float:
-    return (span(row).high - span(row).low) / 2

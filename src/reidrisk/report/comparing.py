@@ -22,7 +22,7 @@ from reidrisk.study.text.differences import (
     targets,
     verdict,
 )
-from reidrisk.study.text.units import opening, units
+from reidrisk.study.text.numbers import opening, units
 from reidrisk.study.text.verdict import Statement
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"

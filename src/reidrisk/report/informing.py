@@ -10,8 +10,8 @@ from reidrisk.report.sections import independence, information
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
 from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
+from reidrisk.study.text.attacks import Statement
 from reidrisk.study.text.numbers import count, percent
-from reidrisk.study.text.statement import Statement
 
 _ASSUMED = (
     "Users are independent of each other, and like the people whom the figures are to describe.",

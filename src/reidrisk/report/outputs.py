@@ -14,7 +14,7 @@ from reidrisk.report.rendering import saved
 from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
 from reidrisk.study.result import Result
-from reidrisk.study.text.units import listed
+from reidrisk.study.text.numbers import listed
 from reidrisk.study.text.verdict import text
 
 __all__ = ["EDITIONS", "Edition", "files", "html", "text"]

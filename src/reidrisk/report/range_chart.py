@@ -14,8 +14,8 @@ from reidrisk.study.text.numbers import (
     percent,
     share,
     share_with_interval,
+    targets_word,
 )
-from reidrisk.study.text.units import targets_word
 from reidrisk.study.text.verdict import strongest
 
 Kind = Literal["guessing", "found", "possible", "ruled-out", "limit"]

@@ -19,12 +19,14 @@ from reidrisk.study.text.numbers import (
     count,
     exactly,
     interval,
+    opening,
     percent,
     share,
     share_with_interval,
+    targets_word,
+    units,
 )
 from reidrisk.study.text.strangers import RULES, USUAL
-from reidrisk.study.text.units import opening, targets_word, units
 from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.

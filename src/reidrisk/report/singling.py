@@ -25,8 +25,15 @@ from reidrisk.report.sections.regulators import Term, section_of
 from reidrisk.risk.tables.singling import GroupSize, RegisterCrowds, Singling
 from reidrisk.risk.tables.singling.result import CLOSED_WORLD
 from reidrisk.study.run_store import versions
-from reidrisk.study.text.numbers import at_most, count, exactly, share, share_with_interval, times
-from reidrisk.study.text.units import listed
+from reidrisk.study.text.numbers import (
+    at_most,
+    count,
+    exactly,
+    listed,
+    share,
+    share_with_interval,
+    times,
+)
 from reidrisk.study.text.verdict import Statement
 
 _NOT_COVERED = (

@@ -24,8 +24,7 @@ from reidrisk.report.page import Sheet, save
 from reidrisk.risk.tables.unicity import KnownPoints, Unicity
 from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
 from reidrisk.study.run_store import versions
-from reidrisk.study.text.numbers import count, percent, share_with_interval
-from reidrisk.study.text.units import listed, opening
+from reidrisk.study.text.numbers import count, listed, opening, percent, share_with_interval
 from reidrisk.study.text.verdict import Statement
 
 _NOT_COVERED = (

@@ -7,8 +7,7 @@ from reidrisk.estimates import Estimate
 from reidrisk.report.exhibits import NOTHING
 from reidrisk.reproduction.chapter import Mark, Row
 from reidrisk.reproduction.record import Reproduction
-from reidrisk.study.text.numbers import share_with_interval
-from reidrisk.study.text.units import listed
+from reidrisk.study.text.numbers import listed, share_with_interval
 
 SIGNS: dict[Mark, str] = {
     "reproduced": "✓",

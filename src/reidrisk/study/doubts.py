@@ -11,8 +11,7 @@ from reidrisk.study._compare import MOST_UNASSESSED
 from reidrisk.study.gate import Check, Limits
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.run_store import Stored, found_json
-from reidrisk.study.text.numbers import count, percent
-from reidrisk.study.text.units import listed, unit, units
+from reidrisk.study.text.numbers import count, listed, percent, unit, units
 
 LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""

@@ -14,9 +14,8 @@ from reidrisk.estimates import Estimate
 from reidrisk.study._compare import compare
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.bounds import bounds_of
-from reidrisk.study.text.numbers import percent
+from reidrisk.study.text.numbers import percent, units
 from reidrisk.study.text.strangers import RULES
-from reidrisk.study.text.units import units
 
 Judged = Literal["lower", "upper"]
 """What attacks did, below which no attacker need stay; or what is proved that none exceeds."""

@@ -309,6 +309,11 @@ class Compared:
     withheld: Estimate | None = None
     cannot: str = ""
 
+    @property
+    def strongest(self) -> Risk | None:
+        """The attack that is right most often."""
+        return max(self.risks, key=lambda risk: risk.value, default=None)
+
 
 @dataclass(frozen=True)
 class Result:

@@ -27,19 +27,19 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Bound, Result
-from reidrisk.study.text.bounds import bounds_of, empty, number, proved, said
-from reidrisk.study.text.ceilings import met
+from reidrisk.study.text.attacks import shortlists
+from reidrisk.study.text.bounds import bounds_of, empty, met, number, proved, said
 from reidrisk.study.text.numbers import (
     at_most,
     count,
     interval,
+    listed,
     percent,
     share,
     times,
     times_at_most,
+    units,
 )
-from reidrisk.study.text.shortlists import shortlists
-from reidrisk.study.text.units import listed, units
 
 ORDER = 10
 

@@ -17,8 +17,15 @@ from reidrisk.report.exhibits import (
 )  # fmt: skip
 from reidrisk.risk.crowds import COUNTED_TO
 from reidrisk.study.result import Extrapolation, Result, Risk
-from reidrisk.study.text.numbers import count, percent, share, share_with_interval
-from reidrisk.study.text.units import listed, opening, units
+from reidrisk.study.text.numbers import (
+    count,
+    listed,
+    opening,
+    percent,
+    share,
+    share_with_interval,
+    units,
+)
 
 ORDER = 50
 

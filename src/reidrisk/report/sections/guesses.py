@@ -29,8 +29,7 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Guesses, Result
-from reidrisk.study.text.numbers import count, percent, share, share_with_interval
-from reidrisk.study.text.units import opening, units
+from reidrisk.study.text.numbers import count, opening, percent, share, share_with_interval, units
 
 ORDER = 40
 

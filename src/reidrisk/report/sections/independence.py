@@ -1,10 +1,11 @@
 """Section: bits of slots one by one, against whole rows."""
 
-from reidrisk.report.bits import bars, bit_columns, mean_cells
+from reidrisk.report.bits import bars, bit_columns
 from reidrisk.report.exhibits import Exhibit, Row, Section, count_column, words_column
 from reidrisk.study.result import Independence, Result
 from reidrisk.study.sentences import INTERVALS
-from reidrisk.study.text.units import unit
+from reidrisk.study.text.information import independence_sentence, mean_cells
+from reidrisk.study.text.numbers import unit
 
 ORDER = 110
 
@@ -18,7 +19,7 @@ def section(result: Result) -> Section | None:
     exhibit = Exhibit(
         name="independence",
         title=f"Bits that two sites share, {one} by {one} and together",
-        sentence=" ".join(each.told(one, several) for each in found),
+        sentence=independence_sentence(result),
         rows=tuple(row for each in found for row in _rows(each, result.level)),
         columns=(
             words_column("Taken", "taken"),

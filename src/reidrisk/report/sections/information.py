@@ -1,29 +1,22 @@
 """Section: bits that the release knows, that were counted, and that were learned."""
 
 import math
-from collections.abc import Sequence
 
-from reidrisk.information.records import Mean
-from reidrisk.report.bits import bars, bit_columns, ends, mean_cells, said
+from reidrisk.report.bits import bars, bit_columns
 from reidrisk.report.exhibits import NOTHING, Column, Exhibit, Key, Row, Section, words_column
 from reidrisk.report.sections import learning
-from reidrisk.study.information import COUNTS
-from reidrisk.study.result import Reckoned, Result
-from reidrisk.study.text.numbers import count
-from reidrisk.study.text.units import unit, units
+from reidrisk.study.result import Result
+from reidrisk.study.text.information import (
+    ends,
+    information_rows,
+    information_sentence,
+    reckoned_row,
+    said,
+)
+from reidrisk.study.text.numbers import count, unit, units
 
 ORDER = 100
 
-_RELEASE = "the release"
-"""Who tells the bits that are not measured."""
-
-_SHARED = "mutual information"
-_FIGURES = ("entropy", "conditional entropy", _SHARED)
-_LEANS = {
-    "high": "too high on average",
-    "low": "too low on average",
-    "either": "may be off either way",
-}
 _KEYS = (Key("told by the release", "■"), Key("counted or learned", "▒"))
 _APART = (
     "What was counted or learned from rows is an estimate. No bound in this report rests on it: "
@@ -33,13 +26,13 @@ _APART = (
 
 def section(result: Result) -> Section | None:
     """Bits as bars; how models learned them, folded away."""
-    rows = tuple(sorted(_rows(result), key=_place))
+    rows = information_rows(result)
     if not rows:
         return None
     exhibit = Exhibit(
         name="information",
         title=f"Bits per {unit(result, 1)}",
-        sentence=_sentence(result, rows),
+        sentence=information_sentence(result, rows),
         rows=rows,
         columns=(
             words_column("Figure", "name"),
@@ -67,26 +60,9 @@ def section(result: Result) -> Section | None:
     return Section("information", "How much does it reveal?", sentences, exhibits)
 
 
-def _rows(result: Result) -> list[Row]:
-    told = [
-        {
-            "name": one.name,
-            "slots": one.slots,
-            "by": _RELEASE,
-            "way": _RELEASE,
-            **mean_cells(Mean(one.value, one.error), result.level),
-            "users": None,
-            "measured": "",
-            "note": one.note,
-        }
-        for one in result.information
-    ]
-    return [*told, *(_reckoned(one) for one in result.reckoned if not one.how)]
-
-
 def _ways(result: Result) -> tuple[Exhibit, ...]:
     """What each way of correcting counts says, if any were counted."""
-    rows = tuple(_reckoned(one) for one in result.reckoned if one.how)
+    rows = tuple(reckoned_row(one) for one in result.reckoned if one.how)
     if not rows:
         return ()
     exhibit = Exhibit(
@@ -115,54 +91,8 @@ def _told(row: Row) -> str:
     return f"{row['way']} {said(row)} ({ends(row)})"
 
 
-def _reckoned(one: Reckoned) -> Row:
-    return {
-        "name": one.figure,
-        "slots": one.slots,
-        "by": one.by,
-        "way": one.how or one.by,
-        "value": one.bits,
-        "low": one.low,
-        "high": one.high,
-        "level": one.level,
-        "error": None,
-        "users": one.users,
-        "measured": "yes",
-        "note": f"{_LEANS[one.leans]}: {one.note}",
-    }
-
-
-def _place(row: Row) -> tuple[int, int]:
-    """What is of fewer slots first, and there one figure after the other."""
-    figure = str(row["name"])
-    place = _FIGURES.index(figure) if figure in _FIGURES else len(_FIGURES)
-    return int(row["slots"] or 0), place
-
-
 def _people(row: Row) -> str:
     return NOTHING if row["users"] is None else count(float(row["users"]))
-
-
-def _sentence(result: Result, rows: Sequence[Row]) -> str:
-    """All figures; what is shared alone, where there are several of each."""
-
-    def told(row: Row) -> str:
-        interval = "" if ends(row) == "exact" else f" ({ends(row)})"
-        over = units(result, int(row["slots"] or 0))
-        if result.reckoned:
-            return f"{said(row)}{interval} over {over} by {_by(row)}"
-        return f"{row['name']} {said(row)}{interval} over {over}"
-
-    if not result.reckoned:
-        return f"Bits per {unit(result, 1)}: {'; '.join(map(told, rows))}."
-    shared = [told(row) for row in rows if row["name"] == _SHARED]
-    return f"Two sites share, in bits per {unit(result, 1)}: {'; '.join(shared)}."
-
-
-def _by(row: Row) -> str:
-    """The release, counts, or a model, which is called one: laptop is a name."""
-    by = str(row["by"])
-    return by if by in {_RELEASE, COUNTS} else f"the model {by}"
 
 
 def _over(result: Result, row: Row) -> str:

@@ -6,8 +6,7 @@ from typing import Any
 from reidrisk.plotting import GLYPHS, SHAPES, Style, chart, layer, marked, of, settings
 from reidrisk.report.exhibits import Column, Exhibit, Key, Row, count_column, words_column
 from reidrisk.study.result import Learned, Result
-from reidrisk.study.text.numbers import count
-from reidrisk.study.text.units import listed, opening, unit
+from reidrisk.study.text.numbers import count, listed, opening, unit
 
 _HEIGHT = 220
 

@@ -16,9 +16,16 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Claims, Result, Selective, UserRisk
-from reidrisk.study.text.claims import claimed
-from reidrisk.study.text.numbers import count, exactly, percent, share_with_interval
-from reidrisk.study.text.units import opening, unit, units
+from reidrisk.study.text.differences import claimed
+from reidrisk.study.text.numbers import (
+    count,
+    exactly,
+    opening,
+    percent,
+    share_with_interval,
+    unit,
+    units,
+)
 
 ORDER = 60
 

@@ -17,8 +17,7 @@ from reidrisk.report.exhibits import (
 )
 from reidrisk.study.credits import credits_in
 from reidrisk.study.result import Result, Risk, UserRisk
-from reidrisk.study.text.numbers import Interval, count, in_full, percent
-from reidrisk.study.text.units import targets_word
+from reidrisk.study.text.numbers import Interval, count, in_full, percent, targets_word
 from reidrisk.study.text.verdict import strongest
 
 ORDER = 20

@@ -19,9 +19,8 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.study.result import Compared, Result, Risk
-from reidrisk.study.text.numbers import at_most, percent, share, share_with_interval
-from reidrisk.study.text.units import listed, unit
+from reidrisk.study.result import Compared, Result
+from reidrisk.study.text.numbers import at_most, listed, percent, share, share_with_interval, unit
 
 ORDER = 90
 
@@ -74,11 +73,6 @@ def section(result: Result) -> Section | None:
     return Section("releases", _TITLE, sentences, (risk, use))
 
 
-def strongest(one: Compared) -> Risk | None:
-    """The attack that is right most often."""
-    return max(one.risks, key=lambda risk: risk.value, default=None)
-
-
 def _how(result: Result, shown: Sequence[Compared]) -> str:
     counts = sorted({one.slots for one in shown})
     after = (
@@ -120,7 +114,7 @@ def _flattered(releases: int) -> str:
 
 def _extremes(shown: Sequence[Compared]) -> str:
     """From the riskiest to the least risky."""
-    found = [(risk, one.release) for one in shown if (risk := strongest(one)) is not None]
+    found = [(risk, one.release) for one in shown if (risk := one.strongest) is not None]
     if not found:
         return "No attack applies to any of these releases."
     ordered = sorted(found, key=lambda pair: -pair[0].value)
@@ -148,7 +142,7 @@ def _useful(shown: Sequence[Compared]) -> str:
 
 
 def _row(place: int, one: Compared) -> Row:
-    risk, ceiling = strongest(one), one.ceiling
+    risk, ceiling = one.strongest, one.ceiling
     cells: dict[str, Any] = {"release": one.release, "place": place, "slots": one.slots}
     cells |= {"attack": None if risk is None else risk.attack, **figure_cells(risk)}
     cells |= {

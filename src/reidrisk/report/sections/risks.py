@@ -14,8 +14,16 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.text.numbers import count, percent, share, share_with_interval
-from reidrisk.study.text.units import listed, opening, unit, units
+from reidrisk.study.text.numbers import (
+    count,
+    listed,
+    opening,
+    percent,
+    share,
+    share_with_interval,
+    unit,
+    units,
+)
 
 ORDER = 30
 

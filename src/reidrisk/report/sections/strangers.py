@@ -29,9 +29,17 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Decision, OpenSet, Result
-from reidrisk.study.text.numbers import count, exactly, percent, share, share_with_interval
+from reidrisk.study.text.numbers import (
+    count,
+    exactly,
+    listed,
+    opening,
+    percent,
+    share,
+    share_with_interval,
+    units,
+)
 from reidrisk.study.text.strangers import RULES, SPEAKS_BY, too_few, usual
-from reidrisk.study.text.units import listed, opening, units
 
 ORDER = 70
 

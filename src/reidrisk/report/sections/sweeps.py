@@ -31,8 +31,7 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.text.numbers import percent, share
-from reidrisk.study.text.units import opening, unit
+from reidrisk.study.text.numbers import opening, percent, share, unit
 
 ORDER = 80
 

@@ -10,7 +10,7 @@ from reidrisk.risk._spectrum import model_bound
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.context import Context
 from reidrisk.study.source import Source
-from reidrisk.study.text.claims import whether_it_fits
+from reidrisk.study.text.differences import whether_it_fits
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

@@ -1,9 +1,60 @@
-"""Sentences on what the strongest attack found."""
+"""What was found: the strongest attack, how often it is right, of whom, and shortlists."""
+
+from dataclasses import dataclass
+from typing import Literal
 
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.text.numbers import at_most, count, interval, share, times
-from reidrisk.study.text.statement import Statement
-from reidrisk.study.text.units import opening, units
+from reidrisk.study.text.numbers import (
+    at_most,
+    count,
+    interval,
+    opening,
+    share,
+    share_with_interval,
+    times,
+    units,
+)
+
+About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
+"""What a sentence is about.
+
+| about | it says |
+| --- | --- |
+| `found` | what was done: an attack that was carried out |
+| `input` | why what was read may be spoilt, so that figures say little |
+| `possible` | what could be done, if a model holds that nothing observed speaks against |
+| `ruled out` | what cannot be done: proved bounds |
+| `unfit` | what gives no ceiling, since what was observed speaks against it |
+| `strangers` | for whom figures hold, if visitors may be people whom the attacker does not know |
+| `limit` | whether the limit that was asked for is kept |
+| `remedy` | what would lower the risk |
+"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A sentence of the verdict and what it speaks about."""
+
+    about: About
+    text: str
+    warns: bool = False
+
+
+def shortlists(result: Result, attack: str | None = None) -> list[str]:
+    """How often the right person is listed, a sentence for each attack, or of one alone.
+
+    Nothing where nobody was left out.
+    """
+    return [
+        opening(
+            f"{one.attack} rates only those whom it lists at first sight, {count(one.listed)} at "
+            "most and fewer where many look alike: the right one is among them in "
+            f"{share_with_interval(one.recall)} of {count(one.recall.trials)} cases; in the others "
+            "its ratings do not help."
+        )
+        for one in result.shortlists
+        if attack in {None, one.attack} and one.listed < result.users
+    ]
 
 
 def headline(result: Result) -> tuple[Risk, ...]:

@@ -6,12 +6,9 @@ from typing import Any
 
 from reidrisk.study.gate import above, judged
 from reidrisk.study.result import Compared, Result, Risk
-from reidrisk.study.text.attacks import headline
-from reidrisk.study.text.bounds import number, proved
-from reidrisk.study.text.ceilings import ceilings
-from reidrisk.study.text.numbers import at_most_beside, count, in_full
-from reidrisk.study.text.statement import Statement
-from reidrisk.study.text.units import listed, units
+from reidrisk.study.text.attacks import Statement, headline
+from reidrisk.study.text.bounds import ceilings, number, proved
+from reidrisk.study.text.numbers import at_most_beside, count, in_full, listed, units
 
 MOST = 3
 """Remedies that are named."""

@@ -4,9 +4,8 @@ from collections.abc import Sequence
 
 from reidrisk.estimates.open_set import ACCUSED
 from reidrisk.study.result import Decision, OpenSet, Result
-from reidrisk.study.text.numbers import count, exactly, percent, share_with_interval
-from reidrisk.study.text.statement import Statement
-from reidrisk.study.text.units import listed, units
+from reidrisk.study.text.attacks import Statement
+from reidrisk.study.text.numbers import count, exactly, listed, percent, share_with_interval, units
 
 USUAL = 0.01
 """The share of strangers who may be accused that the verdict speaks of, if it was asked for."""

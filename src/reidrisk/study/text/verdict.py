@@ -2,14 +2,11 @@
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.text.attacks import found, headline, strongest
-from reidrisk.study.text.ceilings import possible, ruled_out, unfit
+from reidrisk.study.text.attacks import Statement, found, headline, shortlists, strongest
+from reidrisk.study.text.bounds import possible, ruled_out, unfit
 from reidrisk.study.text.limits import limit, remedy
-from reidrisk.study.text.numbers import count, percent
-from reidrisk.study.text.shortlists import shortlists
-from reidrisk.study.text.statement import Statement
+from reidrisk.study.text.numbers import count, percent, targets_word, units
 from reidrisk.study.text.strangers import strangers
-from reidrisk.study.text.units import targets_word, units
 
 __all__ = ["Statement", "basis", "headline", "strongest", "text", "verdict"]
 
