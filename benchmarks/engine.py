@@ -16,7 +16,7 @@ from benchmarks.tools import seconds, table
 from benchmarks.worlds import SLOTS, TOKENS, people, popularity, typed_people
 from reidrisk.core.parallel import cores
 from reidrisk.engines import LocalEngine
-from reidrisk.scores import GRID, OverlapWeights, TokenTable, TokenWeights
+from reidrisk.scores import GRID, OverlapWeights, TokenPairWeights, TokenWeights
 
 USERS, TARGETS, COMPARED = 10_000_000, 10_000, 200
 SHORT = (1, 2, 4, 6, 8)
@@ -93,7 +93,7 @@ def likelihoods():
     together = tastes @ tastes.T
     together *= np.minimum(8 * chances / together.max(), 0.6)[:, None]
     np.fill_diagonal(together, 0.95)
-    return TokenTable(np.log(1.4e-4 + 0.19 * together) - np.log(chances)[:, None])
+    return TokenPairWeights(np.log(1.4e-4 + 0.19 * together) - np.log(chances)[:, None])
 
 
 def newer_scores(engine):

@@ -26,7 +26,7 @@ from reidrisk.core.rows import BagRows, TokenRows
 from reidrisk.data import synthetic_topics
 from reidrisk.engines import LocalEngine
 from reidrisk.engines.memory import Room
-from reidrisk.scores import OverlapWeights, TokenTable
+from reidrisk.scores import OverlapWeights, TokenPairWeights
 
 TOPICS, FEW, MIB = 349, 4096, 1 << 20
 BLOCK = 1 << 20
@@ -75,7 +75,7 @@ def mixture():
 def table(tokens=TOPICS, slots=8):
     gains = np.random.default_rng(2).normal(-4, 1, (tokens + 1, tokens + 1))
     gains[np.arange(tokens), np.arange(tokens)] += 5
-    return TokenTable(gains, gaps=True)
+    return TokenPairWeights(gains, gaps=True)
 
 
 class Plain(rr.scores.TokenWeights):

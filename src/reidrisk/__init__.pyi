@@ -78,7 +78,7 @@ from .risk import (
 )
 from .scores import (
     OverlapWeights as OverlapWeights,
-    TokenTable as TokenTable,
+    TokenPairWeights as TokenPairWeights,
     TokenWeights as TokenWeights,
     TypeMixture as TypeMixture,
 )

@@ -17,7 +17,7 @@ from reidrisk.attacks.learned_pairs import learning, pairs
 from reidrisk.attacks.learned_pairs.columns import ColumnModel, drawn_chances
 from reidrisk.core.rows import MISSING, rows_of
 from reidrisk.data import Linked
-from reidrisk.scores import GRID, TokenTable, TokenWeights
+from reidrisk.scores import GRID, TokenPairWeights, TokenWeights
 from reidrisk.testing import check_attack, check_score
 
 
@@ -283,7 +283,7 @@ def test_the_score_is_the_chance_it_says(panel, chosen, gaps):
     attack = LearnedPairs(panel, comparisons=chosen)
     view = View.of(seen)
     score, (columns, _) = attack.fit(view), attack.pairs(view)
-    assert type(score) is (TokenTable if chosen else TokenWeights)
+    assert type(score) is (TokenPairWeights if chosen else TokenWeights)
     chances = as_arrays(chances_of(seen, attack))
     if not score.gaps:
         chances[2:] = np.zeros((2, 3))

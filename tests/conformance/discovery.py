@@ -21,7 +21,7 @@ from reidrisk.scores import (
     CosineWeights,
     Shortlisted,
     ShortlistedChances,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
     TypeChain,
 )
@@ -125,6 +125,6 @@ def scores():
     return (
         chain,
         CosineWeights([1, 2, 3, 0]),
-        Shortlisted(TokenTable(np.eye(4)), hamming, 5),
+        Shortlisted(TokenPairWeights(np.eye(4)), hamming, 5),
         ShortlistedChances(chain, hamming, 5),
     )

@@ -26,7 +26,7 @@ from reidrisk.releases import popularity
 from reidrisk.risk import _optimum
 from reidrisk.risk.eligibility import among
 from reidrisk.risk.subset_rows import SubsetRows, UserSubset
-from reidrisk.scores import GRID, TokenTable, TokenWeights, population
+from reidrisk.scores import GRID, TokenPairWeights, TokenWeights, population
 from reidrisk.scores.protocol import by_slot
 from reidrisk.study.parameters import make_release
 
@@ -218,7 +218,7 @@ def test_searching_among_those_who_are_traced(where, score):
     """As if nobody else were there."""
     random, rows = np.random.default_rng(4), values()
     if score is None:
-        score = TokenTable(random.normal(size=(TOKENS + 1, TOKENS + 1)), gaps=True)
+        score = TokenPairWeights(random.normal(size=(TOKENS + 1, TOKENS + 1)), gaps=True)
     mask = (rows != MISSING).any(axis=1)
     truth = random.choice(np.flatnonzero(mask), 50, replace=False)
     shown = np.where(random.random((50, SLOTS)) < 0.7, rows[truth], 0)

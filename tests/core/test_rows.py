@@ -14,7 +14,7 @@ from tests.snapshots import refuses
 from reidrisk import LocalEngine, Observations, ReferenceEngine, TokenWeights
 from reidrisk.core.rows import BagRows, Kind, SetRows, TokenRows, rows_of
 from reidrisk.io.parquet_rows import ParquetRows
-from reidrisk.scores import OverlapWeights, TokenTable
+from reidrisk.scores import OverlapWeights, TokenPairWeights
 
 RANDOM = np.random.default_rng(3)
 VALUES = RANDOM.integers(-1, 300, (50, 4))
@@ -259,7 +259,7 @@ SEEN_BAGS = Observations(BagRows([[0], [1, 2]], tokens=3), [[0, 1]], [1], tokens
         ),
         (lambda: rows_of(TokenRows(VALUES, tokens=300), tokens=5), "alphabet-mismatch"),
         (lambda: TokenWeights(np.ones(3)).check(SEEN_BAGS), "wrong-kind-of-rows"),
-        (lambda: TokenTable(np.eye(3)).check(SEEN_BAGS), "wrong-kind-of-rows"),
+        (lambda: TokenPairWeights(np.eye(3)).check(SEEN_BAGS), "wrong-kind-of-rows"),
         (lambda: LocalEngine().histogram(SEEN_BAGS), "wrong-kind-of-rows"),
     ],
 )

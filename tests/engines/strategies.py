@@ -10,7 +10,7 @@ from reidrisk.scores import (
     CosineWeights,
     OverlapWeights,
     RepeatedTokens,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
     TypeChain,
     TypeMixture,
@@ -90,7 +90,7 @@ def tables(draw, seen):
         of_gaps = draw(st.sampled_from(GAPS))
         gain[..., -1, :] = random.choice(of_gaps, gain[..., -1, :].shape)
         gain[..., -1] = random.choice(of_gaps, gain[..., -1].shape)
-    score = TokenTable(gain, gaps=gaps)
+    score = TokenPairWeights(gain, gaps=gaps)
     return score.normalised() if draw(st.integers(0, 3)) == 0 else score
 
 

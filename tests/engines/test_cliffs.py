@@ -21,7 +21,7 @@ from reidrisk.engines.cost_model import Question, Search
 from reidrisk.engines.encode import codes_of
 from reidrisk.engines.histogram import MOST_SLOTS
 from reidrisk.engines.strategies import bit_scan, distinct, lanes, sift, tally
-from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores import TokenPairWeights, TokenWeights
 
 ONE_BY_ONE = [bit_scan, tally]
 
@@ -231,5 +231,5 @@ def test_memory_is_foreseen(by, slots, targets, top):
 )
 def test_memory_of_a_sift_is_foreseen(slots, users, targets, top):
     seen, wanted = long_rows(slots, users, targets, gaps=0), Wanted(top)
-    score = TokenTable(np.random.default_rng(1).normal(3 * np.eye(30), 1))
+    score = TokenPairWeights(np.random.default_rng(1).normal(3 * np.eye(30), 1))
     check_memory_is_foreseen(sift, seen, score, wanted)

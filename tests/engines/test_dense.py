@@ -7,7 +7,7 @@ from tests.apart import ApartEngine
 from reidrisk import LocalEngine, Observations, ReferenceEngine
 from reidrisk.core.parallel import Kernel
 from reidrisk.engines.strategies import dense
-from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores import TokenPairWeights, TokenWeights
 from reidrisk.testing import check_engine
 
 
@@ -26,7 +26,7 @@ def world(users=30):
     return Observations(known=known, anonymous=known[:7], truth=np.arange(7), tokens=5)
 
 
-SCORES = [TokenWeights(np.ones(5)), TokenTable(np.eye(5))]
+SCORES = [TokenWeights(np.ones(5)), TokenPairWeights(np.eye(5))]
 
 
 @pytest.mark.parametrize("score", SCORES)

@@ -22,7 +22,7 @@ from reidrisk.scores import (
     GRID,
     IMPOSSIBLE,
     OverlapWeights,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
     TypeMixture,
 )
@@ -64,7 +64,7 @@ def test_targets_whom_nobody_comes_near_are_summed_as_well():
     gain = np.array([[500.0, -400.0], [0.0, 1.0]])
     seen = Observations(np.ones((7, 3), int), [[0, 0, 0], [1, 1, 1]], [0, 0], tokens=2)
     expected = [-1200 + np.log(7), 3 + np.log(7)]
-    assert_close(LocalEngine().evidence(seen, TokenTable(gain)), expected)
+    assert_close(LocalEngine().evidence(seen, TokenPairWeights(gain)), expected)
 
 
 def test_when_nobody_is_possible_evidence_says_so():
@@ -88,7 +88,7 @@ def test_evidence_of_shards_adds_up(search, parts):
 def test_threads_and_blocks_change_no_bit(slots, kind):
     seen, score = typed_people(20_000, 150, slots=slots)
     if kind == "table":
-        score = TokenTable(np.random.default_rng(1).normal(size=(60, 60)))
+        score = TokenPairWeights(np.random.default_rng(1).normal(size=(60, 60)))
     expected = LocalEngine(threads=1).evidence(seen, score)
     for engine in (LocalEngine(threads=2), LocalEngine(threads=3, rows=100)):
         np.testing.assert_array_equal(engine.evidence(seen, score), expected)
@@ -126,7 +126,7 @@ def test_weights_of_long_rows_have_evidence(score):
 
 def test_too_little_memory_is_said_before_it_is_taken():
     seen, score = typed_people(100, 10)
-    for rated in (score, TokenTable(np.eye(60))):
+    for rated in (score, TokenPairWeights(np.eye(60))):
         with refuses("out-of-memory", TooLarge):
             LocalEngine(max_memory=1000).evidence(seen, rated)
 
@@ -136,7 +136,7 @@ def test_too_little_memory_is_said_before_it_is_taken():
 def test_memory_is_foreseen(by, users, targets, slots):
     seen, score = typed_people(users, targets, slots=slots)
     if by == "table":
-        score = TokenTable(np.eye(60))
+        score = TokenPairWeights(np.eye(60))
     engine, rows_count = LocalEngine(threads=1), [1.0]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sums, "_FEW", 0)
@@ -173,7 +173,7 @@ def test_a_score_of_somebody_else_has_evidence():
 def test_progress_ends_with_everything_done(slots):
     (seen, score), calls = typed_people(10_000, 70, slots=slots), []
     engine = LocalEngine(progress=lambda done, pairs: calls.append((done, pairs)))
-    for rated in (score, TokenTable(np.eye(60)), TokenWeights(np.ones(60))):
+    for rated in (score, TokenPairWeights(np.eye(60)), TokenWeights(np.ones(60))):
         calls.clear()
         engine.evidence(seen, rated)
         assert calls[-1] == (700_000, 700_000)

@@ -12,7 +12,7 @@ import numpy as np
 import reidrisk as rr
 from reidrisk.cli.signals import stoppable
 from reidrisk.engines import LocalEngine
-from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores import TokenPairWeights, TokenWeights
 
 class Own(TokenWeights):
     '''A score of which nothing is known.'''
@@ -28,7 +28,7 @@ def begun(done, _):
     if done:
         print("begun", flush=True)
 
-engine, table = LocalEngine(progress=begun), TokenTable(np.eye(301) - 1, gaps=True)
+engine, table = LocalEngine(progress=begun), TokenPairWeights(np.eye(301) - 1, gaps=True)
 weights = TokenWeights(np.linspace(1, 3, 300), known_gap=0.5, shown_gap=0.2, both_gaps=0.7)
 {work}
 stoppable(work)

@@ -30,7 +30,7 @@ from reidrisk.engines.memory import Room
 from reidrisk.engines.strategies import bit_scan, distinct, lanes, tally
 from reidrisk.engines.strategies.overlap import as_sets
 from reidrisk.errors import TooLarge
-from reidrisk.scores import OverlapWeights, RepeatedTokens, TokenTable, TokenWeights
+from reidrisk.scores import OverlapWeights, RepeatedTokens, TokenPairWeights, TokenWeights
 
 FIELDS = [field.name for field in dataclasses.fields(Matches)]
 RANKS = st.sampled_from([1, 2, 5, None])
@@ -142,7 +142,7 @@ def test_curves_are_searches_of_prefixes(data, ranks):
     seen = data.draw(observations())
     scores = [data.draw(weights(seen)), data.draw(profiles(seen)), data.draw(weights(seen))]
     if seen.tokens <= 300:
-        scores.insert(1, TokenTable(np.eye(seen.tokens)))
+        scores.insert(1, TokenPairWeights(np.eye(seen.tokens)))
         scores.insert(2, data.draw(mixtures(seen)))
     slots = sorted({1, (1 + seen.slots) // 2, seen.slots})
     fast = LocalEngine().curves(seen, scores, slots, ranks=ranks)
@@ -208,14 +208,14 @@ def test_levels_of_a_token_table_bound_every_gain(slots):
     known[:, 2:], shown[:, 2:] = table[0].argmax(), 0
     seen = Observations(known, shown, random.integers(0, 300, 600), tokens=20)
     for asked in ({"ranks": None}, {"list_best": 2}):
-        fast = LocalEngine(threads=2, rows=70).search(seen, TokenTable(table), **asked)
-        assert_same(fast, ReferenceEngine().search(seen, TokenTable(table), **asked))
+        fast = LocalEngine(threads=2, rows=70).search(seen, TokenPairWeights(table), **asked)
+        assert_same(fast, ReferenceEngine().search(seen, TokenPairWeights(table), **asked))
 
 
 def test_when_all_rows_are_equal_everybody_ties():
     rows = np.full((70_000, 8), 3)
     seen = Observations(rows, rows[:5], np.arange(5), tokens=300)
-    for score in (TokenWeights(np.ones(300)), TokenTable(np.eye(300))):
+    for score in (TokenWeights(np.ones(300)), TokenPairWeights(np.eye(300))):
         found = LocalEngine(rows=1000).search(seen, score)
         assert (found.ties == 70_000).all()
         np.testing.assert_array_equal(found.credit, 1 / 70_000)
@@ -252,7 +252,7 @@ def test_too_little_memory_is_said_before_it_is_taken():
     with refuses("out-of-memory", TooLarge):
         LocalEngine(max_memory=1000).search(population(), UNEQUAL)
     with refuses("out-of-memory", TooLarge):
-        LocalEngine(max_memory=1000).search(population(), TokenTable(np.eye(50)))
+        LocalEngine(max_memory=1000).search(population(), TokenPairWeights(np.eye(50)))
 
 
 def test_rows_too_long_for_codes_are_refused():
@@ -353,7 +353,7 @@ PLAIN_PYTHON = """
 import numba, numpy as np
 from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.core.observations import Observations
-from reidrisk.scores import OverlapWeights, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import OverlapWeights, TokenPairWeights, TokenWeights, TypeMixture
 
 assert numba.config.DISABLE_JIT
 random = np.random.default_rng(5)
@@ -364,7 +364,7 @@ quarters = np.full((2, 4, 4), 1 / 4)
 for known, score in (
     (sets, TokenWeights(np.arange(4), -0.5)),
     (sets[:, :, 0], TokenWeights(np.arange(4), -0.5)),
-    (sets[:, :, 0], TokenTable(random.random((4, 4)))),
+    (sets[:, :, 0], TokenPairWeights(random.random((4, 4)))),
     (sets, OverlapWeights(np.arange(4))),
     (sets[:, :, 0], TypeMixture([0.5, 0.5], quarters[0, :2], quarters / 4)),
 ):
@@ -432,7 +432,7 @@ def test_sets_of_profiles_are_a_view():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "score", [HAMMING, UNEQUAL, TokenTable(np.eye(50) - 0.1), OverlapWeights(np.arange(50.0))]
+    "score", [HAMMING, UNEQUAL, TokenPairWeights(np.eye(50) - 0.1), OverlapWeights(np.arange(50.0))]
 )
 def test_millions_of_pairs_equal_the_reference(score):
     seen = population(users=200_000, targets=100)

@@ -16,7 +16,7 @@ from reidrisk.engines import LocalEngine, ReferenceEngine
 from reidrisk.scores import (
     Shortlisted,
     ShortlistedChances,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
     TypeChain,
 )
@@ -106,7 +106,7 @@ def chain(seed, tokens):
 
 def test_it_keeps_the_promises_of_a_score():
     hamming = TokenWeights(np.ones(4))
-    check_score(Shortlisted(TokenTable(np.eye(4)), hamming, 5))
+    check_score(Shortlisted(TokenPairWeights(np.eye(4)), hamming, 5))
     check_score(ShortlistedChances(chain(1, 4), hamming, 5))
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk.core.observations import MISSING
 from reidrisk.core.rows import SetRows, TokenRows
-from reidrisk.scores import GRID, OfAnyone, TokenTable, TokenWeights, TypeMixture
+from reidrisk.scores import GRID, OfAnyone, TokenPairWeights, TokenWeights, TypeMixture
 
 TOKENS, SLOTS = 3, 2
 GAPS = {"known_gap": [-0.3, -1.0, 0.2], "shown_gap": -0.7, "both_gaps": 0.4}
@@ -52,7 +52,7 @@ def test_slots_are_independent_and_have_the_mean_of_the_known_rows(shape, gaps, 
 def test_tables_do_as_weights_do(gaps):
     random = np.random.default_rng(3)
     size = TOKENS + gaps
-    model = TokenTable(random.normal(size=(SLOTS, size, size)), gaps=gaps).normalised()
+    model = TokenPairWeights(random.normal(size=(SLOTS, size, size)), gaps=gaps).normalised()
     known, shown = rows(gaps=1), outcomes(model)
     expected = np.zeros(len(shown))
     for combination in product(range(len(known)), repeat=SLOTS):
@@ -100,5 +100,5 @@ def test_what_cannot_be_shown_is_as_low_as_scores_are():
 
 def test_who_says_so():
     assert isinstance(TokenWeights([1.0]).normalised(), OfAnyone)
-    assert isinstance(TokenTable([[1.0]]), OfAnyone)
+    assert isinstance(TokenPairWeights([[1.0]]), OfAnyone)
     assert not isinstance(TokenWeights([1.0]), OfAnyone)

@@ -12,7 +12,7 @@ from reidrisk.scores import (
     CosineWeights,
     Distribution,
     OverlapWeights,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
 )
 
@@ -59,13 +59,13 @@ def test_a_profile_is_an_overlap_of_sets(seed, sets):
 def test_a_table_is_read_by_shown_and_known():
     table = np.arange(9).reshape(3, 3)
     known, shown = np.array([[2, 0], [0, -1]]), np.array([1, 2])
-    assert (TokenTable(table).of(known, shown) / GRID).tolist() == [5 + 6, 3]
-    stacked = TokenTable(np.stack([table, -table]))
+    assert (TokenPairWeights(table).of(known, shown) / GRID).tolist() == [5 + 6, 3]
+    stacked = TokenPairWeights(np.stack([table, -table]))
     assert (stacked.of(known, shown) / GRID).tolist() == [5 - 6, 3]
 
 
 @pytest.mark.parametrize(
-    "score", [TokenWeights([3.0, 1.0], -7.0), TokenTable([[5.0, -2.0], [1.0, 4.0]])]
+    "score", [TokenWeights([3.0, 1.0], -7.0), TokenPairWeights([[5.0, -2.0], [1.0, 4.0]])]
 )
 def test_missing_slots_are_neutral_on_either_side(score):
     full = score.of(np.array([[0]]), np.array([1]))
@@ -91,18 +91,18 @@ def test_gains_are_rounded_to_the_grid_once():
     [
         (lambda: TokenWeights([1, np.nan]), "not-finite"),
         (lambda: TokenWeights([1.0], -np.inf), "not-finite"),
-        (lambda: TokenTable([[0, 1], [np.inf, 0]]), "not-finite"),
+        (lambda: TokenPairWeights([[0, 1], [np.inf, 0]]), "not-finite"),
         (lambda: TokenWeights([1e300]), "gain-too-large"),
         (lambda: TokenWeights([]), "wrong-shape"),
         (lambda: TokenWeights(1.0), "wrong-shape"),
         (lambda: TokenWeights([1, 2], [1, 2, 3]), "wrong-shape"),
-        (lambda: TokenTable([[1, 2]]), "wrong-shape"),
-        (lambda: TokenTable([1, 2]), "wrong-shape"),
+        (lambda: TokenPairWeights([[1, 2]]), "wrong-shape"),
+        (lambda: TokenPairWeights([1, 2]), "wrong-shape"),
         (lambda: TokenWeights([1, 2]).check(SEEN), "score-mismatch"),
         (lambda: TokenWeights(np.ones((2, 3))).check(SEEN), "score-mismatch"),
-        (lambda: TokenTable(np.eye(4)).check(SEEN), "score-mismatch"),
+        (lambda: TokenPairWeights(np.eye(4)).check(SEEN), "score-mismatch"),
         (lambda: TokenWeights([1, 2, 4e6]).check(SEEN), "gain-too-large"),
-        (lambda: TokenTable(np.eye(3) * -4e6).check(SEEN), "gain-too-large"),
+        (lambda: TokenPairWeights(np.eye(3) * -4e6).check(SEEN), "gain-too-large"),
         (lambda: TokenWeights([1, 2], known_gap=1.0), "missing-argument"),
         (
             lambda: TokenWeights([1, 2], 0, known_gap=[1, 2, 3], shown_gap=0, both_gaps=0),
@@ -112,13 +112,13 @@ def test_gains_are_rounded_to_the_grid_once():
             lambda: TokenWeights(np.ones((2, 3)), 0, known_gap=0, shown_gap=[1, 2, 3], both_gaps=0),
             "slot-mismatch",
         ),
-        (lambda: TokenTable([[1.0]], gaps=True), "wrong-shape"),
-        (lambda: TokenTable(np.eye(3), gaps=True).check(SEEN), "score-mismatch"),
+        (lambda: TokenPairWeights([[1.0]], gaps=True), "wrong-shape"),
+        (lambda: TokenPairWeights(np.eye(3), gaps=True).check(SEEN), "score-mismatch"),
         (lambda: OverlapWeights(np.eye(2)), "wrong-shape"),
         (lambda: OverlapWeights([1, np.nan]), "not-finite"),
         (lambda: OverlapWeights([1, 2]).check(SEEN), "score-mismatch"),
         (lambda: OverlapWeights([1, 2, 4e6]).check(SEEN), "gain-too-large"),
-        (lambda: TokenTable(np.eye(3)).check(SETS), "wrong-kind-of-rows"),
+        (lambda: TokenPairWeights(np.eye(3)).check(SETS), "wrong-kind-of-rows"),
         (lambda: CosineWeights([1, -1]), "invalid-weights"),
         (lambda: CosineWeights([1, np.nan]), "invalid-weights"),
         (lambda: CosineWeights([1, 2]).check(SEEN), "score-mismatch"),
@@ -146,7 +146,7 @@ def distributions(draw):
     rows = draw(st.sampled_from([(), (3,)]))
     if draw(st.booleans()):
         size = tokens + gaps
-        return TokenTable(random.choice(values, (*rows, size, size)), gaps=gaps)
+        return TokenPairWeights(random.choice(values, (*rows, size, size)), gaps=gaps)
     of_gaps = {
         "known_gap": random.choice(values, (*rows, tokens)),
         "shown_gap": random.choice(values, rows),
@@ -192,7 +192,7 @@ def test_where_gaps_are_neutral_a_shown_gap_says_nothing(score, sets, seed):
 @settings(deadline=None)
 @given(distributions(), st.integers(0, 2**32))
 def test_normalised_weights_are_a_table_of_single_tokens(score, seed):
-    if isinstance(score, TokenTable):
+    if isinstance(score, TokenPairWeights):
         return
     model = score.normalised()
     known = known_rows(score, 3, sets=False, seed=seed)
@@ -228,6 +228,6 @@ def test_gaps_have_gains_of_their_own(sets):
 
 def test_a_table_holds_gaps_behind_the_tokens():
     table = np.arange(9).reshape(3, 3)
-    score = TokenTable(table, gaps=True)
+    score = TokenPairWeights(table, gaps=True)
     known, shown = np.array([[1, 0, -1, -1]]), np.array([0, -1, 1, -1])
     assert (score.of(known, shown) / GRID).tolist() == [1 + 6 + 5 + 8]

@@ -41,7 +41,7 @@ SHOWN = np.where(RANDOM.random((TARGETS, SLOTS)) < 0.5, KNOWN[TRUTH], 3)
 IDS = np.sort(RANDOM.permutation(USERS * 9)[:USERS].astype(str))
 WEIGHTS = rr.TokenWeights(RANDOM.random(TOKENS), known_gap=-0.1, shown_gap=-0.2, both_gaps=0.5)
 PLAIN = rr.TokenWeights(np.ones(TOKENS))
-TABLE = rr.TokenTable(RANDOM.normal(size=(TOKENS, TOKENS)))
+TABLE = rr.TokenPairWeights(RANDOM.normal(size=(TOKENS, TOKENS)))
 LOCAL = rr.LocalEngine()
 
 

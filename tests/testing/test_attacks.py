@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from reidrisk import Observations, TokenTable, TokenWeights, TopicsApi, attacks, data
+from reidrisk import Observations, TokenPairWeights, TokenWeights, TopicsApi, attacks, data
 from reidrisk.attacks import ATTACKS, attack_named
 from reidrisk.releases import RandomisedResponse, observe, reveal
 from reidrisk.scores import GRID
@@ -151,7 +151,7 @@ class Forgetful(Own):
 @dataclass(frozen=True)
 class FallsForStrangers(Own):
     def fit(self, view):
-        return TokenTable(np.full((view.tokens, view.tokens), -1.0))
+        return TokenPairWeights(np.full((view.tokens, view.tokens), -1.0))
 
 
 @dataclass(frozen=True)

@@ -279,7 +279,7 @@ class TokenTable:
         """The release, unless it was given."""
         return ("release",) if self.release is None else ()
 
-    def fit(self, view: View) -> scores.TokenTable:
+    def fit(self, view: View) -> scores.TokenPairWeights:
         """The score, from chances as they are given or as rows tell."""
         release = release_of(self, view, self.asks)
         shows = release.one_of_top(view.tokens)
@@ -292,7 +292,7 @@ class TokenTable:
             given = [proper(chances, shows) for chances in given]
         gaps = gap_chances(view, release, self.name, pooled=self.pooled)
         if gaps is None:
-            return scores.TokenTable(log_chance(given))
+            return scores.TokenPairWeights(log_chance(given))
         size = view.tokens + 1
         chances = np.empty((len(tables), size, size))
         for slot, table in enumerate(tables):
@@ -301,7 +301,7 @@ class TokenTable:
             chances[slot, -1, :-1] = gap
             chances[slot, :-1, -1] = back * table.alone
             chances[slot, -1, -1] = 1 - back
-        return scores.TokenTable(log_chance(chances), gaps=True)
+        return scores.TokenPairWeights(log_chance(chances), gaps=True)
 
     def _told(self, view: View, shows: OneOfTop) -> tuple[Floats | None, Observations | None]:
         """Pairs, slots x tokens x tokens, or the panel that tells them: given, or the view's."""

@@ -18,7 +18,7 @@ from reidrisk.scores.protocol import (
 )
 from reidrisk.scores.repetition import RepeatedTokens
 from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances
-from reidrisk.scores.token_table import TokenTable
+from reidrisk.scores.token_table import TokenPairWeights
 from reidrisk.scores.token_weights import NormalisedWeights, TokenWeights
 from reidrisk.scores.type_chain import TypeChain
 from reidrisk.scores.type_mixture import IMPOSSIBLE, TypeMixture
@@ -38,7 +38,7 @@ __all__ = [
     "Score",
     "Shortlisted",
     "ShortlistedChances",
-    "TokenTable",
+    "TokenPairWeights",
     "TokenWeights",
     "TypeChain",
     "TypeMixture",

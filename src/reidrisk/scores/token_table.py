@@ -30,7 +30,7 @@ from reidrisk.scores.protocol import (
 
 
 @dataclass(frozen=True, eq=False, init=False)
-class TokenTable:
+class TokenPairWeights:
     """A gain for each pair of tokens.
 
     Args:
@@ -40,7 +40,7 @@ class TokenTable:
             either side adds nothing.
 
     Example:
-        >>> close = rr.TokenTable([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
+        >>> close = rr.TokenPairWeights([[2.0, 1.0, 0.0], [1.0, 2.0, 1.0], [0.0, 1.0, 2.0]])
         >>> scores = close.of(np.array([[0, 2], [1, 2]]), np.array([0, 1]))
         >>> (scores / rr.scores.GRID).tolist()
         [3.0, 2.0]
@@ -81,7 +81,7 @@ class TokenTable:
 
     def check(self, observations: Observations) -> None:
         """Refuse sets, bags, another alphabet, and sums beyond the grid."""
-        check_kind("TokenTable", observations, Kind.TOKENS)
+        check_kind("TokenPairWeights", observations, Kind.TOKENS)
         check_shape(len(self.table), self.tokens, observations)
         check_sum(self.table, observations.slots)
 
@@ -91,7 +91,7 @@ class TokenTable:
         gains = by_slot(self.table, slots)[np.arange(slots), shown, known]
         return np.asarray(gains.sum(axis=1))
 
-    def normalised(self) -> "TokenTable":
+    def normalised(self) -> "TokenPairWeights":
         """The same score as the logarithm of a distribution of what is shown."""
         outcomes = self.tokens + self.gaps
         sums = log_sum(self.table[:, :outcomes] / GRID, 1)
@@ -114,8 +114,8 @@ class TokenTable:
         return as_tokens(shown, self.tokens)
 
 
-def table_of(table: Gains, *, gaps: bool) -> TokenTable:
+def table_of(table: Gains, *, gaps: bool) -> TokenPairWeights:
     """A token table from gains that are on the grid, gaps included."""
-    made = object.__new__(TokenTable)
+    made = object.__new__(TokenPairWeights)
     made._fill(frozen(table), gaps=gaps)
     return made

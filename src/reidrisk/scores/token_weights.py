@@ -30,7 +30,7 @@ from reidrisk.scores.protocol import (
     log_sum,
     to_grid,
 )
-from reidrisk.scores.token_table import TokenTable, table_of
+from reidrisk.scores.token_table import TokenPairWeights, table_of
 
 _LEAST_REST = 1e-4  # of a sum, when parts of it were subtracted: enough for ten digits
 _CELLS_AT_A_TIME = 1 << 22
@@ -245,7 +245,7 @@ class NormalisedWeights:
             sums[:, slot] = self._log_sum(slot, sets[:, slot])
         return sums
 
-    def as_table(self) -> TokenTable:
+    def as_table(self) -> TokenPairWeights:
         """The token table with the same scores, for known rows of single tokens."""
         match, mismatch, known_gap = self.weights.table
         tokens = self.weights.tokens

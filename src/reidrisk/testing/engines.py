@@ -17,7 +17,7 @@ from reidrisk.scores import (
     Score,
     Shortlisted,
     ShortlistedChances,
-    TokenTable,
+    TokenPairWeights,
     TokenWeights,
     TypeChain,
     TypeMixture,
@@ -164,7 +164,7 @@ def _questions() -> list[tuple[Observations, Score]]:
     weights = TokenWeights([0, 1, 2, 2, 3], -1, known_gap=0.5, shown_gap=-3, both_gaps=4)
     chances = random.dirichlet(np.ones(_TOKENS), 2)
     mixture = TypeMixture([0.5, 0.5], chances, chances[:, :, None] * chances[:, None, :])
-    table = TokenTable(random.integers(-2, 3, (_TOKENS, _TOKENS)))
+    table = TokenPairWeights(random.integers(-2, 3, (_TOKENS, _TOKENS)))
     overlap = OverlapWeights([1, 1, 2, 2, -1])
     known, other = random.dirichlet(np.ones(_TOKENS + 1), (2, 3))
     chain = TypeChain(np.full(3, 1 / 3), [0, 0.5, 0.9], known, np.full(known.shape, 0.3), other)

@@ -19,11 +19,11 @@ from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.learning.latent_types import sample_of_rows
-from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores import TokenPairWeights, TokenWeights
 from reidrisk.scores.log_odds import log_chance
 
 Floats = NDArray[np.float64]
-Score = TokenWeights | TokenTable
+Score = TokenWeights | TokenPairWeights
 
 MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
@@ -213,11 +213,11 @@ def _weights(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool
     )
 
 
-def _table(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) -> TokenTable:
+def _table(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) -> TokenPairWeights:
     """Gains by both tokens of a slot."""
     if not gaps:
         parts = zip(columns, chances.copied, chances.close, strict=True)
-        return TokenTable(log_chance([column.table(*part) for column, *part in parts]))
+        return TokenPairWeights(log_chance([column.table(*part) for column, *part in parts]))
     size = columns[0].drawn.size + 1
     table = np.empty((len(columns), size, size))
     for slot, column in enumerate(columns):
@@ -227,4 +227,4 @@ def _table(columns: Sequence[ColumnModel], chances: SlotChances, *, gaps: bool) 
         gap[-1] = chances.gap_given_gap[slot]
         table[slot, :-1] *= 1 - gap
         table[slot, -1] = gap
-    return TokenTable(log_chance(table), gaps=True)
+    return TokenPairWeights(log_chance(table), gaps=True)

@@ -17,7 +17,7 @@ from reidrisk.engines.cost_model import Search
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.strategies.definition import Truth, matches_among
 from reidrisk.engines.true_scores import true_scores
-from reidrisk.scores import TokenTable, TokenWeights
+from reidrisk.scores import TokenPairWeights, TokenWeights
 from reidrisk.scores.protocol import by_slot
 
 MOST_CELLS = 1 << 24
@@ -38,7 +38,10 @@ def fits(observations: Observations) -> bool:
 
 
 def search(
-    observations: Observations, score: TokenWeights | TokenTable, wanted: Wanted, engine: Engine
+    observations: Observations,
+    score: TokenWeights | TokenPairWeights,
+    wanted: Wanted,
+    engine: Engine,
 ) -> Matches:
     """Score everyone for every target, many targets at once."""
     truth = Truth(observations.truth, true_scores(observations, score))
@@ -67,11 +70,11 @@ def search(
     ).with_second(wanted)
 
 
-def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenTable) -> Scores:
+def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenPairWeights) -> Scores:
     """Scores of all known rows for each target: targets x rows, slot by slot."""
     slots = shown.shape[1]
     scores = np.zeros((len(shown), len(known)), np.int64)
-    if isinstance(score, TokenTable):
+    if isinstance(score, TokenPairWeights):
         for slot, gains in enumerate(by_slot(score.table, slots)):
             scores += gains[shown[:, slot, None], known[None, :, slot]]
         return scores
@@ -87,4 +90,4 @@ def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenTable) -> S
     return scores
 
 
-PLAN = (Search((TokenWeights, TokenTable), search, whenever=fits),)
+PLAN = (Search((TokenWeights, TokenPairWeights), search, whenever=fits),)

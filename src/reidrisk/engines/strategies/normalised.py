@@ -47,7 +47,7 @@ from reidrisk.engines.strategies.bit_scan import (
     weighed,
     weighed_score,
 )
-from reidrisk.scores import GRID, NormalisedWeights, TokenTable, TokenWeights
+from reidrisk.scores import GRID, NormalisedWeights, TokenPairWeights, TokenWeights
 
 _MOST_BYTES = 1 << 30
 _ROWS_AT_A_TIME = 1 << 18
@@ -96,7 +96,7 @@ def ranks_are_free(observations: Observations, score: NormalisedWeights) -> bool
 
 def as_fast(
     observations: Observations, score: NormalisedWeights, engine: Engine
-) -> TokenTable | TokenWeights | None:
+) -> TokenPairWeights | TokenWeights | None:
     """A score of another kind that gives the same numbers, or None.
 
     A token table for single tokens; token weights for sets that all sum to the same, as sets of

@@ -26,7 +26,7 @@ from reidrisk.engines.cost_model import Search, some_rows
 from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import Engine
 from reidrisk.engines.pruning import Kept, keep, offer, threshold
-from reidrisk.scores import TokenTable
+from reidrisk.scores import TokenPairWeights
 
 WORDS = 8
 TARGETS_PER_SIFT = 64 * WORDS
@@ -78,7 +78,7 @@ def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets
 
 
 def search(
-    observations: Observations, score: TokenTable, wanted: Wanted, engine: Engine
+    observations: Observations, score: TokenPairWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a token table."""
     targets = len(observations.anonymous)
@@ -137,7 +137,9 @@ def _bytes_of_bits(observations: Observations) -> int:
     return places * BITS * WORDS * 8
 
 
-def _tabled(observations: Observations, score: TokenTable, rounding: "_Rounding") -> list[Tabled]:
+def _tabled(
+    observations: Observations, score: TokenPairWeights, rounding: "_Rounding"
+) -> list[Tabled]:
     """All targets, 512 at a time."""
     shown = observations.anonymous.astype(np.int64)
     places = observations.slots * (observations.tokens + 1) + 1
@@ -174,7 +176,7 @@ class _Rounding:
         return np.asarray(gains.sum(axis=1))
 
 
-def _rounding(observations: Observations, score: TokenTable) -> _Rounding:
+def _rounding(observations: Observations, score: TokenPairWeights) -> _Rounding:
     """A step and floors that leave few pairs, as some known rows tell; any would be right."""
     table = score.table[: observations.slots]
     occur = slice(observations.tokens if observations.complete else None)
@@ -404,4 +406,4 @@ def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
     return score
 
 
-PLAN = (Search((TokenTable,), search),)
+PLAN = (Search((TokenPairWeights,), search),)

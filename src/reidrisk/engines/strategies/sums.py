@@ -41,7 +41,7 @@ from reidrisk.engines.likely_types import (
 from reidrisk.engines.memory import Room
 from reidrisk.engines.protocol import Engine
 from reidrisk.engines.strategies import definition
-from reidrisk.scores import GRID, Score, TokenTable, TypeMixture, by_slot
+from reidrisk.scores import GRID, Score, TokenPairWeights, TypeMixture, by_slot
 
 GROUP = 8
 """Slots that are multiplied without a product kept in between, which takes as long as they do."""
@@ -71,7 +71,10 @@ Step: TypeAlias = tuple[Tokens, Floats]
 
 
 def bytes_needed(
-    observations: Observations, score: TokenTable | TypeMixture, room: Room, per_row: float = 1.0
+    observations: Observations,
+    score: TokenPairWeights | TypeMixture,
+    room: Room,
+    per_row: float = 1.0,
 ) -> int:
     """Memory of a sum; under a mixture, of rows that count for so many types on average."""
     users, targets = observations.known.users, len(observations.anonymous)
@@ -80,7 +83,7 @@ def bytes_needed(
     together = min(_steps_together(users, room, bytes_of_row) * step, users) * bytes_of_row
     factors = 8 * LANES * (slots * size + 1)
     sums = 8 * targets * (-(-users // step) + 2)
-    if isinstance(score, TokenTable):
+    if isinstance(score, TokenPairWeights):
         return 4 * score.table.nbytes + room.threads * (together + factors) + sums
     types = len(score.chances.weights)
     per_thread = together + 8 * step * types + factors
@@ -89,7 +92,7 @@ def bytes_needed(
     return room.threads * per_thread + sums + tables + 24 * types * targets
 
 
-def table_evidence(observations: Observations, score: TokenTable, engine: Engine) -> Floats:
+def table_evidence(observations: Observations, score: TokenPairWeights, engine: Engine) -> Floats:
     """The evidence under a token table."""
     engine.room.check_fits(bytes_needed(observations, score, engine.room))
     nats = np.roll(score.table / GRID, 1, axis=(1, 2))  # gaps come first here
@@ -440,4 +443,4 @@ def fill_lanes(values: Array, shown: Array, factors: Array) -> None:
         factors[lane] = values[shown[lane] + 1]
 
 
-PLAN = (Evidence((TokenTable,), table_evidence), Evidence((TypeMixture,), type_evidence))
+PLAN = (Evidence((TokenPairWeights,), table_evidence), Evidence((TypeMixture,), type_evidence))
