@@ -40,6 +40,10 @@ class ReidriskError(Exception):
 class InvalidInput(ReidriskError, ValueError):
     """An argument, a row or a file is not what it must be.
 
+    Args:
+        message: What is wrong, where, and what to do.
+        code: Stable name of the kind of fault, for programs.
+
     Example:
         >>> rr.ItemSamples(samples=0)
         Traceback (most recent call last):
@@ -52,6 +56,10 @@ class InvalidInput(ReidriskError, ValueError):
 
 class TooLarge(InvalidInput):
     """The input is well formed, but the exact answer would take too long or too much memory.
+
+    Args:
+        message: What is wrong, where, and what to do.
+        code: Stable name of the kind of fault, for programs.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=8, seed=1)
@@ -67,6 +75,10 @@ class TooLarge(InvalidInput):
 
 class MissingExtra(ReidriskError, ImportError):
     """An optional library is needed for this; the message names the extra to install.
+
+    Args:
+        message: What is wrong, where, and what to do.
+        code: Stable name of the kind of fault, for programs.
 
     Example:
         >>> problem = rr.MissingExtra("torch is needed: pip install 'reidrisk[torch]'")

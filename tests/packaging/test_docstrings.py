@@ -85,3 +85,22 @@ def test_examples_that_learn_run(module, tmp_path, monkeypatch):
     pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     run_examples(module, "torch")
+
+
+def parameters_of(part):
+    """What a function or a class takes by name; nothing for protocols and plain types."""
+    if getattr(part, "_is_protocol", False) or not (
+        inspect.isfunction(part) or inspect.isclass(part)
+    ):
+        return []
+    kinds = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    named = inspect.signature(part).parameters.values()
+    return [one.name for one in named if one.kind not in kinds]
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_function_documents_its_parameters(name):
+    """A class may say them as `Args` or as `Attributes`."""
+    told = PUBLIC[name].__doc__ or ""
+    named = re.findall(r"^ +(\w+)(?: \(.*\))?:", told, re.MULTILINE)
+    assert set(parameters_of(PUBLIC[name])) <= set(named)

@@ -128,6 +128,9 @@ def card_of(attack: Attack) -> Card:
     What a plug-in does not say, its card calls not stated. It may say `limits`, `cost` and `source`
     as it says `knows`.
 
+    Args:
+        attack: The attack.
+
     Example:
         >>> rr.attacks.card_of(rr.WeightedHamming()).needs
         ('release',)

@@ -60,6 +60,12 @@ class View:
         """What an attacker who has seen this may use, and knows that besides.
 
         Anonymous rows come in the order of what they hold: where they stood may tell who they are.
+
+        Args:
+            seen: Known rows, anonymous rows and the truth.
+            release: What showed the rows, if that is known.
+            panel: Other users of whom both sides are known.
+            population: How interests are spread, if that is known.
         """
         met = seen.anonymous
         if seen.strangers is not None:
@@ -134,7 +140,11 @@ class Attack(Protocol):
     def needs(self) -> tuple[str, ...]: ...
 
     def fit(self, view: View) -> Score:
-        """The score, from what an attacker may see."""
+        """The score, from what an attacker may see.
+
+        Args:
+            view: What the attacker may fit on: known and anonymous rows, never the truth.
+        """
         ...
 
 
@@ -156,6 +166,10 @@ class OfRelease(Attack, Protocol):
 
 def check_needs(attack: Attack, view: View) -> None:
     """Refuse a view that lacks what an attack needs, and what is no attack.
+
+    Args:
+        attack: The attack.
+        view: What the attacker may fit on: known and anonymous rows, never the truth.
 
     Example:
         >>> seen = rr.Observations([[0], [1]], [[1]], [1], tokens=2)

@@ -141,7 +141,11 @@ class Matches:
         return [rows[mask] for rows, mask in zip(self.best_rows, won, strict=True)]
 
     def merge(self, other: Self) -> Self:
-        """The matches in two disjoint shards of the known rows, together."""
+        """The matches in two disjoint shards of the known rows, together.
+
+        Args:
+            other: What another block of known rows gave.
+        """
         if len(self) != len(other) or self.best_rows.shape != other.best_rows.shape:
             raise InvalidInput(
                 f"matches of {len(self)} targets with {self.best_rows.shape[1]} best rows do not "
@@ -175,7 +179,11 @@ class Matches:
         )
 
     def with_second(self, wanted: Wanted) -> Self:
-        """With the second best score, of a search `by_listing`."""
+        """With the second best score, of a search `by_listing`.
+
+        Args:
+            wanted: What the search was asked for.
+        """
         if not wanted.second:
             return self
         rows, scores = (each[:, : wanted.list_best] for each in (self.best_rows, self.best_scores))

@@ -154,7 +154,11 @@ class Observations:
         return self.changed(known=self.known.part(start, stop), first=self.first + start)
 
     def only(self, targets: slice | NDArray[Any]) -> Self:
-        """The same known rows against some of the targets."""
+        """The same known rows against some of the targets.
+
+        Args:
+            targets: Which targets: a slice, a mask or numbers.
+        """
         return self.changed(
             anonymous=_some(self.anonymous, targets),
             truth=self.truth[targets],

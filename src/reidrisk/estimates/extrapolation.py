@@ -100,6 +100,9 @@ class Extrapolation:
 def sizes_to_fit(users: int) -> tuple[int, ...]:
     """Sizes of crowds to extrapolate from: all users, and parts of them down to a hundredth.
 
+    Args:
+        users: Number of users measured among.
+
     Example:
         >>> rr.estimates.sizes_to_fit(10_000)
         (100, 200, 500, 1000, 2000, 5000, 10000)

@@ -22,6 +22,11 @@ CLOSE = 1e-4
 class SequenceTarget:
     """Bits per epoch of a sequence that a fit should come close to.  Paper: table 1 for eight.
 
+    Args:
+        epochs: Number of epochs.
+        entropy: Bits per epoch of one site.
+        mutual_information: Bits per epoch that two sites share.
+
     Example:
         >>> rr.data.SequenceTarget(epochs=4, entropy=6.4, mutual_information=1.0)
         SequenceTarget(epochs=4, entropy=6.4, mutual_information=1.0)
@@ -32,7 +37,11 @@ class SequenceTarget:
     mutual_information: float = 1.09
 
     def miss(self, found: SequenceInformation) -> float:
-        """Larger of the two distances, in bits."""
+        """Larger of the two distances, in bits.
+
+        Args:
+            found: What a population shows.
+        """
         return max(
             abs(found.entropy.value - self.entropy),
             abs(found.mutual_information.value - self.mutual_information),

@@ -20,6 +20,13 @@ _IF = "if it learned both equally well,"
 class Bits:
     """An information figure: bits per slot, with its standard error (0 if exact).
 
+    Args:
+        name: What the figure is: entropy, conditional entropy or mutual information.
+        slots: Of how many slots.
+        value: Bits per slot.
+        error: Standard error; 0 if exact.
+        note: How it was obtained.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> one = rr.TopicsApi(topics=40).information(people, 1, seed=7)[0]

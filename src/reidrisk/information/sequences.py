@@ -24,6 +24,13 @@ BLOCK = 2048
 class SequenceInformation:
     """Bits per epoch of a sequence: of a site, given another site's, and shared by the two.
 
+    Args:
+        epochs: Number of epochs.
+        samples: Number of sampled sequences.
+        entropy: Bits per epoch of one site.
+        conditional_entropy: Bits per epoch of one site, given another.
+        mutual_information: Bits per epoch that two sites share.
+
     Example:
         >>> interests = rr.data.Interests(topics=40, types=4)
         >>> bits = rr.data.sequence_information(interests, epochs=2, samples=1_000)
@@ -74,11 +81,20 @@ class SequenceChances:
         )
 
     def log2_single(self, tokens: NDArray[np.integer]) -> Floats:
-        """Logarithm of the probability of each row, users x epochs, of one site."""
+        """Logarithm of the probability of each row, users x epochs, of one site.
+
+        Args:
+            tokens: Sequences of one site.
+        """
         return self._forward([self.single[column] for column in tokens.T])
 
     def log2_joint(self, one: NDArray[np.integer], other: NDArray[np.integer]) -> Floats:
-        """Logarithm of the probability that the same user shows both rows at two sites."""
+        """Logarithm of the probability that the same user shows both rows at two sites.
+
+        Args:
+            one: Sequences of one site.
+            other: Those of another site, of the same users.
+        """
         return self._forward([self.joint[a, b] for a, b in zip(one.T, other.T, strict=True)])
 
     def _forward(self, emissions: list[Floats]) -> Floats:
@@ -105,6 +121,13 @@ def sequence_information(
     seed: int = 0,
 ) -> SequenceInformation:
     """Bits per epoch of sequences of `epochs` epochs, by Monte Carlo.  Paper: section 8.4.
+
+    Args:
+        interests: How interests are spread over users.
+        epochs: Number of epochs.
+        noise: Chance that a random token is shown instead.
+        samples: Number of sampled sequences.
+        seed: Seed of all random draws.
 
     Example:
         >>> interests = rr.data.Interests(topics=40, types=4)

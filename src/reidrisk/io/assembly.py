@@ -79,6 +79,13 @@ def make_profiles(
 ) -> Profiles:
     """Profiles from columns of equal length; `choices` are those of `Choices`.
 
+    Args:
+        user: The user of each row.
+        epoch: The epoch of each row.
+        token: The token of each row.
+        weight: The weight of each row; 1 if not given.
+        **choices: Those of `Choices`.
+
     Example:
         >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
         >>> people = rr.data.make_profiles(users, [1, 1, 1], [5, 7, 5], weights)

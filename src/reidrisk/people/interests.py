@@ -31,6 +31,11 @@ MOST_TYPE_PAIRS = 250_000_000
 class Information:
     """Bits that one epoch shows: of a site, of a site given another, and shared by the two.
 
+    Args:
+        entropy: Entropy of what one site sees, in bits.
+        conditional_entropy: Entropy given what another site sees, in bits.
+        mutual_information: What two sites share, in bits.
+
     Example:
         >>> bits = rr.data.Interests(topics=40, types=6).information(noise=0.05)
         >>> round(bits.entropy, 2), round(bits.mutual_information, 2)

@@ -116,12 +116,22 @@ class Profiles:
         return self.absent == "pad" or bool(self.present.all())
 
     def cell(self, user: int, epoch: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Tokens of a user in an epoch, ascending, and their weights."""
+        """Tokens of a user in an epoch, ascending, and their weights.
+
+        Args:
+            user: Row of the user.
+            epoch: Number of the epoch.
+        """
         start, stop = self.starts[user * self.epochs + epoch :][:2]
         return self.members[start:stop], self.weights[start:stop]
 
     def cells(self, start: int, stop: int) -> Cells:
-        """All tokens of users `start` to `stop`, with their weights; none where one was absent."""
+        """All tokens of users `start` to `stop`, with their weights; none where one was absent.
+
+        Args:
+            start: The first row.
+            stop: The row after the last.
+        """
         self._check_range(start, stop)
         starts = self.starts[start * self.epochs : stop * self.epochs + 1]
         here = slice(starts[0], starts[-1])
@@ -164,7 +174,15 @@ class Profiles:
     def reference_top_set(
         self, user: int, epoch: int, *, top: int, seed: int, priority: Sequence[int] | None = None
     ) -> list[int]:
-        """One set, slowly: the definition of `top_sets`."""
+        """One set, slowly: the definition of `top_sets`.
+
+        Args:
+            user: Row of the user.
+            epoch: Number of the epoch.
+            top: How many tokens of an epoch are kept.
+            seed: Seed of all random draws.
+            priority: One number for each token; tokens of higher priority come first.
+        """
         if not self.present[user, epoch] and self.absent == "missing":
             return [MISSING] * top
         name = self.ids[user] if isinstance(self.ids[user], str) else int(self.ids[user])

@@ -72,7 +72,12 @@ class People(Protocol):
         ...
 
     def cells(self, start: int, stop: int) -> Cells:
-        """All tokens of users `start` to `stop`, with their weights."""
+        """All tokens of users `start` to `stop`, with their weights.
+
+        Args:
+            start: The first row.
+            stop: The row after the last.
+        """
         ...
 
     def top_sets(
@@ -89,6 +94,13 @@ class People(Protocol):
         Tokens of higher priority (one number per token) go before all others, then the heavier.
         Ties at the top are broken at random, sets that are too small are padded with random
         distinct tokens. Where a user was absent in an epoch, all entries are -1.
+
+        Args:
+            start: The first row.
+            stop: The row after the last.
+            top: How many tokens of an epoch are kept.
+            seed: Seed of all random draws.
+            priority: One number for each token; tokens of higher priority come first.
         """
         ...
 

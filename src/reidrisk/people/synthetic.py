@@ -177,6 +177,19 @@ def synthetic_topics(
 
     The arguments after `seed` are those of `Interests`; independent Zipf sets have `sigma=0`.
 
+    Args:
+        users: Number of users.
+        topics: Number of topics.
+        epochs: Number of epochs.
+        seed: Seed of all random draws.
+        types: Number of user types.
+        s: How fast popularity falls with rank; 0 makes all topics alike.
+        sigma: How much types differ; 0 makes all types alike.
+        size: Topics of one user in one epoch.
+        persistence: Chance that a user keeps the type from one epoch to the next.
+        moods: Number of moods of a type; each epoch has one, drawn anew.
+        mood_sigma: How much the moods of a type differ.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000_000, seed=1)
         >>> people.top_sets(7, 8, top=5, seed=0).shape

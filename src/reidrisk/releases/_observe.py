@@ -98,6 +98,14 @@ def reveal(
 
     The targets, the strangers and what is shown of them are those of `observe` with the same seed.
 
+    Args:
+        release: What shows people to sites.
+        people: The people whom the release shows.
+        targets: How many users are attacked; all if not given.
+        strangers: Share of users whom the attacker does not know.
+        seed: Seed of all random draws.
+        hold: Keeps known rows where they are searched; made on demand if not given.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> rr.releases.reveal(rr.TopicsApi(topics=40), people, targets=100, seed=7).known
@@ -147,6 +155,11 @@ def repeat(
 
 def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
     """Who is a stranger: by a hash of the id, and with a larger share they still are.
+
+    Args:
+        ids: Ids of users.
+        share: Share of users who are strangers.
+        seed: Seed of all random draws.
 
     Example:
         >>> rr.releases.are_strangers(np.arange(6), share=0.3, seed=2).tolist()

@@ -37,7 +37,11 @@ class ExactRows:
     outcomes: Tokens
 
     def column_of(self, rows: NDArray[np.integer]) -> NDArray[np.int64]:
-        """The column of each row of tokens, rows x slots."""
+        """The column of each row of tokens, rows x slots.
+
+        Args:
+            rows: Rows of tokens.
+        """
         base = int(max(self.outcomes.max(), rows.max())) + 2
         codes = code(self.outcomes, base)
         order = np.argsort(codes)

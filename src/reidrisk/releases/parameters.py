@@ -103,6 +103,11 @@ class Parameter:
 def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
     """A field of a release with what is to be known about it; `facts` are those of `Parameter`.
 
+    Args:
+        default: Value if nothing is given; the field is required without one.
+        help: One line on what the parameter does.
+        **facts: Fields of `Parameter`: its range, its direction.
+
     Example:
         >>> from dataclasses import dataclass
         >>> @dataclass(frozen=True)
@@ -117,6 +122,9 @@ def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) ->
 
 def parameters_of(release: Any) -> dict[str, Parameter]:
     """Parameters of a release, or of a class of them, by name.
+
+    Args:
+        release: What shows people to sites.
 
     Example:
         >>> for one in rr.releases.parameters_of(rr.ItemSamples).values():

@@ -58,7 +58,11 @@ class Release(Protocol):
         ...
 
     def slots(self, people: People) -> int:
-        """Number of slots of what a site is shown of these people."""
+        """Number of slots of what a site is shown of these people.
+
+        Args:
+            people: The people whom the release shows.
+        """
         ...
 
     def show(
@@ -84,6 +88,10 @@ class Release(Protocol):
         It holds for a random user, for whoever has seen other sites too, and given whatever is
         shown: so also among those of whom something is shown, since figures of attacks leave out
         the others, and for every function of what is shown.
+
+        Args:
+            people: The people whom the release shows.
+            slots: Number of slots.
         """
         ...
 
@@ -106,13 +114,20 @@ class Surveys(Protocol):
         ...
 
     def slots(self, people: People) -> int:
-        """Number of slots of what a site is shown of these people."""
+        """Number of slots of what a site is shown of these people.
+
+        Args:
+            people: The people whom the release shows.
+        """
         ...
 
     def surveyed(self, people: People) -> Release:
         """The release that shows these people, some of them, or others like them.
 
         Neither chunks nor order of the people change it.
+
+        Args:
+            people: The people whom the release shows.
 
         Raises:
             InvalidInput: These people cannot be shown in this way.
@@ -129,6 +144,10 @@ def prepared(release: AnyRelease, people: People) -> Release:
 
     A survey takes a pass over all people, so keep what this gives: preparing it again, for the same
     people or for some of them, changes nothing.
+
+    Args:
+        release: What shows people to sites.
+        people: The people whom the release shows.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -245,7 +264,13 @@ class KnowsWhoIsThere(Protocol):
     """
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
-        """Whether users `start` to `stop` have something to show: users x slots."""
+        """Whether users `start` to `stop` have something to show: users x slots.
+
+        Args:
+            people: The people whom the release shows.
+            start: The first row.
+            stop: The row after the last.
+        """
         ...
 
 
@@ -269,7 +294,11 @@ class SaysGaps(Protocol):
     """
 
     def gaps(self, known: Floats) -> GapChances:
-        """Chances of gaps at two sites, given the share of gaps in each slot of the known one."""
+        """Chances of gaps at two sites, given the share of gaps in each slot of the known one.
+
+        Args:
+            known: Share of gaps in each slot of the known site.
+        """
         ...
 
 
@@ -306,7 +335,11 @@ class ShowsOneOfTop(Protocol):
     """
 
     def one_of_top(self, tokens: int) -> OneOfTop:
-        """How, in an alphabet of this size."""
+        """How, in an alphabet of this size.
+
+        Args:
+            tokens: Number of different tokens.
+        """
         ...
 
 
@@ -330,13 +363,23 @@ class Reveals(Protocol):
     ) -> NDArray[np.integer[Any]]:
         """What a full-information attacker knows of some users: users x slots x places.
 
+        Args:
+            people: The people whom the release shows.
+            start: The first row.
+            stop: The row after the last.
+            seed: Seed of all random draws.
+
         Raises:
             InvalidInput: With these parameters, that does not give the chances of what is shown.
         """
         ...
 
     def likelihood(self, tokens: int) -> Score:
-        """Exactly how likely what is shown is, gaps included, given these secrets."""
+        """Exactly how likely what is shown is, gaps included, given these secrets.
+
+        Args:
+            tokens: Number of different tokens.
+        """
         ...
 
 
@@ -362,6 +405,11 @@ class Exact(Protocol):
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
         """Exactly what one site is shown of each user, as chances over whole rows.
 
+        Args:
+            people: The people whom the release shows.
+            site: Number of the site that sees them.
+            seed: Seed of all random draws.
+
         Raises:
             TooLarge: There are too many outcomes to go through.
         """
@@ -382,7 +430,13 @@ class Informs(Protocol):
     """
 
     def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
-        """Entropies and mutual information for these parameters and people; () if unknown."""
+        """Entropies and mutual information for these parameters and people; () if unknown.
+
+        Args:
+            people: The people whom the release shows.
+            slots: Number of slots.
+            seed: Seed of all random draws.
+        """
         ...
 
 

@@ -78,6 +78,11 @@ def files(
 
     The folder is made if it is not there. `sections` are more sections, as in `html`.
 
+    Args:
+        result: What a study found.
+        folder: Folder to write to; it is made if absent.
+        sections: More sections, as in `html`.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)

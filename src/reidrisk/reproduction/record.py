@@ -84,6 +84,9 @@ class Reproduction:
     def read(cls, path: str | Path) -> Self:
         """Read `reproduction.json`, or the folder that holds it.
 
+        Args:
+            path: A `reproduction.json`, or its folder.
+
         Raises:
             InvalidInput: There is none, or it is of another schema, or was changed.
         """

@@ -64,6 +64,9 @@ def common(known: Tokens, shown: Tokens) -> Tokens:
 def first_shown(rows: Tokens) -> Tokens:
     """Rows in which a token that was shown before is missing.
 
+    Args:
+        rows: Rows of tokens.
+
     Example:
         >>> rr.scores.first_shown(np.array([[2, 5, 2, 2]])).tolist()
         [[2, 5, -1, -1]]

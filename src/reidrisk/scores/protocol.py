@@ -44,10 +44,19 @@ class Score(Protocol):
     """
 
     def check(self, observations: Observations) -> None:
-        """Refuse observations that this score cannot rate."""
+        """Refuse observations that this score cannot rate.
+
+        Args:
+            observations: Known rows, anonymous rows and the truth.
+        """
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
-        """Scores of known rows for the anonymous row beside each, or for one row."""
+        """Scores of known rows for the anonymous row beside each, or for one row.
+
+        Args:
+            known: Known rows.
+            shown: The anonymous row beside each known row, or one row for all.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +123,12 @@ class Distribution(Score, Protocol):
         """
 
     def sample(self, known: Tokens, *, seed: int) -> Tokens:
-        """What the distribution may show beside each of these known rows."""
+        """What the distribution may show beside each of these known rows.
+
+        Args:
+            known: Known rows.
+            seed: Seed of all random draws.
+        """
 
 
 @runtime_checkable
@@ -139,6 +153,9 @@ class OfAnyone(Distribution, Protocol):
 
 def normalised(score: Score) -> Score:
     """The model that a score stands for; the score itself if it does not say.
+
+    Args:
+        score: How well a known row explains an anonymous one.
 
     Example:
         >>> model = rr.scores.normalised(rr.TokenWeights(np.log([3.0, 3.0])))
@@ -180,6 +197,10 @@ def frozen(array: NDArray[Any]) -> NDArray[Any]:
 def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
     """The gains of each slot, whether they were given for each or once for all.
 
+    Args:
+        gain: Gains, for each slot or once for all.
+        slots: Number of slots.
+
     Example:
         >>> rr.scores.by_slot(np.array([[1.0, 2.0]]), 3).tolist()
         [[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]]
@@ -189,6 +210,11 @@ def by_slot(gain: NDArray[Any], slots: int) -> NDArray[Any]:
 
 def check_kind(name: str, observations: Observations, *kinds: Kind) -> None:
     """Refuse rows of another kind than a score takes.
+
+    Args:
+        name: Name for messages.
+        observations: Known rows, anonymous rows and the truth.
+        *kinds: The kinds that the score rates.
 
     Example:
         >>> from reidrisk.core.rows import Kind

@@ -110,6 +110,11 @@ class Shortlisted:
 class ShortlistedChances(Shortlisted):
     """The same, if the score of listed rows is a distribution: then it stands for that.
 
+    Args:
+        score: Rates the rows of the shortlist.
+        first: Makes the shortlist.
+        keep_best: How many rows are listed at most.
+
     Example:
         >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
         >>> slow = rr.TypeMixture([0.5, 0.5], single, single[:, :, None] * single[:, None, :])

@@ -464,7 +464,11 @@ class Result:
         return html_table(self.title, headings, rows)
 
     def save(self, folder: str | Path) -> Path:
-        """Write `result.json` into a folder, which is made if it is not there."""
+        """Write `result.json` into a folder, which is made if it is not there.
+
+        Args:
+            folder: Where `result.json` goes; made if absent.
+        """
         file = made_folder(folder) / "result.json"
         with written_whole(file) as (part,):
             part.write_text(self.to_json(), encoding="utf-8", newline="\n")
@@ -472,7 +476,11 @@ class Result:
 
     @classmethod
     def load(cls, path: str | Path) -> "Result":
-        """Read a result: `result.json`, or the folder that holds it."""
+        """Read a result: `result.json`, or the folder that holds it.
+
+        Args:
+            path: A `result.json`, or the folder of a run.
+        """
         from reidrisk.study.run_store import Stored
 
         return Stored.read(path).result

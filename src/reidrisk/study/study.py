@@ -36,6 +36,10 @@ _NUMBERS = ("slots", "sizes", "beyond", "guesses")
 class Repeats:
     """Whose release is repeated to see the risk of single users, and how often.
 
+    Args:
+        users: Whose release is repeated: so many users.
+        repeats: How often.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> api, repeats = rr.TopicsApi(topics=40), rr.study.Repeats(users=20, repeats=10)

@@ -41,6 +41,10 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
     answer may be 1e-10 too large, and is infinite where e^epsilon is beyond all floats.
     Paper: definition of local differential privacy, section 6.1.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        delta: Delta of local differential privacy.
+
     Raises:
         TooLarge: Where all pairs would take more than `MOST_STEPS` comparisons.
 
@@ -73,6 +77,9 @@ def anonymity(matrix: MatrixLike) -> int:
     """Largest k for which P is k-anonymous, or 0 where a row is not one-hot.
 
     Every user always shows the same, and at least k - 1 others show it too.  Paper: section 6.2.
+
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
 
     Example:
         >>> rr.theory.anonymity([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])

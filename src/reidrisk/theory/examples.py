@@ -13,6 +13,9 @@ def matching_beats_random_user(users: int) -> RepresentationMatrix:
 
     The best random-user accuracy is 3/4, the best matching accuracy 7/8.  Paper: lemma 5.
 
+    Args:
+        users: Number of users.
+
     Example:
         >>> pairs = rr.theory.matching_beats_random_user(4)
         >>> rr.theory.random_user_optimum(pairs), round(rr.theory.upper_matching(pairs), 4)
@@ -35,6 +38,9 @@ def safe_without_promise(users: int) -> RepresentationMatrix:
 
     The best accuracy is 2/n, although P is (epsilon, delta)-locally private only with delta = 1
     and not k-anonymous (but for n = 2, where k = 1): neither is necessary.  Paper: lemma 8.
+
+    Args:
+        users: Number of users.
 
     Example:
         >>> shown = rr.theory.safe_without_promise(10)

@@ -73,6 +73,13 @@ def largest_epsilon(
     It leans to the safe side: for the number returned the bound certainly is at most the limit.
     Infinite if every epsilon will do, None if none will: guessing, or delta, allows more.
 
+    Args:
+        limit: The largest accepted probability of naming the right user.
+        delta: Delta of local differential privacy.
+        users: Number of users.
+        slots: Number of slots.
+        representations: Number of representations; unlimited if not given.
+
     Example:
         >>> round(rr.theory.largest_epsilon(0.01, users=1_000), 3)
         2.312
@@ -107,6 +114,12 @@ def randomised_response_optimum(
 
     No bound that follows from local privacy alone can be below it.
 
+    Args:
+        epsilon: Epsilon of local differential privacy, for one slot.
+        tokens: Number of different tokens.
+        users: Number of users.
+        slots: Number of slots.
+
     Example:
         >>> round(rr.theory.randomised_response_optimum(epsilon=2.0, tokens=40, users=1_000), 4)
         0.0064
@@ -121,6 +134,11 @@ def telling_tokens(*, epsilon: float, users: int, slots: int = 1) -> int:
     """Number of tokens with which `randomised_response_optimum` is highest.
 
     As many as users for one slot; then the bound of local privacy is reached.
+
+    Args:
+        epsilon: Epsilon of local differential privacy, for one slot.
+        users: Number of users.
+        slots: Number of slots.
 
     Example:
         >>> rr.theory.telling_tokens(epsilon=2.0, users=1_000)

@@ -38,6 +38,9 @@ def upper_matching(matrix: MatrixLike) -> UpperBound:
     It is the expected number of different representations per user: of those who show the same,
     at most one can be named rightly for sure.  Paper: lemma 3.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+
     Example:
         >>> round(rr.theory.upper_matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]), 6)
         0.875
@@ -51,6 +54,9 @@ def matching_optimum(matrix: MatrixLike) -> float:
 
     Users who share no representation, directly or over others, are independent problems; each
     such group may have about ten users.
+
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
 
     Raises:
         TooLarge: Where a group needs more than `MOST_STEPS` steps.
@@ -116,6 +122,10 @@ def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
 
     The accuracy is the same.  Paper: lemma 4.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        rule: For each representation, the user who is named.
+
     Example:
         >>> shown = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
         >>> rule = rr.theory.one_by_one(shown, rr.theory.optimal_rule(shown))
@@ -138,6 +148,9 @@ def optimal_matching(matrix: MatrixLike) -> MatchingRule:
 
     It looks at one position at a time and may name a user twice. For a dozen users at most.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+
     Example:
         >>> name = rr.theory.optimal_matching([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
         >>> name(np.array([2, 0])).tolist()
@@ -157,6 +170,9 @@ def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
     """The permutation under which all that is seen, together, is most likely.
 
     What most attackers would do; not the most accurate rule, but feasible for thousands of users.
+
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
 
     Example:
         >>> assign = rr.theory.likeliest_assignment(rr.theory.listeners())

@@ -126,7 +126,11 @@ class RepresentationMatrix:
 
     @classmethod
     def from_assignment(cls, representations: Sequence[Any] | NDArray[Any]) -> Self:
-        """Build one-hot rows: user i always shows `representations[i]`, a number or text."""
+        """Build one-hot rows: user i always shows `representations[i]`, a number or text.
+
+        Args:
+            representations: What each user always shows.
+        """
         from reidrisk.io.columns import column_of
         from reidrisk.io.labels import encode
         from reidrisk.io.provenance import Source
@@ -142,7 +146,11 @@ class RepresentationMatrix:
 
     @classmethod
     def of(cls, matrix: MatrixLike) -> Self:
-        """Return the matrix itself, or a checked one from anything the constructor takes."""
+        """Return the matrix itself, or a checked one from anything the constructor takes.
+
+        Args:
+            matrix: A matrix, or what makes one.
+        """
         return matrix if isinstance(matrix, cls) else cls(matrix)
 
     @property

@@ -19,6 +19,9 @@ class UpperBound(float):
 
     It is an ordinary number otherwise: compare it, print it, multiply it.
 
+    Args:
+        raw: The bound before it is cut at 1.
+
     Example:
         >>> bound = rr.theory.upper_from_local_dp(epsilon=3.0, users=10)
         >>> bound, round(bound.raw, 3)

@@ -54,6 +54,9 @@ def optimal_rule(matrix: MatrixLike) -> NDArray[np.int64]:
 
     No rule does better.  Paper: corollary 1.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+
     Example:
         >>> rr.theory.optimal_rule([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]).tolist()
         [0, 1, 0]
@@ -65,6 +68,9 @@ def random_user_optimum(matrix: MatrixLike) -> float:
     """Best accuracy of an attacker who knows P, `sum_o max_i P[i,o] / n`.  Paper: corollary 1.
 
     The nearest float to the exact value.
+
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
 
     Example:
         >>> rr.theory.random_user_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])

@@ -115,6 +115,13 @@ def prior_vulnerability(
 
     The gain, tries and guesses are those of `g_vulnerability` and `bayes_vulnerability`.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        prior: Probability of each user; uniform if not given.
+        gain: Table guesses x users, or a function; naming the user if not given.
+        tries: How many users the attacker may name.
+        guesses: Number of guesses of a gain function; one per user if not given.
+
     Example:
         >>> rr.theory.prior_vulnerability(rr.theory.listeners())
         0.125
@@ -149,6 +156,12 @@ def multiplicative_leakage(
     Without prior and gain it is the sum of column maxima, which no other prior or non-negative
     gain exceeds: the capacity of P.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        prior: Probability of each user; uniform if not given.
+        gain: Table guesses x users, or a function; naming the user if not given.
+        guesses: Number of guesses of a gain function; one per user if not given.
+
     Example:
         >>> rr.theory.multiplicative_leakage(rr.theory.listeners())
         3.0
@@ -172,6 +185,12 @@ def additive_leakage(
 ) -> float:
     """Amount by which seeing the representation raises the attacker's gain.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        prior: Probability of each user; uniform if not given.
+        gain: Table guesses x users, or a function; naming the user if not given.
+        guesses: Number of guesses of a gain function; one per user if not given.
+
     Example:
         >>> rr.theory.additive_leakage(rr.theory.listeners())
         0.25
@@ -182,6 +201,10 @@ def additive_leakage(
 
 def min_entropy_leakage(matrix: MatrixLike, prior: ArrayLike | None = None) -> float:
     """Bits of min-entropy that the representation takes away: log2 of the leakage factor.
+
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+        prior: Probability of each user; uniform if not given.
 
     Example:
         >>> round(rr.theory.min_entropy_leakage(rr.theory.listeners()), 3)

@@ -50,6 +50,9 @@ def upper_from_local_dp(
 def upper_from_k_anonymity(k: int) -> UpperBound:
     """Accuracy that k-anonymity allows at most, `1 / k`.  Paper: lemma 7.
 
+    Args:
+        k: Size of the smallest group of users who always show the same.
+
     Example:
         >>> rr.theory.upper_from_k_anonymity(20)
         0.05
@@ -61,6 +64,10 @@ def upper_from_mutual_information(*, bits: float, users: int) -> UpperBound:
     """Accuracy that the mutual information of user and representation allows at most.
 
     Fano's inequality, `(1 + I) / log2 n`.  Paper: lemma 9. For a single user it allows 1.
+
+    Args:
+        bits: Mutual information between user and representation, in bits.
+        users: Number of users.
 
     Example:
         >>> round(rr.theory.upper_from_mutual_information(bits=2.5, users=1_000_000), 4)

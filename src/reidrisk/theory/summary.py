@@ -40,6 +40,9 @@ class Statement:
 def bounds(matrix: MatrixLike) -> tuple[Statement, ...]:
     """What attackers can and cannot do, from guessing to the bounds that other notions give.
 
+    Args:
+        matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
+
     Example:
         >>> for one in rr.theory.bounds(rr.theory.listeners(noise=0.2)):
         ...     print(f"{one.value:6.1%} {one.side:5} {one.name}")

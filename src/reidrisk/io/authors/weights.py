@@ -27,6 +27,11 @@ BITS = 64
 class TokenDistances:
     """Distances per token: `match[i]` and `mismatch[i]` belong to the token called `labels[i]`.
 
+    Args:
+        labels: Label of each token.
+        match: Distance of each token if it matches.
+        mismatch: Distance of each token if it does not match.
+
     Example:
         >>> rr.data.write_token_weights("weights.json", [5, 7], [1.9, 8.5], [8.2, 8.1])
         >>> rr.data.read_token_weights("weights.json").inverted.tolist()

@@ -46,6 +46,9 @@ def sections(result: Result, more: Sequence[SectionOf] = ()) -> tuple[Section, .
 def section_at(path: str) -> SectionOf:
     """A section of someone else, by `package.module:function`.
 
+    Args:
+        path: Such as `package.module:function`.
+
     Example:
         >>> rr.report.section_at("reidrisk.report.sections.per_user:section").__name__
         'section'

@@ -67,6 +67,9 @@ def _targets(result: Result, number: int) -> str:
 def text(result: Result) -> str:
     """The verdict in plain words, for a terminal.
 
+    Args:
+        result: What a study found.
+
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
         >>> result = rr.Study(attacks=(rr.Hamming(),), release=rr.TopicsApi(topics=40)).run(people)

@@ -64,7 +64,12 @@ class Unicity:
     seed: int
 
     def at(self, points: int, coarsening: str = "as written") -> KnownPoints:
-        """The figures for so many points, so exactly."""
+        """The figures for so many points, so exactly.
+
+        Args:
+            points: How many points are known.
+            coarsening: How coarsely they are known.
+        """
         for one in self.figures:
             if (one.points, one.coarsening) == (points, coarsening):
                 return one
