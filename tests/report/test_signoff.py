@@ -21,10 +21,10 @@ from tests.snapshots import refuses
 from reidrisk import report
 from reidrisk.errors import MissingExtra
 from reidrisk.report import signoff
-from reidrisk.report.range_chart import Mark, Range, range_of
+from reidrisk.report.range_chart import Mark, RiskRange, range_of
 from reidrisk.study.result import Result, Signoff
 from reidrisk.study.text.numbers import opening, share_with_interval
-from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
+from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
 
 SAID = [part.name for part in fields(Signoff) if part.name != "limit"]
 LABELS = {"Found", "Possible", "Ruled out", "Strangers", "What would lower the risk"}
@@ -168,7 +168,7 @@ def test_statements_are_grouped_and_unknown_kinds_are_kept(tmp_path, monkeypatch
         "limit": "L.", "remedy": "What would lower the risk: m.", "strangers": "Strangers: s.",
         "unfit": "U.", "weather": "W.",
     }  # fmt: skip
-    said = [Statement(about, text, warns=about == "unfit") for about, text in texts.items()]
+    said = [Sentence(about, text, warns=about == "unfit") for about, text in texts.items()]
     monkeypatch.setattr(signoff, "verdict", lambda _: tuple(said))
     page = made(signed(), tmp_path)
     text = words(page)
@@ -369,7 +369,7 @@ def test_what_is_drawn_does_not_contradict_itself(value, bounds):
 
 @given(st.lists(SHARES, min_size=1, max_size=6))
 def test_places_on_the_axis_are_ordered_and_on_it(values):
-    axis = Range(tuple(Mark("found", "", "", "", one, one / 2, one) for one in values))
+    axis = RiskRange(tuple(Mark("found", "", "", "", one, one / 2, one) for one in values))
     places = [float(axis.place(one).removesuffix("%")) for one in sorted(values)]
     assert places == sorted(places)
     assert all(0 <= place <= 100 for place in places)

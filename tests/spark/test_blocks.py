@@ -9,7 +9,7 @@ import itertools
 
 from reidrisk.core.rows import BagRows, SetRows, TokenRows
 from reidrisk.engines.spark.blocks import (
-    Cut,
+    BlockCut,
     Facts,
     blocks_of,
     cell_of,
@@ -49,7 +49,7 @@ def test_blocks_are_those_of_the_handle(kind, edges, first, stop, step, most):
     pieces = (piece_of(cell, facts) for cell in cells)
     slots = 1 if kind == "bags" else 3
     expected = rows.part(first, stop).prefix(slots)
-    blocks = list(blocks_of(pieces, Cut(first, stop, slots, step, most)))
+    blocks = list(blocks_of(pieces, BlockCut(first, stop, slots, step, most)))
     size = most if step is None else step
     assert [start for start, _ in blocks] == list(range(0, stop - first, size))
     for start, block in blocks:
@@ -62,13 +62,13 @@ def test_blocks_are_those_of_the_handle(kind, edges, first, stop, step, most):
 
 def test_pieces_that_are_no_neighbours_are_not_joined():
     piece = TokenRows(np.zeros((4, 1), np.int8), tokens=2)
-    pieces = joined_pieces([(0, piece), (4, piece), (16, piece)], Cut(0, 99, 1, None, 50))
+    pieces = joined_pieces([(0, piece), (4, piece), (16, piece)], BlockCut(0, 99, 1, None, 50))
     assert [(start, len(rows)) for start, rows in pieces] == [(0, 8), (16, 4)]
 
 
 def test_bags_may_be_given_as_they_are():
     bags = handles()["bags"]
-    ((start, block),) = blocks_of([(0, bags)], Cut(0, USERS, 1, None, USERS, loose=True))
+    ((start, block),) = blocks_of([(0, bags)], BlockCut(0, USERS, 1, None, USERS, loose=True))
     assert start == 0
     assert isinstance(block, BagRows)
     np.testing.assert_array_equal(block.values, bags.values)

@@ -184,7 +184,7 @@ class Codec(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Mapped:
+class MappedArray:
     """A part of a file that is mapped into memory: where it is, instead of what it holds.
 
     Args:
@@ -204,7 +204,7 @@ class Mapped:
     kind: str
 
     @classmethod
-    def of(cls, values: Tokens) -> "Mapped | None":
+    def of(cls, values: Tokens) -> "MappedArray | None":
         """Where an array lies in a file; None if not, or if written entries are copies."""
         map_, file = getattr(values, "_mmap", None), getattr(values, "filename", None)
         copied = getattr(values, "mode", "c") == "c"
@@ -401,11 +401,11 @@ class ArrayRows(NDArrayOperatorsMixin):
 
     def __getstate__(self) -> tuple[Any, ArrayCodec]:
         """A memory map travels as the name of its file, which is opened where it arrives."""
-        return Mapped.of(self.values) or self.values, self.codec
+        return MappedArray.of(self.values) or self.values, self.codec
 
     def __setstate__(self, state: tuple[Any, ArrayCodec]) -> None:
         values, codec = state
-        self._fill(read_only(values.opened() if isinstance(values, Mapped) else values), codec)
+        self._fill(read_only(values.opened() if isinstance(values, MappedArray) else values), codec)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {' x '.join(map(str, self.values.shape))}>"

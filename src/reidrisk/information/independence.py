@@ -21,7 +21,7 @@ from reidrisk.information.records import Independence
 from reidrisk.information.sequence_model import (
     FIGURES,
     Floats,
-    Learned,
+    LearnedBits,
     Parts,
     Progress,
     SequenceBits,
@@ -86,7 +86,7 @@ def check_independence(
     )
 
 
-def _one_by_one(parts: Parts, taught: Callable[..., dict[str, Learned]]) -> Floats:
+def _one_by_one(parts: Parts, taught: Callable[..., dict[str, LearnedBits]]) -> Floats:
     """Bits shared in each slot by itself, summed over slots, of each tested user."""
     users, slots = parts.tested.shown.shape
     if slots_are_alike(parts.training.known, parts.tokens) and slots_are_alike(

@@ -31,7 +31,7 @@ from reidrisk.learning.splits import split_users
 __all__ = [
     "MODELS",
     "Curve",
-    "Learned",
+    "LearnedBits",
     "Parts",
     "Recipe",
     "SequenceBits",
@@ -129,7 +129,7 @@ class Parts:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Learned:
+class LearnedBits:
     """What was learned of a figure.
 
     Attributes:
@@ -197,7 +197,7 @@ def learn(
     folder: Path | None = None,
     progress: Progress | None = None,
     what: str = "",
-) -> dict[str, Learned]:
+) -> dict[str, LearnedBits]:
     """Train a model for each of `FIGURES`, and keep the networks.
 
     Args:
@@ -219,11 +219,11 @@ def learn(
         taught = lesson.learn(recipe, folder, _told(progress, figure + what))
         curve = Curve(figure, tuple(_in_bits(look) for look in taught.looks))
         bits = _bits(lesson.nats(taught.network, parts.tested))
-        found[figure] = Learned(taught.network, curve, bits)
+        found[figure] = LearnedBits(taught.network, curve, bits)
     return found
 
 
-def bits_of(both: dict[str, Learned], parts: Parts, model: str) -> SequenceBits:
+def bits_of(both: dict[str, LearnedBits], parts: Parts, model: str) -> SequenceBits:
     """Means over tested users, per slot."""
     slots = parts.tested.slots
     alone, given = (both[figure].bits for figure in FIGURES)

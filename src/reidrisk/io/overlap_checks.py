@@ -61,7 +61,7 @@ _NUMBER = re.compile(r"[+-]?(\d{1,20}([.,]\d{0,8})?|[.,]\d{1,8})(e[+-]?\d{1,3})?
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Overlap:
+class OverlapCheck:
     """How often each of some labels comes in two tables.
 
     Args:
@@ -105,7 +105,7 @@ class Overlap:
         return np.argsort(-counts, kind="stable")[: np.count_nonzero(counts)]
 
 
-def refuse_disjoint(overlap: Overlap, where: str, advice: str) -> None:
+def refuse_disjoint(overlap: OverlapCheck, where: str, advice: str) -> None:
     """Refuse two tables that have no label in common, unless one of them has none at all.
 
     Args:
@@ -121,7 +121,7 @@ def refuse_disjoint(overlap: Overlap, where: str, advice: str) -> None:
         )
 
 
-def overlap_warnings(overlap: Overlap) -> Iterator[str]:
+def overlap_warnings(overlap: OverlapCheck) -> Iterator[str]:
     """A warning if two tables write labels in two ways, or else if they share few of them.
 
     Args:
@@ -140,7 +140,7 @@ def overlap_warnings(overlap: Overlap) -> Iterator[str]:
         )
 
 
-def spelling_warnings(overlap: Overlap) -> Iterator[str]:
+def spelling_warnings(overlap: OverlapCheck) -> Iterator[str]:
     """A warning if one table has labels that the other has too, but in another form.
 
     Args:
@@ -163,7 +163,7 @@ def spelling_warnings(overlap: Overlap) -> Iterator[str]:
     )
 
 
-def _same_meaning(overlap: Overlap, texts: NDArray[Any], side: int) -> Counts:
+def _same_meaning(overlap: OverlapCheck, texts: NDArray[Any], side: int) -> Counts:
     """Pairs of labels that mean the same: one of a side alone, one of the other side."""
     mine, other = overlap.only(side)[:LOOKED_AT], np.flatnonzero(overlap.counts[1 - side])
     if not len(mine):
@@ -174,7 +174,7 @@ def _same_meaning(overlap: Overlap, texts: NDArray[Any], side: int) -> Counts:
     return np.array([pair for pair in pairs if pair[1] is not None], np.int64).reshape(-1, 2)
 
 
-def describe_difference(overlap: Overlap) -> str:
+def describe_difference(overlap: OverlapCheck) -> str:
     """What only one table has: an example that many people share, else the forms in words.
 
     Args:
@@ -183,7 +183,7 @@ def describe_difference(overlap: Overlap) -> str:
     return _describe(overlap, 1, overlap.only(1), overlap.only(0))
 
 
-def _describe(overlap: Overlap, side: int, mine: Counts, other: Counts) -> str:
+def _describe(overlap: OverlapCheck, side: int, mine: Counts, other: Counts) -> str:
     names = (TABLES[side], TABLES[1 - side])
     for one, two in zip(mine[:MANY].tolist(), other[:MANY].tolist(), strict=False):
         if overlap.holders and overlap.holders(side, one) >= MANY <= overlap.holders(1 - side, two):
@@ -206,7 +206,7 @@ def _percent(part: float) -> str:
     return f"{100 * part:.2g} %"
 
 
-def user_overlap(here: "SiteRows", there: "SiteRows") -> Overlap:
+def user_overlap(here: "SiteRows", there: "SiteRows") -> OverlapCheck:
     """The users of two tables; none is ever quoted.
 
     Args:
@@ -217,7 +217,7 @@ def user_overlap(here: "SiteRows", there: "SiteRows") -> Overlap:
     counts = [np.zeros(len(labels), np.int64) for _ in range(2)]
     for rows, count in zip((here, there), counts, strict=True):
         count[find(rows.users.labels, labels)] = 1
-    return Overlap("user", labels, (counts[0], counts[1]))
+    return OverlapCheck("user", labels, (counts[0], counts[1]))
 
 
 def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
@@ -230,7 +230,7 @@ def check_epochs(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
     if here.form != "epochs":
         return
     counts = [(rows.in_slots() != MISSING).sum(axis=0) for rows in (here, there)]
-    overlap = Overlap("epoch", as_text(here.slots), (counts[0], counts[1]),
+    overlap = OverlapCheck("epoch", as_text(here.slots), (counts[0], counts[1]),
                   lambda side, slot: int(counts[side][slot]))  # fmt: skip
     advice = f"{_ALIKE}; or, if they are of other times, leave the epochs out to compare baskets"
     refuse_disjoint(overlap, _both(here, there), advice)
@@ -252,7 +252,7 @@ def check_tokens(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
             yield from overlap_warnings(overlap)
         return
     sites, every = (here, there), len(here.labels)
-    overlap = Overlap(
+    overlap = OverlapCheck(
         "item" if here.bags else "token",
         here.labels,
         (_counts(here.tokens, every), _counts(there.tokens, every)),
@@ -281,13 +281,15 @@ def _check_slots(here: "SiteRows", there: "SiteRows") -> Iterator[str]:
         )
 
 
-def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -> Overlap:
+def _column_overlap(here: "SiteRows", there: "SiteRows", slot: int, name: str) -> OverlapCheck:
     """The values of one column; a label is the name of the column, "=" and the value."""
     counts = [_counts(rows.in_slots()[:, slot], len(rows.labels)) for rows in (here, there)]
     mine = np.flatnonzero(counts[0] + counts[1])
     values = np.array([label[len(name) + 1 :] for label in here.labels[mine]], object)
     found = counts[0][mine], counts[1][mine]
-    return Overlap(f"value of column {name}", values, found, lambda side, at: int(found[side][at]))
+    return OverlapCheck(
+        f"value of column {name}", values, found, lambda side, at: int(found[side][at])
+    )
 
 
 def _counts(tokens: NDArray[np.int32], labels: int) -> Counts:

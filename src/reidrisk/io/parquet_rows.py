@@ -29,7 +29,7 @@ from reidrisk.io import manifest
 from reidrisk.io.columns import one_piece, refuse_nulls
 from reidrisk.io.formats.parquet import SUFFIX
 from reidrisk.io.labels import refuse_blanks, text_of
-from reidrisk.io.parquet_survey import TEXT, WHOLE, Held, Stored, refuse_difference, survey
+from reidrisk.io.parquet_survey import TEXT, WHOLE, Held, ParquetSurvey, refuse_difference, survey
 from reidrisk.io.provenance import Source
 from reidrisk.io.shards import USER
 from reidrisk.io.streams import Progress
@@ -69,7 +69,7 @@ class ParquetRows:
     kind: ClassVar[Kind] = Kind.TOKENS
     set_size: ClassVar[int] = 1
 
-    files: tuple[Stored, ...]
+    files: tuple[ParquetSurvey, ...]
     columns: tuple[str, ...]
     """Where the tokens are: a column of lists, or a column for each slot."""
     held: Held
@@ -455,7 +455,7 @@ class ParquetRows:
         refuse_blanks([texts], USER, source)
         return texts
 
-    def _file(self, group: int) -> Stored:
+    def _file(self, group: int) -> ParquetSurvey:
         return self.files[int(self.owners[group])]
 
     def _set(self, **values: object) -> None:

@@ -36,7 +36,7 @@ _ALIKE = "write all files alike"
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class ParquetSurvey:
     """A file, with what tells whether it has changed.
 
     Args:
@@ -52,7 +52,7 @@ class Stored:
     notes: str
 
     @classmethod
-    def of(cls, path: Path) -> "Stored":
+    def of(cls, path: Path) -> "ParquetSurvey":
         """The file as it is now."""
         with path.open("rb") as file:
             state = os.fstat(file.fileno())
@@ -78,11 +78,11 @@ class Stored:
     def opened(self) -> Any:
         """The file, as this thread opened it last or opens it now."""
         self.check()
-        held: tuple[Stored, Any] | None = getattr(_mine, "file", None)
+        held: tuple[ParquetSurvey, Any] | None = getattr(_mine, "file", None)
         if held is None or held[0] != self:
             from pyarrow import parquet
 
-            if Stored.of(self.path) != self:
+            if ParquetSurvey.of(self.path) != self:
                 raise self._is_another()
             with refusing_damage(self.path):
                 held = self, parquet.ParquetFile(self.path, page_checksum_verification=True)
@@ -126,7 +126,7 @@ class Survey:
         users: What the column of users holds; None if there is none.
     """
 
-    file: Stored
+    file: ParquetSurvey
     rows: tuple[int, ...]
     names: tuple[str, ...]
     held: Held
@@ -144,7 +144,7 @@ def survey(path: Path, tokens: int | None, columns: str | Sequence[str] | None) 
         tokens: Size of the alphabet; None if the file has to say it.
         columns: Where the tokens are, if somebody said so.
     """
-    file = Stored.of(existing_file(path))
+    file = ParquetSurvey.of(existing_file(path))
     opened = parquet_file(path)
     schema = opened.schema_arrow
     numbers = numbers_of(path, schema.metadata)

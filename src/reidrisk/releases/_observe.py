@@ -179,7 +179,7 @@ def strangers_of(share: float, seed: int) -> Share:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Crowd:
+class Participants:
     """Who is known, and who is met.
 
     Attributes:
@@ -191,12 +191,12 @@ class Crowd:
     strangers: Group | None = None
 
 
-def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -> Crowd:
+def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -> Participants:
     """Who is known and who is met, if a share of all people are strangers."""
     strange = strangers_of(strangers, seed)
     first = None if targets is None else whole_number("targets", targets, least=1)
     sides = [Rule(outside=(strange,)), Rule(inside=(strange,))] if strangers else [Rule()]
-    crowd = Crowd(*first_of(people, [(side, first) for side in sides], seed))
+    crowd = Participants(*first_of(people, [(side, first) for side in sides], seed))
     check_sides(crowd, people, strangers)
     if first is not None and first > (users := crowd.known.users):
         what = "users who are known" if strangers else "users"
@@ -207,7 +207,7 @@ def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -
     return crowd
 
 
-def check_sides(crowd: Crowd, people: People, strangers: float) -> None:
+def check_sides(crowd: Participants, people: People, strangers: float) -> None:
     """Refuse a share of strangers that leaves nobody on one side."""
     if not crowd.known.users or (strangers and crowd.known.users == people.users):
         raise InvalidInput(
@@ -244,7 +244,7 @@ def _observed(
 def observed(
     release: Release,
     people: People,
-    crowd: Crowd,
+    crowd: Participants,
     *,
     sites: tuple[int, ...] | None,
     seed: int,

@@ -23,7 +23,7 @@ from reidrisk.study.text.differences import (
     verdict,
 )
 from reidrisk.study.text.numbers import opening, units
-from reidrisk.study.text.verdict import Statement
+from reidrisk.study.text.verdict import Sentence
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
 _NOT_COVERED = (
@@ -54,8 +54,8 @@ def html(
     sheet = Sheet(
         title=f"{called[1]} compared with {called[0]}",
         statements=(
-            Statement("found", verdict(known, called), warns=one.worse),
-            *(Statement("unfit", text, warns=True) for text in missing(known, called)),
+            Sentence("found", verdict(known, called), warns=one.worse),
+            *(Sentence("unfit", text, warns=True) for text in missing(known, called)),
         ),
         basis=f"{called[0]}: {known.before}. {called[1]}: {known.after}. {explained(known)}",
         figure=None,

@@ -10,7 +10,7 @@ from reidrisk.report.sections import independence, information
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
 from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
-from reidrisk.study.text.attacks import Statement
+from reidrisk.study.text.attacks import Sentence
 from reidrisk.study.text.numbers import count, percent
 
 _ASSUMED = (
@@ -48,8 +48,8 @@ def html(
     sheet = Sheet(
         title=known.title,
         statements=(
-            Statement("found", bits.exhibits[0].sentence),
-            *(Statement("possible", one.sentence) for one in known.independence if one.slots > 1),
+            Sentence("found", bits.exhibits[0].sentence),
+            *(Sentence("possible", one.sentence) for one in known.independence if one.slots > 1),
         ),
         basis=_basis(known),
         figure=None,

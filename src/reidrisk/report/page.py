@@ -15,7 +15,7 @@ from reidrisk.report.rendering import foot, policy, resource, template, trusted
 from reidrisk.report.sections import SectionOf, sections
 from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import Interval, interval, share
-from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
+from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
 
 # A script element ends at the first `</script`, whatever it holds.
 _ESCAPES = {character: f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
@@ -40,7 +40,7 @@ class Sheet:
     """
 
     title: str
-    statements: tuple[Statement, ...]
+    statements: tuple[Sentence, ...]
     basis: str
     figure: Interval | None
     study: Mapping[str, Any]

@@ -42,7 +42,7 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class Range:
+class RiskRange:
     """All figures, lowest first as a rule, on a logarithmic axis that ends at 1."""
 
     marks: tuple[Mark, ...]
@@ -68,7 +68,7 @@ class Range:
         return min(max(floor_of(mark.value for mark in self.marks), _LEAST), 0.5)
 
 
-def range_of(result: Result) -> Range | None:
+def range_of(result: Result) -> RiskRange | None:
     """The figures of the headline; None if no attack was measured."""
     best = strongest(result)
     if best is None:
@@ -82,7 +82,7 @@ def range_of(result: Result) -> Range | None:
     marks = [guess, found, *_bounding(bounds_of(result), best)]
     if limit is not None:
         marks.append(Mark("limit", "Limit", "set for this release", percent(limit), *3 * (limit,)))
-    return Range(tuple(marks))
+    return RiskRange(tuple(marks))
 
 
 def _whom(result: Result, best: Risk) -> str:

@@ -27,7 +27,7 @@ from reidrisk.study.text.numbers import (
     units,
 )
 from reidrisk.study.text.strangers import RULES, USUAL
-from reidrisk.study.text.verdict import Statement, basis, strongest, verdict
+from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {
@@ -73,7 +73,7 @@ class _Group:
     """Statements of the verdict about one thing."""
 
     label: str
-    statements: tuple[Statement, ...]
+    statements: tuple[Sentence, ...]
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ def _after(result: Result) -> str:
     return f"After {time} {right}; {guess}."
 
 
-def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outcome:
+def _outcome(result: Result, words: Signoff, said: Sequence[Sentence]) -> Outcome:
     """By the one rule of the gate; what the verdict says of the limit goes before our own words."""
     if words.limit is None:
         return Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
@@ -216,9 +216,9 @@ def _outcome(result: Result, words: Signoff, said: Sequence[Statement]) -> Outco
     return Outcome("passed", word, (*sentences, *doubted))
 
 
-def _groups(said: Sequence[Statement]) -> tuple[_Group, ...]:
+def _groups(said: Sequence[Sentence]) -> tuple[_Group, ...]:
     """Those of one kind together, in our order; kinds that we do not know come last."""
-    found: dict[str, list[Statement]] = {label: [] for label in _ABOUT.values()}
+    found: dict[str, list[Sentence]] = {label: [] for label in _ABOUT.values()}
     for one in said:
         about = str(one.about)
         if about not in _ELSEWHERE:
@@ -227,7 +227,7 @@ def _groups(said: Sequence[Statement]) -> tuple[_Group, ...]:
     return tuple(_Group(label, tuple(some)) for label, some in found.items() if some)
 
 
-def _texts(said: Sequence[Statement], about: str, label: str = "") -> list[str]:
+def _texts(said: Sequence[Sentence], about: str, label: str = "") -> list[str]:
     return [_under(label, one.text) for one in said if str(one.about) == about]
 
 

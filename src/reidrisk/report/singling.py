@@ -34,7 +34,7 @@ from reidrisk.study.text.numbers import (
     share_with_interval,
     times,
 )
-from reidrisk.study.text.verdict import Statement
+from reidrisk.study.text.verdict import Sentence
 
 _NOT_COVERED = (
     "Attackers who know these columns only roughly or with errors, and those who know more.",
@@ -80,7 +80,7 @@ def html(
     return save(sheet, sections(known), path)
 
 
-def verdict(found: Singling) -> tuple[Statement, ...]:
+def verdict(found: Singling) -> tuple[Sentence, ...]:
     """Who is alone, what the best attacker reaches, what k-anonymity promises."""
     alone = f"alone with their {_columns(found)}"
     if found.unique:
@@ -106,16 +106,16 @@ def verdict(found: Singling) -> tuple[Statement, ...]:
     )
     if found.smallest == 1:
         promise = "The smallest group is one person, so k-anonymity promises nothing (k = 1)."
-    statements = [Statement("found", first), Statement("possible", best)]
+    statements = [Sentence("found", first), Sentence("possible", best)]
     if found.register:
         statements += _register_verdict(found.register)
-    return (*statements, Statement("ruled out", promise, warns=found.smallest == 1))
+    return (*statements, Sentence("ruled out", promise, warns=found.smallest == 1))
 
 
-def _register_verdict(register: RegisterCrowds) -> list[Statement]:
+def _register_verdict(register: RegisterCrowds) -> list[Sentence]:
     if not register.found:
         text = "No record has its values in the register: it says nothing about this table."
-        return [Statement("possible", text, warns=True)]
+        return [Sentence("possible", text, warns=True)]
     text = (
         f"Among the {count(register.people)} people of the register, "
         f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
@@ -126,7 +126,7 @@ def _register_verdict(register: RegisterCrowds) -> list[Statement]:
             f" {count(register.not_found)} records are not in it; they are in no such figure, "
             "which does not make them safe."
         )
-    return [Statement("possible", text, warns=bool(register.not_found))]
+    return [Sentence("possible", text, warns=bool(register.not_found))]
 
 
 def basis(found: Singling) -> str:

@@ -25,7 +25,7 @@ from reidrisk.risk.tables.unicity import KnownPoints, Unicity
 from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
 from reidrisk.study.run_store import versions
 from reidrisk.study.text.numbers import count, listed, opening, percent, share_with_interval
-from reidrisk.study.text.verdict import Statement
+from reidrisk.study.text.verdict import Sentence
 
 _NOT_COVERED = (
     "Attackers who know points only roughly or with errors, and those who know more.",
@@ -70,11 +70,11 @@ def html(
     return save(sheet, sections(known), path)
 
 
-def verdict(found: Unicity) -> tuple[Statement, ...]:
+def verdict(found: Unicity) -> tuple[Sentence, ...]:
     """Who is singled out by the most points, and what making them coarser helps."""
     best = _headline(found)
     if best is None or best.right is None:
-        return (Statement("found", "Nobody has as many points as were asked for."),)
+        return (Sentence("found", "Nobody has as many points as were asked for."),)
     points = f"point{'s' * (best.points > 1)} ({_point(found)})"
     known = f"{count(best.points)} random {points}"
     if found.known == "rarest":
@@ -91,7 +91,7 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
         "By guessing among all who have the points, the attacker is right in "
         f"{_share(best.right)} of cases."
     )
-    statements = [Statement("found", first), Statement("possible", guess)]
+    statements = [Sentence("found", first), Sentence("possible", guess)]
     coarser = [one for one in found if one.points == best.points and one.singled_out]
     least = min(coarser, key=lambda one: one.singled_out.value if one.singled_out else 1.0)
     if least is not best:
@@ -99,7 +99,7 @@ def verdict(found: Unicity) -> tuple[Statement, ...]:
             least.coarsening if least.coarsening.startswith("rounded") else f"by {least.coarsening}"
         )
         text = f"Known only {way}, they single out {_share(least.singled_out)} of people."
-        statements.append(Statement("remedy", text))
+        statements.append(Sentence("remedy", text))
     return tuple(statements)
 
 

@@ -22,7 +22,7 @@ from reidrisk.report.page import Sheet, save
 from reidrisk.reproduction.chapter import Row
 from reidrisk.reproduction.record import MARKS, Part, Reproduction
 from reidrisk.reproduction.text import MEANING, figure, ours, signed, summary
-from reidrisk.study.text.verdict import Statement
+from reidrisk.study.text.verdict import Sentence
 
 _ROW = 34
 _ROOM = 1.3
@@ -86,7 +86,7 @@ def html(found: Reproduction, path: str | os.PathLike[str]) -> Path:
     told = cleaned(found)
     sheet = Sheet(
         title=TITLE,
-        statements=(Statement("found", summary(told)), *_statements(told)),
+        statements=(Sentence("found", summary(told)), *_statements(told)),
         basis=f"{told.users:,} users and {told.targets:,} targets in the large experiment, scale "
         f"{told.scale}; {_learned(told)}",
         figure=None,
@@ -105,11 +105,11 @@ def html(found: Reproduction, path: str | os.PathLike[str]) -> Path:
     return save(sheet, sections, path)
 
 
-def _statements(found: Reproduction) -> Iterator[Statement]:
+def _statements(found: Reproduction) -> Iterator[Sentence]:
     differing = [row for row in found.rows if row.mark == "differs"]
     if differing:
         where = ", ".join(dict.fromkeys(row.where for row in differing))
-        yield Statement("unfit", f"What differs: {where}. Each row says why.", warns=True)
+        yield Sentence("unfit", f"What differs: {where}. Each row says why.", warns=True)
 
 
 def _learned(found: Reproduction) -> str:

@@ -14,7 +14,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
 from reidrisk.risk.curves import RiskCurve
 from reidrisk.risk.eligibility import Mask, assessable
-from reidrisk.risk.engine import Engine, Floats, Slots, checked_slots
+from reidrisk.risk.engine import Floats, SearchEngine, Slots, checked_slots
 from reidrisk.risk.fitting import Fitted, Subject, fitted
 from reidrisk.scores import Score
 
@@ -71,7 +71,7 @@ def measure(
     *,
     view: View | None = None,
     slots: Slots = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
     precision: float | None = None,
 ) -> RiskCurve: ...
@@ -84,7 +84,7 @@ def measure(
     *,
     view: View | None = None,
     slots: Slots = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
     precision: float | None = None,
 ) -> tuple[RiskCurve, ...]: ...
@@ -96,7 +96,7 @@ def measure(
     *,
     view: View | None = None,
     slots: Slots = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
     precision: float | None = None,
 ) -> RiskCurve | tuple[RiskCurve, ...]:
@@ -140,7 +140,7 @@ def measured(
     *,
     view: View | None = None,
     slots: Slots = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
     precision: float | None = None,
     ranks: int | None = 1,
@@ -188,7 +188,7 @@ def measured(
 
 
 def _searched(
-    engine: Engine,
+    engine: SearchEngine,
     seen: Observations,
     scores: Sequence[Score],
     lengths: Sequence[int],
@@ -208,7 +208,11 @@ def _searched(
 
 
 def _with_last(
-    engine: Engine, seen: Observations, score: Score, lengths: Sequence[int], ranks: int | None
+    engine: SearchEngine,
+    seen: Observations,
+    score: Score,
+    lengths: Sequence[int],
+    ranks: int | None,
 ) -> dict[int, Matches]:
     """Ranks take time here, so they are counted after the most slots alone."""
     *shorter, last = lengths

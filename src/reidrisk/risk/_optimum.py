@@ -20,7 +20,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.risk._posterior import believed, check_likelihood
 from reidrisk.risk.eligibility import among, assessable
-from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.engine import SearchEngine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.risk.subset_rows import UserSubset
 from reidrisk.scores import GRID, Distribution, normalised
@@ -38,7 +38,7 @@ def optimum(
     *,
     view: View | None = None,
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How often the best attacker is right who knows the known rows, if the model is true.
@@ -84,7 +84,7 @@ def optimum(
     return replace(found.mean_claim, method=f"{found.mean_claim.method}, mean posterior")
 
 
-def _by_enumeration(seen: Observations, score: Distribution, engine: Engine) -> float:
+def _by_enumeration(seen: Observations, score: Distribution, engine: SearchEngine) -> float:
     """The sum over all outcomes but the one that shows nothing, as a share of these."""
     symbols = seen.tokens + score.gaps
     outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T

@@ -9,7 +9,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import PerUserRisk, per_user_risk
 from reidrisk.estimates.inputs import refuse_repeats
-from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.engine import SearchEngine, one_length
 from reidrisk.risk.fitting import Subject, fitted
 
 
@@ -21,7 +21,7 @@ def per_user(
     *,
     view: View | None = None,
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> PerUserRisk:
     """How often single users are named when what is shown of them is drawn again and again.

@@ -20,7 +20,7 @@ from reidrisk.estimates import (
     selective,
 )
 from reidrisk.risk.eligibility import assessable
-from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.engine import Floats, SearchEngine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import Score, normalised
 from reidrisk.scores.protocol import in_units
@@ -97,7 +97,7 @@ def posterior(
     view: View | None = None,
     slots: int | None = None,
     matches: Matches | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> Posterior:
     """Let the attacker say how sure it is of each guess.
@@ -146,7 +146,7 @@ def believed(
     name: str,
     seen: Observations,
     score: Score,
-    engine: Engine,
+    engine: SearchEngine,
     level: float,
     matches: Matches | None = None,
 ) -> Posterior:
@@ -167,7 +167,7 @@ def believed(
 
 
 def beliefs(
-    seen: Observations, score: Score, engine: Engine, matches: Matches | None = None
+    seen: Observations, score: Score, engine: SearchEngine, matches: Matches | None = None
 ) -> tuple[Floats, Matches, Floats]:
     """For each target the posterior of the best guess, by Bayes' rule over all known rows.
 

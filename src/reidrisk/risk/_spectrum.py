@@ -15,7 +15,7 @@ from reidrisk.risk._measure import measured
 from reidrisk.risk._optimum import optimum
 from reidrisk.risk._posterior import Posterior, check_likelihood, posterior
 from reidrisk.risk.bounds import Setting, bounds_in
-from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.engine import SearchEngine, one_length
 from reidrisk.risk.fitting import Subject, attack_of, fitted
 
 _ORDER = {"lower": 0, "estimate": 1, "upper": 2}
@@ -90,7 +90,7 @@ def spectrum(
     revealed: Observations | None = None,
     shared_bits: float | Bits | None = None,
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> Spectrum:
     """Measure attacks and what bounds them, from guessing to what no attacker can do.
@@ -195,7 +195,7 @@ def model_bound(
     belief: Posterior | None = None,
     view: View | None = None,
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
     saying: Callable[[Claims], str] = str,
 ) -> Bound:

@@ -13,7 +13,7 @@ from reidrisk.estimates import Estimate
 from reidrisk.estimates.crowds import credit_in_crowds, ranks_for
 from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.curves import SizeCurve
-from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.engine import Floats, SearchEngine, one_length
 from reidrisk.risk.fitting import Subject
 
 COUNTED_TO = ", ranks counted to "
@@ -27,7 +27,7 @@ def measure_sizes(
     view: View | None = None,
     users: Sequence[int],
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> SizeCurve:
     """Measure an attack among fewer users, by one search among all of them.

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 Slots = Sequence[int] | int | None
 
 
-class Engine(Protocol):
+class SearchEngine(Protocol):
     """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
 
     def hold(self, rows: Rows) -> Rows:

@@ -8,7 +8,7 @@ from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
 from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.curves import GuessCurve
-from reidrisk.risk.engine import Engine, one_length
+from reidrisk.risk.engine import SearchEngine, one_length
 from reidrisk.risk.fitting import Subject
 
 
@@ -19,7 +19,7 @@ def measure_guesses(
     guesses: Sequence[int],
     view: View | None = None,
     slots: int | None = None,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> GuessCurve:
     """Attack every target and count how often the right user is among the first few named.

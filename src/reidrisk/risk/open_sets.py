@@ -18,7 +18,7 @@ from reidrisk.estimates import OpenSet, Rule, confidence, open_set
 from reidrisk.estimates.open_set import ACCUSED, share_present
 from reidrisk.risk._posterior import Posterior
 from reidrisk.risk.eligibility import Mask, assessable, something_shown
-from reidrisk.risk.engine import Engine, Floats, one_length
+from reidrisk.risk.engine import Floats, SearchEngine, one_length
 from reidrisk.risk.fitting import Fitted, Subject, fitted
 from reidrisk.scores import OfAnyone, Score, normalised
 from reidrisk.scores.protocol import in_units
@@ -37,7 +37,7 @@ def measure_strangers(
     slots: int | None = None,
     present: float | None = None,
     accused: Sequence[float] = ACCUSED,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> tuple[OpenSet, ...]:
     """Let attackers meet known people and strangers, and name somebody only when a rule says so.
@@ -128,7 +128,7 @@ class Meeting:
 def trade_offs(
     meeting: Meeting,
     subject: Fitted,
-    engine: Engine,
+    engine: SearchEngine,
     accused: Sequence[float],
     level: float,
     belief: Posterior | None = None,
@@ -169,7 +169,7 @@ def trade_offs(
 
 
 def _rules(
-    meeting: Meeting, subject: Fitted, engine: Engine, belief: Posterior | None
+    meeting: Meeting, subject: Fitted, engine: SearchEngine, belief: Posterior | None
 ) -> dict[Rule, tuple[Floats, Floats, Matches]]:
     """For each rule, how sure it is of targets and of strangers, and what was found of targets."""
     score, sides = subject.score, (meeting.targets, meeting.strangers)

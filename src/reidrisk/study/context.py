@@ -23,7 +23,7 @@ from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases.protocol import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk._measure import Measured, measured
-from reidrisk.risk.engine import Engine
+from reidrisk.risk.engine import SearchEngine
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Setting
 from reidrisk.study.source import Source
@@ -48,14 +48,14 @@ class Context:
 
     study: "Study"
     source: Source
-    engine: Engine
+    engine: SearchEngine
     release: AnyRelease | None
     split: Split
     setting: Setting = field(default_factory=dict)
     _kept: dict[Hashable, Any] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
-    def of(cls, study: "Study", source: Source, engine: Engine) -> "Context":
+    def of(cls, study: "Study", source: Source, engine: SearchEngine) -> "Context":
         """The context of the study itself.
 
         Args:

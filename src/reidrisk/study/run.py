@@ -17,7 +17,7 @@ from reidrisk.core.locks import Lock
 from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.risk.engine import Engine
+from reidrisk.risk.engine import SearchEngine
 from reidrisk.study.analyses.protocol import Part, Step, Workspace
 from reidrisk.study.assumptions import guests_of
 from reidrisk.study.information import Watched
@@ -44,7 +44,7 @@ def run_in(
     study: Study,
     source: AnySource,
     *,
-    engine: Engine | None = None,
+    engine: SearchEngine | None = None,
     fresh: bool | None = False,
     inputs: dict[str, str] | None = None,
     text: str | None = None,

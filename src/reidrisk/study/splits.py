@@ -21,7 +21,7 @@ from reidrisk.people.subset import LazySubset
 from reidrisk.releases import AnyRelease, Release, repeat
 from reidrisk.releases._observe import (
     KNOWN_SITES,
-    Crowd,
+    Participants,
     check_sides,
     first_of,
     observed,
@@ -175,7 +175,7 @@ class PeopleSplit:
         (group,) = first_of(self.people, [(Roles.of(self.study).panel, None)], self.study.seed)
         if not group.users:
             raise _empty_side()
-        return self._observed(release, Crowd(group), KNOWN_SITES, None)
+        return self._observed(release, Participants(group), KNOWN_SITES, None)
 
     def revealed(self, release: Release | None, hold: Hold) -> Observations:
         """What a full-information attacker has of the same users."""
@@ -188,13 +188,13 @@ class PeopleSplit:
         return repeat(shows, self.people, places, repeats=repeats, seed=self.study.seed)
 
     @cached_property
-    def _crowd(self) -> Crowd:
+    def _crowd(self) -> Participants:
         return choose_crowd(self.study, self.people)
 
     def _observed(
         self,
         release: Release | None,
-        crowd: Crowd,
+        crowd: Participants,
         sites: tuple[int, ...] | None,
         hold: Hold | None,
     ) -> Observations:
@@ -203,7 +203,7 @@ class PeopleSplit:
         return observed(shows, self.people, crowd, sites=sites, seed=seed, hold=hold)
 
 
-def choose_crowd(study: "Study", people: People) -> Crowd:
+def choose_crowd(study: "Study", people: People) -> Participants:
     """Choose who is known and who is met, the targets first; the same for all releases.
 
     Args:
@@ -212,7 +212,7 @@ def choose_crowd(study: "Study", people: People) -> Crowd:
     """
     roles = Roles.of(study)
     rules = [rule for rule in (roles.known, roles.strangers) if rule is not None]
-    crowd = Crowd(*first_of(people, [(rule, study.targets) for rule in rules], study.seed))
+    crowd = Participants(*first_of(people, [(rule, study.targets) for rule in rules], study.seed))
     if not study.training:
         check_sides(crowd, people, study.strangers)
     elif not crowd.known.users:

@@ -10,7 +10,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
 from reidrisk.releases import AnyRelease
-from reidrisk.risk.engine import Engine
+from reidrisk.risk.engine import SearchEngine
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
 from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
@@ -189,7 +189,7 @@ class Study:
             analysis.check(self, known)
 
     def run(
-        self, source: AnySource, *, engine: Engine | None = None, keep: Keep | None = None
+        self, source: AnySource, *, engine: SearchEngine | None = None, keep: Keep | None = None
     ) -> Result:
         """Carry out all steps.
 
@@ -220,7 +220,7 @@ class Study:
                 parts[name] = parts.get(name, ()) + tuple(records)
         return self._result(source_of(source), parts)
 
-    def steps(self, source: AnySource, engine: Engine) -> list[Step]:
+    def steps(self, source: AnySource, engine: SearchEngine) -> list[Step]:
         """List what a run does, in order; what cannot be done is refused here.
 
         Args:
@@ -232,7 +232,7 @@ class Study:
         own = [step for analysis in ANALYSES for step in analysis.steps(context)]
         return own + [step for one in self.analyses for step in one.plain_steps(context)]
 
-    def context(self, source: AnySource, engine: Engine) -> Context:
+    def context(self, source: AnySource, engine: SearchEngine) -> Context:
         """What the steps of the study share: rows, fitted attacks, what searches found.
 
         Args:

@@ -12,7 +12,7 @@ from reidrisk.core.files import ONLY_ME, left_over, written_whole
 from reidrisk.core.matches import NOBODY
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.risk.engine import Engine
+from reidrisk.risk.engine import SearchEngine
 from reidrisk.study.context import Context
 from reidrisk.study.source import AnySource
 from reidrisk.study.study import Study
@@ -27,7 +27,7 @@ LISTED, MOST_LISTED = 5, 100
 
 
 def write_users(
-    study: Study, source: AnySource, path: str | Path, *, engine: Engine | None = None
+    study: Study, source: AnySource, path: str | Path, *, engine: SearchEngine | None = None
 ) -> None:
     """Write who was attacked and who was named, after the most slots, as a Parquet file.
 

@@ -23,7 +23,7 @@ Counted: TypeAlias = tuple[Ints, Ints]
 """Different codes, words x codes, and how often each occurs."""
 
 DENSE = 4
-"""PairCodes are counted in a table if it has no more than so many places for each row."""
+"""Codes are counted in a table if it has no more than so many places for each row."""
 
 LARGEST_CODE = 1 << 62
 
@@ -144,7 +144,7 @@ class PairCodes:
 
     @classmethod
     def of(cls, columns: Sequence[ColumnModel]) -> Self:
-        """PairCodes of rows with these columns."""
+        """Codes of rows with these columns."""
         word, unit, here, span = [], [], 0, 1
         for column in columns:
             if span * column.classes > LARGEST_CODE:
@@ -192,7 +192,7 @@ def _merged(parts: Sequence[Counted]) -> Counted:
 def _pairs(
     columns: Sequence[ColumnModel], shown: Tokens, classes: Tokens, counts: Ints, sizes: Ints
 ) -> RowPairs:
-    """RowPairs from the classes of groups, groups x slots, and how many groups each target has."""
+    """Pairs from the classes of groups, groups x slots, and how many groups each target has."""
     parts, places, first = [], np.empty(classes.shape, np.int32), 0
     for slot, column in enumerate(columns):
         symbols, symbol = np.unique(shown[:, slot], return_inverse=True)

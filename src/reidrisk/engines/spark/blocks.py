@@ -61,7 +61,7 @@ class Facts:
         return min(unit, self.rows_in(_MOST_BYTES))
 
 
-class Cut(NamedTuple):
+class BlockCut(NamedTuple):
     """Which rows a piece of work sees, and in what blocks.
 
     Args:
@@ -92,14 +92,14 @@ def piece_of(cell: Cell, facts: Facts) -> Piece:
     return start, facts.codec.unpack(parts)
 
 
-def blocks_of(pieces: Iterable[Piece], cut: Cut) -> Iterator[tuple[int, Any]]:
+def blocks_of(pieces: Iterable[Piece], cut: BlockCut) -> Iterator[tuple[int, Any]]:
     """Blocks as work wants them, of pieces in their order."""
     for start, rows in joined_pieces(pieces, cut):
         some = rows.prefix(cut.slots)
         yield start - cut.first, some if cut.loose else some.block(0, some.users)
 
 
-def joined_pieces(pieces: Iterable[Piece], cut: Cut) -> Iterator[Piece]:
+def joined_pieces(pieces: Iterable[Piece], cut: BlockCut) -> Iterator[Piece]:
     """Neighbours joined and cut so that blocks begin where they must; rows that are cut off go."""
     held: list[HeldRows] = []
     begin = end = cut.first
@@ -126,7 +126,7 @@ def joined(parts: list[HeldRows]) -> HeldRows:
     return parts[0] if len(parts) == 1 else parts[0].codec.join(parts)
 
 
-def _room(cut: Cut, begin: int, end: int) -> int:
+def _room(cut: BlockCut, begin: int, end: int) -> int:
     """Rows that still go into a block with some rows."""
     if cut.step is None:
         return cut.most - (end - begin)

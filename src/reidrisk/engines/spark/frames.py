@@ -22,11 +22,11 @@ from reidrisk.core.digest import sha256, sha256_bytes
 from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.optional import guest
 from reidrisk.core.rows import MISSING, TokenCodec, Tokens, smallest_type
-from reidrisk.engines.spark.blocks import Cell, Cut, Facts, cell_of, joined_pieces, piece_of
+from reidrisk.engines.spark.blocks import BlockCut, Cell, Facts, cell_of, joined_pieces, piece_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.jobs import in_group, merged_in_tree, one
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
-from reidrisk.engines.spark.rows import Cells, SparkRows, aligned, whole
+from reidrisk.engines.spark.rows import PartitionCells, SparkRows, aligned, whole
 from reidrisk.errors import InvalidInput
 from reidrisk.io.column_roles import listed
 
@@ -181,7 +181,7 @@ def rows_of_frame(
         partial(_joined, facts, cut._replace(step=facts.cell_rows(size))),
         preservesPartitioning=True,
     )
-    return FrameRows(Cells(joined, size), facts, facts, packed=packed, starts=starts)
+    return FrameRows(PartitionCells(joined, size), facts, facts, packed=packed, starts=starts)
 
 
 def reading_of(
@@ -332,7 +332,7 @@ def _cell(starts: dict[int, int], packed: Any) -> Cell:
     return starts[packed.part] + packed.first, (bytes(packed.cell),)
 
 
-def _joined(facts: Facts, cut: Cut, cells: Iterator[Cell]) -> Iterator[Cell]:
+def _joined(facts: Facts, cut: BlockCut, cells: Iterator[Cell]) -> Iterator[Cell]:
     """Fragments of units, in order, put together."""
     pieces = joined_pieces((piece_of(cell, facts) for cell in cells), cut)
     return (cell_of(*piece) for piece in pieces)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from reidrisk.core.machine import take_cores
 from reidrisk.core.mapreduce import Merge, Report, Work
 from reidrisk.core.optional import guest
-from reidrisk.engines.spark.blocks import Cut, Piece, blocks_of
+from reidrisk.engines.spark.blocks import BlockCut, Piece, blocks_of
 from reidrisk.engines.spark.errors import explaining
 from reidrisk.engines.spark.outcomes import found_in, merged, outcome
 
@@ -53,7 +53,7 @@ class Task:
     """
 
     open: Callable[[Iterator[Any]], Iterator[Piece]]
-    cut: Cut
+    cut: BlockCut
     work: Work[Any]
 
 

@@ -30,8 +30,8 @@ from reidrisk.core.rows import (
 )
 from reidrisk.engines.memory import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import (
+    BlockCut,
     Cell,
-    Cut,
     Facts,
     Piece,
     cell_of,
@@ -55,7 +55,7 @@ _BLOCK_BYTES = 1 << 26
 _ANSWERS, _ANSWER_BYTES = 8, 1 << 24
 
 
-class Source(Protocol):
+class RowSource(Protocol):
     """Rows that the executors can get at, in units that no partition parts."""
 
     @property
@@ -66,7 +66,7 @@ class Source(Protocol):
     def unit(self) -> int:
         """Rows that are together."""
 
-    def parts(self, facts: Facts, cut: Cut, units: Numbers | None) -> Any:
+    def parts(self, facts: Facts, cut: BlockCut, units: Numbers | None) -> Any:
         """An RDD of what holds the rows from `first` to `stop`, or the units of these numbers."""
 
     def opener(self, facts: Facts, units: Numbers | None) -> Any:
@@ -82,7 +82,7 @@ def as_sent(rows: Rows) -> Any:
     if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
         return rows
     if isinstance(rows, ArrayRows) and isinstance(rows.values, np.memmap):
-        return Mapped(rows) if rows.values.filename is not None else None
+        return MappedPart(rows) if rows.values.filename is not None else None
     return None
 
 
@@ -107,7 +107,7 @@ class Names:
         """Rows that are together."""
         return unit(self.users)
 
-    def parts(self, facts: Facts, cut: Cut, units: Numbers | None) -> Any:
+    def parts(self, facts: Facts, cut: BlockCut, units: Numbers | None) -> Any:
         """Which rows each task reads: units that begin where steps do."""
         every = np.arange(cut.first, cut.stop, self.unit)
         starts = every if units is None else units * self.unit
@@ -121,7 +121,7 @@ class Names:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class PartitionCells:
     """Rows that the executors keep.
 
     Args:
@@ -141,7 +141,7 @@ class Cells:
         """Spark's."""
         return self.rdd.context
 
-    def parts(self, facts: Facts, cut: Cut, units: Numbers | None) -> Any:
+    def parts(self, facts: Facts, cut: BlockCut, units: Numbers | None) -> Any:
         """All cells, of which some may be passed over; cut anew if steps begin elsewhere."""
         if cut.step is None or not cut.first % cut.step:
             return self.rdd
@@ -153,7 +153,7 @@ class Cells:
         return partial(_opened, facts, self.unit, wanted)
 
 
-def aligned(rdd: Any, facts: Facts, cut: Cut, partitions: int) -> Any:
+def aligned(rdd: Any, facts: Facts, cut: BlockCut, partitions: int) -> Any:
     """The same cells, cut so that units begin at the first row, and none is in two partitions.
 
     Args:
@@ -170,7 +170,7 @@ def aligned(rdd: Any, facts: Facts, cut: Cut, partitions: int) -> Any:
     return fragments.repartitionAndSortWithinPartitions(partitions, place)
 
 
-def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> Cells:
+def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> PartitionCells:
     """Rows that are made when they are asked for, made once, on the executors.
 
     Args:
@@ -182,10 +182,10 @@ def cells_made(context: Any, handle: bytes, facts: Facts, partitions: int) -> Ce
     names = Names(context, handle, facts.users, partitions)
     runs = names.parts(facts, whole(facts), None)
     most = facts.cell_rows(names.unit)
-    return Cells(runs.mapPartitions(partial(_made, names.handle, most)), names.unit)
+    return PartitionCells(runs.mapPartitions(partial(_made, names.handle, most)), names.unit)
 
 
-def cells_of(context: Any, rows: Rows, facts: Facts, partitions: int) -> Cells:
+def cells_of(context: Any, rows: Rows, facts: Facts, partitions: int) -> PartitionCells:
     """Rows in the driver's memory, sent to the executors once.
 
     Args:
@@ -200,16 +200,16 @@ def cells_of(context: Any, rows: Rows, facts: Facts, partitions: int) -> Cells:
         list(_cells(rows, _runs(some, size, facts.users), facts.cell_rows(size)))
         for some in np.array_split(starts, min(partitions, len(starts)))
     ]
-    return Cells(context.parallelize(elements, len(elements)).flatMap(list), size)
+    return PartitionCells(context.parallelize(elements, len(elements)).flatMap(list), size)
 
 
-def whole(facts: Facts, most: int = 1) -> Cut:
+def whole(facts: Facts, most: int = 1) -> BlockCut:
     """All rows, in blocks of some size."""
-    return Cut(0, facts.users, facts.codec.slots, None, most, loose=True)
+    return BlockCut(0, facts.users, facts.codec.slots, None, most, loose=True)
 
 
 @dataclass(frozen=True, eq=False)
-class Mapped:
+class MappedPart:
     """Rows in a memory map, sent by the name of its file.
 
     Args:
@@ -273,7 +273,7 @@ def _opened(
     return (piece_of(cell, facts) for cell in cells if units is None or cell[0] // size in units)
 
 
-def _fragments(facts: Facts, cut: Cut, cell: Cell) -> Iterator[Cell]:
+def _fragments(facts: Facts, cut: BlockCut, cell: Cell) -> Iterator[Cell]:
     return (cell_of(*piece) for piece in joined_pieces([piece_of(cell, facts)], cut))
 
 
@@ -343,7 +343,7 @@ class SparkRows(_OfFacts):
         first: The number of the first of these rows there.
     """
 
-    source: Source
+    source: RowSource
     whole: Facts
     facts: Facts
     first: int = 0
@@ -422,12 +422,12 @@ class SparkRows(_OfFacts):
         """
         fits = max(self.facts.rows_in(_BLOCK_BYTES), FEWEST_ROWS)
         most = max(min(most, MOST_ROWS, fits), FEWEST_ROWS)
-        cut = Cut(self.first, self.first + self.users, self.slots, step, most, loose)
+        cut = BlockCut(self.first, self.first + self.users, self.slots, step, most, loose)
         return self._run(cut, work, merge, report=report, what=f"{self.users:,} known rows")
 
     def _run(
         self,
-        cut: Cut,
+        cut: BlockCut,
         work: Work[Result],
         merge: Merge[Result],
         *,
@@ -452,7 +452,7 @@ class SparkRows(_OfFacts):
     def _fetched(self, numbers: Numbers) -> Any:
         wanted, places = np.unique(numbers, return_inverse=True)
         size = self.source.unit
-        cut = Cut(0, self.whole.users, self.whole.codec.slots, None, size, loose=True)
+        cut = BlockCut(0, self.whole.users, self.whole.codec.slots, None, size, loose=True)
         units = np.unique(wanted // size) if len(wanted) else np.zeros(1, np.int64)
         found = self._run(
             cut, _Take(wanted), or_, units=units, what=f"{len(wanted):,} known rows taken"

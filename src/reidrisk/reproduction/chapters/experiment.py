@@ -51,7 +51,7 @@ PANEL = 200_000
 _FIGURE = "Figure 3"
 
 
-class _World:
+class _Experiment:
     """People, what is seen of them, and attacks that were carried out; all made when asked for."""
 
     def __init__(self, scale: Scale) -> None:
@@ -88,7 +88,7 @@ class _World:
 
 def steps(scale: Scale) -> Iterator[Step]:
     """The attacks of the paper, then ours and the ceilings."""
-    world = _World(scale)
+    world = _Experiment(scale)
     yield Step("Hamming attacks", lambda: hamming_attacks(world))
     yield Step("among ten million", lambda: below_limit(world))
     yield Step("learned attack", lambda: learned(world))
@@ -97,7 +97,7 @@ def steps(scale: Scale) -> Iterator[Step]:
     yield Step("full information", lambda: (full_information(world),))
 
 
-def hamming_attacks(world: _World) -> tuple[Row, ...]:
+def hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
     """The two curves, and what is said of them."""
     plain, weighted = world.simple()
     at_first = measured(world.seen(), [one.fitted for one in (plain, weighted)], slots=EPOCHS[0])
@@ -133,7 +133,7 @@ def hamming_attacks(world: _World) -> tuple[Row, ...]:
     )
 
 
-def _curve(world: _World, found: Measured, name: str) -> Row:
+def _curve(world: _Experiment, found: Measured, name: str) -> Row:
     return Row(
         where=_FIGURE,
         what=f"{name}: the risk grows with the number of epochs; shown is r = {LAST}",
@@ -147,7 +147,7 @@ def _curve(world: _World, found: Measured, name: str) -> Row:
     )
 
 
-def below_limit(world: _World) -> tuple[Row, ...]:
+def below_limit(world: _Experiment) -> tuple[Row, ...]:
     """Caption of figure 3, for the two attacks that learn nothing."""
     return tuple(
         _below(world, found, name)
@@ -155,7 +155,7 @@ def below_limit(world: _World) -> tuple[Row, ...]:
     )
 
 
-def _below(world: _World, found: Measured, name: str) -> Row:
+def _below(world: _Experiment, found: Measured, name: str) -> Row:
     users = world.scale.users
     if users >= PUBLISHED_USERS:
         ours = found.curve[LAST]
@@ -180,7 +180,7 @@ def _below(world: _World, found: Measured, name: str) -> Row:
     )
 
 
-def _among_more(world: _World, found: Measured) -> Estimate:
+def _among_more(world: _Experiment, found: Measured) -> Estimate:
     curve = measure_sizes(
         world.seen(), found.fitted, users=sizes_to_fit(world.scale.users), slots=LAST
     )
@@ -195,7 +195,7 @@ def told(ours: Estimate) -> Mark:
     return claimed(holds=ours.high < LIMIT, calibrated=True)
 
 
-def learned(world: _World) -> tuple[Row, ...]:
+def learned(world: _Experiment) -> tuple[Row, ...]:
     """The third attack of the paper, by the network that a laptop can train."""
     seconds = world.scale.seconds * ATTACK
     if why := missing(world.scale):
@@ -257,14 +257,14 @@ def _times(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(value, *ends, level, one.trials, "union bound")
 
 
-def token_table(world: _World) -> tuple[Row]:
+def token_table(world: _Experiment) -> tuple[Row]:
     """Who knows which topics go together: from two epochs on, since one takes as long as all."""
     table = TokenTable(API, pairs=world.people().interests.pairs)
     (found,) = world.carried_out([table], EPOCHS[1:])
     return (_ours(world, found),)
 
 
-def _ours(world: _World, found: Measured) -> Row:
+def _ours(world: _Experiment, found: Measured) -> Row:
     attack = found.fitted.attack
     return Row(
         where=_FIGURE,
@@ -279,7 +279,7 @@ def _ours(world: _World, found: Measured) -> Row:
     )
 
 
-def type_aware(world: _World) -> tuple[Row, Row]:
+def type_aware(world: _Experiment) -> tuple[Row, Row]:
     """Who knows the types of people, and what nobody exceeds who knows no more."""
     (found,) = world.carried_out([TypeAware(API, world.people().interests)])
     held = posterior(world.seen(), found.fitted, matches=found.matches)
@@ -300,7 +300,7 @@ def type_aware(world: _World) -> tuple[Row, Row]:
     )
 
 
-def full_information(world: _World) -> Row:
+def full_information(world: _Experiment) -> Row:
     """Who knows every top set."""
     revealed = API.reveal(
         world.people(),

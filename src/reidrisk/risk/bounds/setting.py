@@ -9,7 +9,7 @@ from reidrisk.information.records import Bits
 from reidrisk.people.protocol import People
 from reidrisk.releases.protocol import Release
 from reidrisk.risk.bounds.small_world import SmallWorld, small_world
-from reidrisk.risk.engine import Engine
+from reidrisk.risk.engine import SearchEngine
 from reidrisk.risk.subset_rows import UserSubset
 
 
@@ -33,7 +33,7 @@ class Setting:
     seen: Observations
     slots: int
     level: float = 0.95
-    engine: Engine = field(default_factory=lambda: engines.LocalEngine())  # noqa: PLW0108  lazy
+    engine: SearchEngine = field(default_factory=lambda: engines.LocalEngine())  # noqa: PLW0108  lazy
     release: Release | None = None
     people: People | None = None
     seed: int | None = None

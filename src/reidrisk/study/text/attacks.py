@@ -32,7 +32,7 @@ About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers",
 
 
 @dataclass(frozen=True)
-class Statement:
+class Sentence:
     """A sentence of the verdict and what it speaks about."""
 
     about: About
@@ -71,21 +71,21 @@ def strongest(result: Result) -> Risk | None:
     return max(headline(result), key=lambda risk: (risk.value, risk.high), default=None)
 
 
-def found(result: Result) -> Statement:
+def found(result: Result) -> Sentence:
     """How often the strongest attack is right."""
     best, time = strongest(result), units(result, result.slots[-1])
     if best is None:
-        return Statement("found", f"Found: nothing; no attack was measured after {time}.")
+        return Sentence("found", f"Found: nothing; no attack was measured after {time}.")
     whom = f"the right person out of {count(result.users)}"
     cases = cases_of(best)
     if best.value == 0:
         text = f"Found: after {time}, no attack picked {whom} in any of {cases}."
         if best.high:
             text += f" {opening(_who(result, best))} may be right in up to {at_most(best.high)}."
-        return Statement("found", text)
+        return Sentence("found", text)
     ends = f" ({interval(best)})" if interval(best) else ""
     about = "about " if ends else ""
-    return Statement(
+    return Sentence(
         "found",
         f"Found: after {time}, {_who(result, best)} picks {whom} in {about}{share(best)}{ends} of "
         f"{cases}, {_compared(best)}.",

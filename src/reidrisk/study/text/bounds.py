@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from reidrisk.study.result import Bound, Result, Risk
-from reidrisk.study.text.attacks import Statement, headline, knowledge, strongest
+from reidrisk.study.text.attacks import Sentence, headline, knowledge, strongest
 from reidrisk.study.text.numbers import (
     at_most,
     listed,
@@ -104,14 +104,14 @@ def _kind(bound: Bound, least: float) -> str:
     return "limits" if bound.side == "upper" else "models"
 
 
-def possible(result: Result) -> list[Statement]:
+def possible(result: Result) -> list[Sentence]:
     """What attackers could reach, if a model holds."""
     found, best = ceilings(result), strongest(result)
     lowest = min((shown(at_most(number(one))) for one in found.limits), default=None)
     return [
-        Statement("possible", _reach(result, bound, best))
+        Sentence("possible", _reach(result, bound, best))
         if lowest is None or shown(share(bound)) <= lowest
-        else Statement("possible", f"Possible by {bound.name}: all that is not ruled out.")
+        else Sentence("possible", f"Possible by {bound.name}: all that is not ruled out.")
         for bound in found.models
     ]
 
@@ -168,11 +168,11 @@ def _model(bound: Bound) -> str:
     return bound.name.removeprefix("best within ")
 
 
-def ruled_out(result: Result) -> list[Statement]:
+def ruled_out(result: Result) -> list[Sentence]:
     """What is proved, lowest first; plainly, if nothing is."""
     found, best = ceilings(result), strongest(result)
     statements = [
-        Statement(
+        Sentence(
             "ruled out",
             f"{_proof(bound)}: more than {at_most(number(bound))} ({bound.name}). "
             f"{bound.assumes}".rstrip()
@@ -185,9 +185,9 @@ def ruled_out(result: Result) -> list[Statement]:
     idle = f"{opening(_names(found.idle))} {rules} nothing out." if found.idle else ""
     if not found.limits:
         text = "Ruled out: nothing. Attackers who know more may do better."
-        statements.append(Statement("ruled out", f"{text} {idle}".rstrip(), warns=True))
+        statements.append(Sentence("ruled out", f"{text} {idle}".rstrip(), warns=True))
     elif idle:
-        statements.append(Statement("ruled out", idle))
+        statements.append(Sentence("ruled out", idle))
     return statements
 
 
@@ -202,7 +202,7 @@ def _by_chance(bound: Bound, best: Risk | None) -> str:
     return " What was found is above this within its interval only, which may be chance."
 
 
-def unfit(result: Result) -> list[Statement]:
+def unfit(result: Result) -> list[Sentence]:
     """What bounds nothing here; no number is said of it."""
     found, statements = ceilings(result), []
     if found.unfit:
@@ -215,7 +215,7 @@ def unfit(result: Result) -> list[Statement]:
             f"No ceiling: {_names(found.exceeded)}. An attack was right more often, so what was "
             "assumed does not hold for these people."
         )
-    return [Statement("unfit", text, warns=True) for text in statements]
+    return [Sentence("unfit", text, warns=True) for text in statements]
 
 
 def _names(bounds: Sequence[Bound]) -> str:

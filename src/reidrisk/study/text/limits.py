@@ -6,7 +6,7 @@ from typing import Any
 
 from reidrisk.study.gate import above, judged
 from reidrisk.study.result import Compared, Result, Risk
-from reidrisk.study.text.attacks import Statement, headline
+from reidrisk.study.text.attacks import Sentence, headline
 from reidrisk.study.text.bounds import ceilings, number, proved
 from reidrisk.study.text.numbers import at_most_beside, count, in_full, listed, units
 
@@ -29,14 +29,14 @@ class Remedy:
     aside: tuple[str, ...] = ()
 
 
-def limit(result: Result) -> list[Statement]:
+def limit(result: Result) -> list[Sentence]:
     """Whether the limit is kept: the upper end of every interval counts."""
     if result.signoff is None or result.signoff.limit is None:
         return []
     most, source = result.signoff.limit, result.signoff.limit_source.removesuffix(".")
     name = f"Limit of {in_full(most)}{f' ({source})' if source else ''}"
     if not [risk for risk in result.risks if not risk.setting]:
-        return [Statement("limit", f"{name}: not checked, no attack was measured.", warns=True)]
+        return [Sentence("limit", f"{name}: not checked, no attack was measured.", warns=True)]
     checked = judged(result)
     failing = above(checked, most)
     worst = max(checked, key=lambda risk: risk.high)
@@ -44,10 +44,10 @@ def limit(result: Result) -> list[Statement]:
     if not failing:
         figures = f"{count(len(checked))} figure{'s' * (len(checked) != 1)}"
         text = f"{name}: kept. The highest upper end of {figures} is {upper}."
-        return [Statement("limit", f"{text} {_beyond(result, most)}")]
+        return [Sentence("limit", f"{text} {_beyond(result, most)}")]
     sure = any(risk.low > most for risk in failing)
     broken = "exceeded" if sure else "not shown to be kept"
-    return [Statement("limit", f"{name}: {broken}. The highest upper end is {upper}.", warns=True)]
+    return [Sentence("limit", f"{name}: {broken}. The highest upper end is {upper}.", warns=True)]
 
 
 def _beyond(result: Result, most: float) -> str:
@@ -59,7 +59,7 @@ def _beyond(result: Result, most: float) -> str:
     return f"Nobody can exceed it{'' if sure else ', with the confidence of that bound'}."
 
 
-def remedy(result: Result) -> list[Statement]:
+def remedy(result: Result) -> list[Sentence]:
     """What lowers the upper end, from sweeps and releases side by side; unless all is well."""
     asked = None if result.signoff is None else result.signoff.limit
     own = headline(result)
@@ -76,11 +76,11 @@ def remedy(result: Result) -> list[Statement]:
     better.sort(key=lambda one: (0, -one.high) if _keeps(one, asked) else (1, one.high))
     if better:
         told = "; ".join(_told(one, asked, enough=enough) for one in better[:MOST])
-        return [Statement("remedy", f"What would lower the risk: {told}.")]
+        return [Sentence("remedy", f"What would lower the risk: {told}.")]
     if asked is None:
         return []
     text = "Nothing else that was measured lowers the risk; try sweep or calibrate."
-    return [Statement("remedy", text)]
+    return [Sentence("remedy", text)]
 
 
 def _told(one: Remedy, asked: float | None, *, enough: bool) -> str:

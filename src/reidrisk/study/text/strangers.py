@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reidrisk.estimates.open_set import ACCUSED
 from reidrisk.study.result import Decision, OpenSet, Result
-from reidrisk.study.text.attacks import Statement
+from reidrisk.study.text.attacks import Sentence
 from reidrisk.study.text.numbers import count, exactly, listed, percent, share_with_interval, units
 
 USUAL = 0.01
@@ -38,24 +38,24 @@ def too_few(one: OpenSet) -> tuple[str, ...]:
     return (sentence,)
 
 
-def strangers(result: Result) -> Statement:
+def strangers(result: Result) -> Sentence:
     """How many are named if some visitors are strangers; else, that nobody asked."""
     chosen = _chosen(result.strangers)
     if chosen is None and result.strangers:
         met = max(one.strangers for one in result.strangers)
-        return Statement(
+        return Sentence(
             "strangers",
             f"Strangers: {count(met)} were met, too few to choose when to speak so that few of "
             "them are accused. Every figure above is about people whom the attacker knows.",
         )
     if chosen is None:
-        return Statement(
+        return Sentence(
             "strangers",
             "Strangers: not part of this study. Every figure is about people whom the attacker "
             "knows.",
         )
     one, decision = chosen
-    return Statement(
+    return Sentence(
         "strangers",
         f"Strangers: if {_part(1 - one.present)} of the visitors are unknown to the "
         f"attacker, and at most {percent(decision.wanted or 0)} of those may be accused, "

@@ -2,20 +2,20 @@
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.study.result import Result, Risk
-from reidrisk.study.text.attacks import Statement, found, headline, shortlists, strongest
+from reidrisk.study.text.attacks import Sentence, found, headline, shortlists, strongest
 from reidrisk.study.text.bounds import possible, ruled_out, unfit
 from reidrisk.study.text.limits import limit, remedy
 from reidrisk.study.text.numbers import count, percent, targets_word, units
 from reidrisk.study.text.strangers import strangers
 
-__all__ = ["Statement", "basis", "headline", "strongest", "text", "verdict"]
+__all__ = ["Sentence", "basis", "headline", "strongest", "text", "verdict"]
 
 
-def verdict(result: Result) -> tuple[Statement, ...]:
+def verdict(result: Result) -> tuple[Sentence, ...]:
     """What was found, what is possible, what is ruled out, for whom; and whether that is enough."""
     return (
         found(result),
-        *(Statement("input", text, warns=True) for text in result.warnings),
+        *(Sentence("input", text, warns=True) for text in result.warnings),
         *possible(result),
         *ruled_out(result),
         strangers(result),

@@ -113,7 +113,7 @@ def _text(column: ColumnCodes, place: int) -> str | None:
     return None if value is None else str(value)
 
 
-# ColumnCodes of cells, and again of those that are left; keys, groups and their sizes.
+# Codes of cells, and again of those that are left; keys, groups and their sizes.
 _BYTES_PER_CELL, _BYTES_PER_ROW = 16, 64
 
 
