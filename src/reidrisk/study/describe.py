@@ -14,6 +14,9 @@ from reidrisk.core.mapreduce import ROWS_AT_A_TIME
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import ArrayRows, BagRows, Rows
 
+_OF_ARRAYS = ("shape", "dtype")
+"""What the description of an array says already."""
+
 
 def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows, kind by kind
     """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
@@ -34,8 +37,9 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
     if isinstance(thing, InFiles):
         return {"kind": type(thing).__name__, "sha256": thing.fingerprint()}
     if isinstance(thing, ArrayRows):
-        facts = {one.name: getattr(thing.codec, one.name) for one in fields(thing.codec)}
-        said = {name: value for name, value in facts.items() if name not in ("shape", "dtype")}
+        # What only this kind has comes first, as files have it: subclasses add their fields last.
+        names = [one.name for one in reversed(fields(thing.codec))]
+        said = {name: getattr(thing.codec, name) for name in names if name not in _OF_ARRAYS}
         return {"kind": type(thing).__name__, "values": describe(thing.values), **said}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
