@@ -86,7 +86,8 @@ def test_popularity_of_a_larger_alphabet(where):
 def test_shares_of_gaps(where, made):
     rows = made()
     kind = TokenRows if rows.ndim == 2 else SetRows
-    view = SimpleNamespace(known=where(kind(rows, tokens=TOKENS)), slots=SLOTS)
+    known = where(kind(rows, tokens=TOKENS))
+    view = SimpleNamespace(known=known, slots=SLOTS, complete=known.complete)
     gaps = (rows.reshape(USERS, SLOTS, -1) == MISSING).all(axis=2)
     np.testing.assert_array_equal(share_of_gaps(view), gaps.sum(axis=0) / USERS)
 

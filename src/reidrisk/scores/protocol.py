@@ -82,7 +82,12 @@ NATS = Unit("nats")
 
 @runtime_checkable
 class HasUnit(Protocol):
-    """A score that says what its whole numbers count. All of ours do."""
+    """A score that says what its whole numbers count. All of ours do.
+
+    Example:
+        >>> isinstance(rr.TokenWeights(np.ones(4)), rr.scores.HasUnit)
+        True
+    """
 
     @property
     def unit(self) -> Unit:
@@ -95,6 +100,12 @@ def in_units(score: Score, whole: Gains) -> Floats:
     Args:
         score: The score.
         whole: Its whole numbers, or differences of them.
+
+    Example:
+        >>> weights = rr.TokenWeights(np.log([2.0, 4.0]))
+        >>> gains = weights.of(np.array([[0]]), np.array([0]))
+        >>> rr.scores.in_units(weights, gains).round(4).tolist()
+        [0.6931]
     """
     unit = score.unit if isinstance(score, HasUnit) else NATS
     return np.asarray(whole / unit.steps)
