@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 BUILD = (sys.executable, "-m", "build", "--no-isolation")
-KINDS = {".css", ".html", ".js", ".json", ".py", ".toml", ".typed"}
+KINDS = {".css", ".html", ".js", ".json", ".py", ".pyi", ".toml", ".typed"}
 """Code and what pages are made of; tables of people would have another ending."""
 
 
