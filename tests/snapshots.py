@@ -29,6 +29,10 @@ _OF_THIS_MACHINE = (
     (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
     (re.compile(r"[\d,.]+ ([KMGT]i?B)\b"), r"N \1"),
     (re.compile(r"\b(python -m )?pytest\.reidrisk\b"), "reidrisk"),  # as click calls it here
+    (re.compile(r"'reidrisk -h' for help"), "'reidrisk --help' for help"),  # an older click
+    (re.compile(r"\b[\d,]+ times as much\b"), "N times as much"),  # as an older pyarrow packs less
+    (re.compile(r"\bREIDRISK_MOST_EXPANSION=\d+"), "REIDRISK_MOST_EXPANSION=N"),
+    (re.compile(r"(\.\d{12})\d+"), r"\1"),  # the last digits differ between versions of numpy
     (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+ UTC"), "process N on HOST, since TIME"),
     (re.compile(r"\b([Tt]here are )[\w-]+(, [\w-]+){5,}"), r"\1NAMES"),  # which grow with new parts
     (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),

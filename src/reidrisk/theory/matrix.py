@@ -246,14 +246,14 @@ def _sparse(matrix: Any, names: _Names) -> "scipy.sparse.csc_array":
     _check_shape(matrix)
     if matrix.format == "coo":
         pairs = matrix.coords[1].astype(np.int64) * matrix.shape[0] + matrix.coords[0]
-        _refuse_twins(np.sort(pairs), matrix.shape[0], names)
+        _refuse_duplicates(np.sort(pairs), matrix.shape[0], names)
     if matrix.format in {"csc", "csr", "bsr"}:
         _check_structure(matrix)
     columns = scipy.sparse.csc_array(matrix, dtype=np.float64, copy=matrix.format == "csc")
     columns.sort_indices()
     if matrix.format != "coo":
         column = np.repeat(np.arange(columns.shape[1]), np.diff(columns.indptr))
-        _refuse_twins(column * columns.shape[0] + columns.indices, columns.shape[0], names)
+        _refuse_duplicates(column * columns.shape[0] + columns.indices, columns.shape[0], names)
     columns.eliminate_zeros()
     parts = (columns.data, columns.indices, columns.indptr)
     return scipy.sparse.csc_array(tuple(map(read_only, parts)), shape=columns.shape)
@@ -287,11 +287,11 @@ def _check_shape(array: Any) -> None:
         )
 
 
-def _refuse_twins(places: NDArray[np.int64], rows: int, names: _Names) -> None:
+def _refuse_duplicates(places: NDArray[np.int64], rows: int, names: _Names) -> None:
     """Refuse entries that are listed twice; places are sorted, column by column."""
-    twins = np.flatnonzero(places[1:] == places[:-1])
-    if len(twins):
-        column, row = divmod(int(places[twins[0]]), rows)
+    repeated = np.flatnonzero(places[1:] == places[:-1])
+    if len(repeated):
+        column, row = divmod(int(places[repeated[0]]), rows)
         raise InvalidInput(
             f"{names.row(row)} lists {names.column(column)} more than once; give each pair of user "
             "and representation one probability (add the parts up if they belong together)",
