@@ -37,8 +37,10 @@ def test_what_brings_the_rest_is_named_first(monkeypatch, lacks, named):
     monkeypatch.setattr(session, "in_group", lambda *_, **__: [json.dumps(there, sort_keys=True)])
     rdd = SimpleNamespace(mapPartitions=lambda _: SimpleNamespace(collect=None))
     context = SimpleNamespace(defaultParallelism=2, parallelize=lambda *_: rdd)
-    with refuses("executor-differs"):
+    # The words hold the host, the interpreter and versions of this machine.
+    with refuses("executor-differs", snapshot=False) as told:
         session.check_executors(SimpleNamespace(sparkContext=context))
+    assert f"has no {named}, " in str(told.value)
 
 
 @pytest.mark.parametrize(
