@@ -10,7 +10,7 @@ from typing import Any
 
 import reidrisk as rr
 from reidrisk.plotting import Chart, Style
-from reidrisk.report import comparing, singling, unicity
+from reidrisk.report import comparison, singling, unicity
 from reidrisk.report.exhibits import Exhibit
 from reidrisk.report.sections import sections
 
@@ -46,7 +46,7 @@ def exhibit(chart: str) -> Exhibit:
     elif isinstance(result, rr.risk.Unicity):
         told = unicity.sections(result)
     else:
-        told = comparing.sections(result)
+        told = comparison.sections(result)
     return {one.name: one for part in told for one in part.exhibits}[chart]
 
 

@@ -1,7 +1,7 @@
 """The pages of singling out, of unicity and of two runs in a real browser."""
 
 import pytest
-from tests.report.test_comparing import FEW, MANY
+from tests.report.test_comparison import FEW, MANY
 from tests.report.test_singling import people, sales
 from tests.study.test_compare import result
 
@@ -11,7 +11,7 @@ from reidrisk import report
 pytestmark = pytest.mark.browser
 
 
-CHARTS = {"singling": 3, "unicity": 2, "comparing": 1}
+CHARTS = {"singling": 3, "unicity": 2, "comparison": 1}
 
 
 @pytest.fixture(scope="module")
@@ -22,11 +22,11 @@ def files(tmp_path_factory):
     return {
         "singling": report.singling.html(found, folder / "singling.html"),
         "unicity": report.unicity.html(known, folder / "unicity.html"),
-        "comparing": report.comparing.html(
+        "comparison": report.comparison.html(
             rr.compare(result(("a", FEW), ("b", FEW)), result(("a", MANY), ("b", FEW), seed=1)),
-            folder / "comparing.html",
+            folder / "comparison.html",
         ),
-        "long names": report.comparing.html(
+        "long names": report.comparison.html(
             rr.compare(
                 result(("weighted-hamming", FEW)), result(("weighted-hamming", MANY), seed=1)
             ),

@@ -77,7 +77,7 @@ def test_the_heading_has_the_lowest_level(runs, tmp_path):
     told = " ".join(call("compare", runs / "quiet", tmp_path, width=120).stdout.split())
     says(told)
     assert "95 % interval" not in told
-    section, _ = rr.report.comparing.sections(rr.compare(less, rr.Result.load(tmp_path)))
+    section, _ = rr.report.comparison.sections(rr.compare(less, rr.Result.load(tmp_path)))
     headings = [column.heading for column in section.exhibits[0].columns]
     assert "92.5 % interval" in headings
 

@@ -11,10 +11,10 @@ from tests.report.sample import sample
 from reidrisk import report
 from reidrisk.information.records import Mean
 from reidrisk.plotting import FILE, PAGE
-from reidrisk.report.bits import said
 from reidrisk.report.charts import specification
 from reidrisk.report.exhibits import NOTHING
 from reidrisk.report.sections import independence, information
+from reidrisk.study.text.information import said
 
 
 def exhibits(section):

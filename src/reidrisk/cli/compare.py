@@ -49,7 +49,7 @@ def compare(
     found = rr.compare(rr.Result.load(before), rr.Result.load(after), slots=slots)
     if output is not None:
         command = shlex.join(("reidrisk", *sys.argv[1:]))
-        rr.report.comparing.html(found, output, names=names, command=command)
+        rr.report.comparison.html(found, output, names=names, command=command)
     if as_json:
         body = {"schema": SCHEMA, "runs": [before, after], **asdict(found)}
         click.echo(json.dumps(body, indent=1, ensure_ascii=False))

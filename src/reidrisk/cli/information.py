@@ -106,7 +106,7 @@ def information(
         parts += _learned(rows, models, folder, seed)
     found = information.alone(rows, parts, level=_LEVEL, seed=seed)
     if output is not None:
-        rr.report.informing.html(found, output, **origin)
+        rr.report.information.html(found, output, **origin)
     if as_json:
         click.echo(json.dumps(_record(found, counted), indent=2))
     else:

@@ -123,7 +123,7 @@ def run_file(
 def written_page(result: "Result", folder: Path) -> Path | None:
     """The report in the folder of a run; where it cannot be drawn, a word in its place."""
     import reidrisk as rr
-    from reidrisk.report.rendering import is_other
+    from reidrisk.report.jinja import is_other
 
     page = folder / "report.html"
     if is_other(page):

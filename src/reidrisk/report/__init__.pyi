@@ -1,6 +1,6 @@
 from . import (
-    comparing as comparing,
-    informing as informing,
+    comparison as comparison,
+    information as information,
     singling as singling,
     unicity as unicity,
 )
@@ -9,11 +9,11 @@ from .exhibits import (
     Exhibit as Exhibit,
     Section as Section,
 )
-from .outputs import (
+from .sections import (
+    section_at as section_at,
+)
+from .write import (
     files as files,
     html as html,
     text as text,
-)
-from .sections import (
-    section_at as section_at,
 )

@@ -9,7 +9,15 @@ from typing import Any, Literal
 from reidrisk.core.csv_safe import guarded
 from reidrisk.plotting import COLOURS, GLYPHS, Style
 from reidrisk.study.result import Risk
-from reidrisk.study.text.numbers import Interval, count, interval, share, share_with_interval
+from reidrisk.study.text.information import ends, said
+from reidrisk.study.text.numbers import (
+    Interval,
+    count,
+    interval,
+    percent,
+    share,
+    share_with_interval,
+)
 
 Cell = str | int | float | None
 Row = Mapping[str, Cell]
@@ -172,13 +180,22 @@ def share_columns(heading: str, level: str, prefix: str = "") -> tuple[Column, C
     def shown(how: Callable[[Span], str]) -> Callable[[Row], str]:
         return lambda row: NOTHING if row[f"{prefix}value"] is None else how(span(row, prefix))
 
-    def ends(number: Span) -> str:
+    def either(number: Span) -> str:
         return interval(number) or "exact"
 
     return (
         Column(heading, shown(share), f"{prefix}value"),
-        Column(f"{level} interval", shown(ends), f"{prefix}high"),
+        Column(f"{level} interval", shown(either), f"{prefix}high"),
     )
+
+
+def bit_columns(level: float) -> tuple[Column, Column]:
+    """Bits and their interval.
+
+    Args:
+        level: Of the interval.
+    """
+    return Column("Bits", said, "value"), Column(f"{percent(level)} interval", ends, "high")
 
 
 def risk_row(risk: Risk) -> Row:

@@ -9,9 +9,9 @@ from typing import Any
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.plotting import PAGE
-from reidrisk.report import charts, rendering
+from reidrisk.report import charts, jinja
 from reidrisk.report.exhibits import Section
-from reidrisk.report.rendering import foot, policy, resource, template, trusted
+from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.sections import SectionOf, sections
 from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import Interval, interval, share
@@ -90,7 +90,7 @@ def written(sheet: Sheet, parts: Sequence[Section]) -> str:
 
 def save(sheet: Sheet, parts: Sequence[Section], path: str | os.PathLike[str]) -> Path:
     """Write a page of any content: one file that needs no network and no other file."""
-    return rendering.saved(written(cleaned(sheet), parts), path)
+    return jinja.saved(written(cleaned(sheet), parts), path)
 
 
 def _drawings(parts: Any) -> dict[str, dict[str, Any]]:

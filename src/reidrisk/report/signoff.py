@@ -9,8 +9,8 @@ from typing import Literal
 
 from reidrisk.core.digest import sha256
 from reidrisk.core.sanitize import cleaned
+from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.range_chart import range_of
-from reidrisk.report.rendering import foot, policy, resource, template, trusted
 from reidrisk.study.doubts import doubts
 from reidrisk.study.gate import Limits, above, judge, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff

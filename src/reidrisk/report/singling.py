@@ -8,7 +8,8 @@ from typing import Any
 from reidrisk.core.sanitize import cleaned
 from reidrisk.estimates import Estimate
 from reidrisk.io.table_columns import column_name
-from reidrisk.plotting import PERCENT, Style, chart, layer, of, settings
+from reidrisk.plotting import Style
+from reidrisk.report.bars import share_bars
 from reidrisk.report.exhibits import (
     Column,
     Exhibit,
@@ -374,15 +375,7 @@ def _people(number: int) -> str:
 
 
 def _bars(rows: Sequence[Row], look: Style, what: str) -> Any:
-    """A bar for each row, with its number."""
-    data = [{**row, "said": _said(row)} for row in rows]
-    base = chart(data).encode(y=of("label:N", sort=None, title=None, axis=settings(labelLimit=160)))
-    x = of("value:Q", axis=settings(title=what, labelExpr=PERCENT, tickCount=5))
-    tips = [of("label:N", title=" "), of("said:N", title=what)]
-    return layer(
-        base.mark("bar", color=look.colour(0), size=15).encode(x=x, tooltip=tips),
-        base.mark("text", align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
-    ).properties(height=26 * len(rows))
+    return share_bars([{**row, "said": _said(row)} for row in rows], look, what)
 
 
 def _said(row: Row) -> str:

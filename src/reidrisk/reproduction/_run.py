@@ -12,7 +12,7 @@ from reidrisk.core.digest import sha256_file
 from reidrisk.core.files import existing_file, keep_inputs, writable, written_whole
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
-from reidrisk.report.rendering import is_other
+from reidrisk.report.jinja import is_other
 from reidrisk.reproduction import chapters
 from reidrisk.reproduction.chapter import GUESTS, Row, Scale, Step
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA, Part, Reproduction

@@ -1,7 +1,7 @@
 """Section: bits of slots one by one, against whole rows."""
 
-from reidrisk.report.bits import bars, bit_columns
-from reidrisk.report.exhibits import Exhibit, Row, Section, count_column, words_column
+from reidrisk.report.bars import bit_bars
+from reidrisk.report.exhibits import Exhibit, Row, Section, bit_columns, count_column, words_column
 from reidrisk.study.result import Independence, Result
 from reidrisk.study.sentences import INTERVALS
 from reidrisk.study.text.information import independence_sentence, mean_cells
@@ -28,7 +28,7 @@ def section(result: Result) -> Section | None:
             *bit_columns(result.level),
             count_column("People", "users"),
         ),
-        draw=lambda rows, look: bars(
+        draw=lambda rows, look: bit_bars(
             rows,
             look,
             f"bits over all {several}",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from reidrisk.plotting import PERCENT, SHAPES, Style, chart, layer, of, settings
+from reidrisk.report.bars import share_bars
 from reidrisk.report.exhibits import (
     Column,
     Exhibit,
@@ -195,25 +196,16 @@ def _claims(result: Result, claims: Claims, place: int) -> Exhibit:
 
 
 def _draw_spread(rows: Sequence[Row], look: Style, attack: int) -> Any:
-    """Bars carry their numbers, because most people stand in the first one."""
-    data = [
+    bars = [
         {
-            **row,
+            "label": f"{percent(float(row['from'] or 0))} to {percent(float(row['to'] or 0))}",
+            "value": row["share"],
             "said": exactly(float(row["share"] or 0)),
-            "range": f"{percent(float(row['from'] or 0))} to {percent(float(row['to'] or 0))}",
         }
         for row in rows
     ]
-    base = chart(data).encode(y=of("range:N", sort=None, title="measured risk of a person"))
-    x = of("share:Q", axis=settings(title="share of people", labelExpr=PERCENT, tickCount=5))
-    tips = [
-        of("range:N", title="risk"),
-        of("said:N", title="share of people"),
-    ]
-    return layer(
-        base.mark("bar", color=look.colour(attack), size=15).encode(x=x, tooltip=tips),
-        base.mark("text", align="left", dx=5, color=look.ink).encode(x=x, text="said:N"),
-    ).properties(height=26 * len(rows))
+    risk = "measured risk of a person"
+    return share_bars(bars, look, "share of people", axis=risk, colour=attack)
 
 
 def _draw_claims(rows: Sequence[Row], look: Style, attack: int) -> Any:

@@ -10,7 +10,7 @@ from reidrisk.core.sanitize import cleaned
 from reidrisk.errors import InvalidInput
 from reidrisk.plotting import FILE
 from reidrisk.report import charts, page, signoff
-from reidrisk.report.rendering import saved
+from reidrisk.report.jinja import saved
 from reidrisk.report.sections import SectionOf
 from reidrisk.report.sections import sections as sections_of
 from reidrisk.study.result import Result
