@@ -1,11 +1,3 @@
-from .attacking import (
-    MatchingAttack as MatchingAttack,
-    matching_attack as matching_attack,
-)
-from .audits import (
-    anonymity as anonymity,
-    local_dp_epsilon as local_dp_epsilon,
-)
 from .examples import (
     listeners as listeners,
     matching_beats_random_user as matching_beats_random_user,
@@ -18,8 +10,10 @@ from .local_privacy import (
     telling_tokens as telling_tokens,
 )
 from .matching import (
+    MatchingAttack as MatchingAttack,
     likeliest_assignment as likeliest_assignment,
     matching_accuracy as matching_accuracy,
+    matching_attack as matching_attack,
     matching_optimum as matching_optimum,
     one_by_one as one_by_one,
     optimal_matching as optimal_matching,
@@ -48,6 +42,8 @@ from .qif import (
     prior_vulnerability as prior_vulnerability,
 )
 from .relations import (
+    anonymity as anonymity,
+    local_dp_epsilon as local_dp_epsilon,
     mutual_information as mutual_information,
     upper_from_k_anonymity as upper_from_k_anonymity,
     upper_from_local_dp as upper_from_local_dp,

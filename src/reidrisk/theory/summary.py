@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from reidrisk.theory.audits import anonymity, local_dp_epsilon
 from reidrisk.theory.matching import upper_matching
 from reidrisk.theory.matrix import MatrixLike, RepresentationMatrix
 from reidrisk.theory.optimum import random_user_optimum
 from reidrisk.theory.relations import (
+    anonymity,
+    local_dp_epsilon,
     mutual_information,
     upper_from_k_anonymity,
     upper_from_local_dp,
