@@ -23,8 +23,7 @@ from benchmarks.peers import environment
 from reidrisk import Hamming, LocalEngine, Observations, TopicsApi, WeightedHamming
 from reidrisk.data import synthetic_topics
 from reidrisk.estimates.extrapolation import extrapolate, sizes_to_fit
-from reidrisk.risk._measure import measured
-from reidrisk.risk.crowds import size_curve
+from reidrisk.risk._measure import measured, size_curve
 
 LARGEST, TARGETS, SLOTS = 1_000_000, 10_000, (1, 2, 4, 6, 8)
 FITS = (10_000, 30_000, 100_000, 300_000, 1_000_000)

@@ -18,7 +18,7 @@ from reidrisk.attacks.pair_network import PairNetwork
 from reidrisk.estimates import mean_of_credits
 from reidrisk.information.sequences import SequenceChances
 from reidrisk.learning.progress import Training
-from reidrisk.risk.fitting import Fitted
+from reidrisk.risk.arguments import Fitted
 from reidrisk.scores import GRID, Shortlisted
 from reidrisk.scores.shortlisted import is_listed
 

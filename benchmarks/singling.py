@@ -8,10 +8,9 @@ import scipy.sparse as sp
 
 from benchmarks.tools import seconds, table
 from reidrisk.io.provenance import Source
-from reidrisk.risk.tables.singling import singling
-from reidrisk.risk.tables.singling.contributions import counted
-from reidrisk.risk.tables.singling.groups import coded, keys, numbered
-from reidrisk.risk.tables.unicity.points import Points
+from reidrisk.risk.tables._singling import singling
+from reidrisk.risk.tables.groups import coded, counted, keys, numbered
+from reidrisk.risk.tables.points import Points
 
 PEOPLE = 1_000_000
 USERS, ITEMS, EACH, TARGETS = 1_000_000, 400_000, 50, 10_000

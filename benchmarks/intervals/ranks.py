@@ -12,9 +12,7 @@ from benchmarks.intervals.means import LEVEL, STUDIES
 from reidrisk.core.matches import no_matches, up_to_rank
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.risk import RiskCurve
-from reidrisk.risk._measure import Measured
-from reidrisk.risk.crowds import size_curve
-from reidrisk.risk.guesses import guess_curve
+from reidrisk.risk._measure import Measured, guess_curve, size_curve
 
 # Kinds of people: the chances that another user rates above the truth, and level with it. Most hide
 # in a crowd; a few are told apart.

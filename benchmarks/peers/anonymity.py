@@ -6,7 +6,7 @@ Four columns of text. `singling` also says how large all groups are and what eac
 import numpy as np
 
 from benchmarks.comparison import Agreement, Comparison, close, cost, equal
-from reidrisk.risk.tables.singling import singling
+from reidrisk.risk.tables._singling import singling
 
 PEERS = ("pycanon", "bvmlib")
 COLUMNS = ("age", "zip", "sex", "job")

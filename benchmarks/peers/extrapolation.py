@@ -9,8 +9,7 @@ import numpy as np
 import reidrisk as rr
 from benchmarks.comparison import Agreement, Comparison, cost
 from reidrisk.estimates.extrapolation import extrapolate, sizes_to_fit
-from reidrisk.risk._measure import measured
-from reidrisk.risk.crowds import size_curve
+from reidrisk.risk._measure import measured, size_curve
 
 PEERS = ("pydataless",)
 USERS, TARGETS, TIMES = 300_000, 3_000, 10

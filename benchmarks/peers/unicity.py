@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.comparison import Comparison, cost, equal
 from benchmarks.worlds import draw, popularity
-from reidrisk.risk.tables.unicity.points import Points
+from reidrisk.risk.tables.points import Points
 
 PEERS = ("scikit-mobility",)
 PLACES, EACH, KNOWN = 60, 4, 2

@@ -16,7 +16,7 @@ from reidrisk.errors import InvalidInput, MissingExtra
 from reidrisk.information.sequence_model import learn_information
 from reidrisk.learning.pairs import pairs_of
 from reidrisk.learning.progress import Training
-from reidrisk.risk.fitting import Fitted
+from reidrisk.risk.arguments import Fitted
 from reidrisk.scores import ShortlistedChances, TypeChain
 from reidrisk.testing import check_attack
 

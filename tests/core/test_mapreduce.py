@@ -24,8 +24,7 @@ from reidrisk.learning.latent_types import sample_of_rows
 from reidrisk.learning.splits import MULTIPLIER, contents_of, times_before
 from reidrisk.releases import popularity
 from reidrisk.risk import _optimum
-from reidrisk.risk.eligibility import among
-from reidrisk.risk.subset_rows import SubsetRows, UserSubset
+from reidrisk.risk.eligibility import SubsetRows, UserSubset, among
 from reidrisk.scores import GRID, TokenPairWeights, TokenWeights, population
 from reidrisk.scores.protocol import by_slot
 from reidrisk.study.parameters import make_release

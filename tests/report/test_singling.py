@@ -96,11 +96,11 @@ def test_tables_hold_the_records(found):
 
 
 def test_fair_shares_that_are_sampled_show_their_intervals(found, monkeypatch):
-    from reidrisk.risk.tables.singling import contributions
+    from reidrisk.risk.tables import groups
 
     exact = {one.name: one for part in singling.sections(found) for one in part.exhibits}
     assert "95 % interval" not in [one.heading for one in exact["columns"].columns]
-    monkeypatch.setattr(contributions, "MOST_WORK", 0)
+    monkeypatch.setattr(groups, "MOST_WORK", 0)
     sampled = rr.singling(people(), columns=["town", "age", "sex"])
     shown = {one.name: one for part in singling.sections(sampled) for one in part.exhibits}
     assert "95 % interval" in [one.heading for one in shown["columns"].columns]

@@ -17,8 +17,7 @@ from reidrisk.engines import ranks_are_free
 from reidrisk.estimates import mean_of_credits
 from reidrisk.estimates.crowds import LEFT_OPEN, credit_in_crowds, ranks_for
 from reidrisk.risk import fitted, measure, measure_guesses, measure_sizes
-from reidrisk.risk._measure import measured
-from reidrisk.risk.crowds import size_curve
+from reidrisk.risk._measure import measured, size_curve
 
 API = TopicsApi()
 PEOPLE = data.synthetic_topics(users=2_000, seed=1)

@@ -14,10 +14,9 @@ from pyarrow import parquet
 from tests.snapshots import refuses
 
 import reidrisk as rr
-from reidrisk.risk.tables.singling import contributions as parts_module
-from reidrisk.risk.tables.singling import groups as groups_module
-from reidrisk.risk.tables.singling import singling
-from reidrisk.risk.tables.singling.groups import reference_sizes
+from reidrisk.risk.tables import groups as groups_module
+from reidrisk.risk.tables._singling import singling
+from reidrisk.risk.tables.groups import reference_sizes
 
 VALUES = st.one_of(st.none(), st.sampled_from(["a", "b", "c"]))
 
@@ -113,12 +112,12 @@ def test_columns_add_what_all_orders_say(rows):
 @given(tables(columns=3, rows=9))
 def test_too_many_sets_of_columns_are_sampled_with_an_interval(rows):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parts_module, "MOST_WORK", 0)
+        patch.setattr(groups_module, "MOST_WORK", 0)
         found = measured(rows)
     for part, name in enumerate(("unique_share", "optimum_share")):
         for one, share in zip(found.parts, fair_shares(rows, part), strict=True):
             estimate = getattr(one, name)
-            assert estimate.trials == parts_module.FEWEST_ORDERS
+            assert estimate.trials == groups_module.FEWEST_ORDERS
             assert estimate.level == 0.95
             # Orders are drawn by a fixed seed: all of these intervals hold.
             assert estimate.low <= share <= estimate.high
@@ -295,7 +294,7 @@ def test_no_message_names_a_user():
 
 
 def test_a_frame_has_a_row_for_each_size(monkeypatch):
-    monkeypatch.setattr("reidrisk.risk.tables.singling.result.frame", list)
+    monkeypatch.setattr("reidrisk.risk.tables._singling.frame", list)
     found = singling({"a": [1, 1, 2]}, columns=["a"])
     assert found.to_frame()[:2] == [
         {"least": 1, "most": 1, "groups": 1, "people": 1},

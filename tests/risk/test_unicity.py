@@ -15,9 +15,9 @@ from tests.snapshots import refuses
 from reidrisk.core.randomness import reference_uniforms
 from reidrisk.io.labels import encode
 from reidrisk.io.provenance import Source
-from reidrisk.risk.tables.unicity import unicity
-from reidrisk.risk.tables.unicity.events import rounded, seconds_of, within
-from reidrisk.risk.tables.unicity.points import (
+from reidrisk.risk.tables._unicity import unicity
+from reidrisk.risk.tables.events import rounded, seconds_of, within
+from reidrisk.risk.tables.points import (
     Points,
     intersect,
     reference_crowds,
@@ -284,7 +284,7 @@ def test_figures_can_be_asked_for():
 
 
 def test_a_frame_has_a_row_for_each_figure(monkeypatch):
-    monkeypatch.setattr("reidrisk.risk.tables.unicity.result.frame", list)
+    monkeypatch.setattr("reidrisk.risk.tables._unicity.frame", list)
     one, two = measured([(1, 1), (2, 1)], points=(1, 2), known="rarest").to_frame()
     assert (one["singled_out"], one["right"], one["assessed"]) == (0, 0.5, 2)
     assert (two["singled_out_low"], two["right_high"], two["not_assessed"]) == (None, None, 2)

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from reidrisk import theory
-from reidrisk.theory.attacking import _draw, _share_right
+from reidrisk.theory.matching import _draw, _share_right
 
 
 def test_the_measured_accuracy_agrees_with_enumeration():

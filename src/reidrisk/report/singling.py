@@ -23,8 +23,8 @@ from reidrisk.report.exhibits import (
 )  # fmt: skip
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.sections.regulators import Term, section_of
-from reidrisk.risk.tables.singling import GroupSize, RegisterCrowds, Singling
-from reidrisk.risk.tables.singling.result import CLOSED_WORLD
+from reidrisk.risk.tables._singling import CLOSED_WORLD, RegisterCrowds, Singling
+from reidrisk.risk.tables.groups import GroupSize
 from reidrisk.study.run_store import versions
 from reidrisk.study.text.numbers import (
     at_most,

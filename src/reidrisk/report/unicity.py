@@ -21,8 +21,7 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.report.page import Sheet, save
-from reidrisk.risk.tables.unicity import KnownPoints, Unicity
-from reidrisk.risk.tables.unicity.result import CLOSED_WORLD
+from reidrisk.risk.tables._unicity import CLOSED_WORLD, KnownPoints, Unicity
 from reidrisk.study.run_store import versions
 from reidrisk.study.text.numbers import count, listed, opening, percent, share_with_interval
 from reidrisk.study.text.verdict import Sentence

@@ -3,12 +3,12 @@ from . import (
 )
 from ._measure import (
     measure as measure,
+    measure_guesses as measure_guesses,
+    measure_sizes as measure_sizes,
+    per_user as per_user,
 )
 from ._optimum import (
     optimum as optimum,
-)
-from ._per_user import (
-    per_user as per_user,
 )
 from ._posterior import (
     Posterior as Posterior,
@@ -18,29 +18,23 @@ from ._spectrum import (
     Spectrum as Spectrum,
     spectrum as spectrum,
 )
-from .crowds import (
-    measure_sizes as measure_sizes,
+from .arguments import (
+    Fitted as Fitted,
+    fitted as fitted,
 )
 from .curves import (
     GuessCurve as GuessCurve,
     RiskCurve as RiskCurve,
     SizeCurve as SizeCurve,
 )
-from .fitting import (
-    Fitted as Fitted,
-    fitted as fitted,
-)
-from .guesses import (
-    measure_guesses as measure_guesses,
-)
 from .open_sets import (
     measure_strangers as measure_strangers,
 )
-from .tables.singling import (
+from .tables._singling import (
     Singling as Singling,
     singling as singling,
 )
-from .tables.unicity import (
+from .tables._unicity import (
     Unicity as Unicity,
     unicity as unicity,
 )

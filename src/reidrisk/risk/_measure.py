@@ -1,21 +1,41 @@
-"""Measure how often an attack names the right user."""
+"""Measure how often an attack names the right user: by slots, guesses, size of the crowd, user."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, overload
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reidrisk.attacks.protocol import View
-from reidrisk.core.checks import real_number
+from reidrisk.core.checks import real_number, whole_number
 from reidrisk.core.matches import Matches, join_targets
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ranks_are_free
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Estimate, anytime_interval, confidence, mean_of_credits
-from reidrisk.risk.curves import RiskCurve
+from reidrisk.estimates import (
+    Estimate,
+    PerUserRisk,
+    anytime_interval,
+    confidence,
+    mean_of_credits,
+    per_user_risk,
+)
+from reidrisk.estimates.crowds import credit_in_crowds, ranks_for
+from reidrisk.estimates.inputs import refuse_repeats
+from reidrisk.risk.arguments import (
+    Fitted,
+    Floats,
+    SearchEngine,
+    Slots,
+    Subject,
+    checked_slots,
+    fitted,
+    one_length,
+)
+from reidrisk.risk.curves import GuessCurve, RiskCurve, SizeCurve
 from reidrisk.risk.eligibility import Mask, assessable
-from reidrisk.risk.engine import Floats, SearchEngine, Slots, checked_slots
-from reidrisk.risk.fitting import Fitted, Subject, fitted
 from reidrisk.scores import Score
 
 Found = list[dict[int, Matches]]
@@ -247,3 +267,216 @@ def _joined(found: Found, more: Found) -> Found:
         {length: join_targets([matches, others[length]]) for length, matches in curve.items()}
         for curve, others in zip(found, more, strict=True)
     ]
+
+
+def per_user(
+    seen: Observations,
+    rows: NDArray[np.integer],
+    again: NDArray[np.integer],
+    attack: Subject,
+    *,
+    view: View | None = None,
+    slots: int | None = None,
+    engine: SearchEngine | None = None,
+    level: float = 0.95,
+) -> PerUserRisk:
+    """How often single users are named when what is shown of them is drawn again and again.
+
+    What the attacker knows stays as it is. Where nothing is shown, it can only guess.
+
+    Args:
+        seen: Whose known rows.
+        rows: The users, rows of `seen.known`, each once.
+        again: What they show, users x repeats x slots: `TopicsApi.repeat`.
+        attack: How.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> rows = np.arange(50)
+        >>> again = api.repeat(people, rows, repeats=20, seed=7)
+        >>> print(rr.per_user(seen, rows, again, rr.Hamming()).worst_decile)
+        2.4472% [0.8441%, 75.1175%] (95%, n=50)
+    """
+    length = one_length(seen, slots)
+    if again.ndim != 3 or len(again) != len(rows) or again.shape[2] != seen.slots:  # noqa: PLR2004
+        raise InvalidInput(
+            f"again holds users x repeats x slots, here {len(rows)} x repeats x {seen.slots}; got "
+            f"an array of shape {again.shape}",
+            code="wrong-shape",
+        )
+    refuse_repeats("rows", rows)
+    users, repeats, _ = again.shape
+    shown = again.reshape(users * repeats, -1)
+    repeated = Observations(seen.known, shown, np.repeat(rows, repeats), tokens=seen.tokens)
+    engine = LocalEngine() if engine is None else engine
+    credit = engine.credit(repeated.prefix(length), fitted(attack, seen, view).score)
+    return per_user_risk(credit.reshape(users, repeats), level=level)
+
+
+def measure_guesses(
+    seen: Observations,
+    attack: Subject,
+    *,
+    guesses: Sequence[int],
+    view: View | None = None,
+    slots: int | None = None,
+    engine: SearchEngine | None = None,
+    level: float = 0.95,
+) -> GuessCurve:
+    """Attack every target and count how often the right user is among the first few named.
+
+    The users who rate best are named first, equal ones in random order: with `above` users above
+    the truth and `level` others level with it, k guesses find it with chance
+    `(k - above) / (level + 1)`, between 0 and 1. One guess is `measure`.
+
+    Args:
+        seen: Who is compared with whom.
+        attack: How.
+        guesses: How many users may be named, several numbers; at most all.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure_guesses(seen, rr.Hamming(), guesses=(1, 10)))
+        hamming after 2 slots, 1,000 users
+          names       1: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
+          names      10: 8.0172% [6.1863%, 10.2436%] (95%, n=1,000)
+    """
+    numbers = checked_guesses(guesses, seen.known.users)
+    length = one_length(seen, slots)
+    (found,) = measured(
+        seen, [attack], view=view, slots=length, engine=engine, level=level, ranks=numbers[-1]
+    )
+    return guess_curve(found, numbers)
+
+
+def guess_curve(found: Measured, guesses: Iterable[int]) -> GuessCurve:
+    """What was found as a curve over numbers of guesses.
+
+    Args:
+        found: Searched with ranks for the most guesses.
+        guesses: Numbers of guesses, ascending.
+    """
+    points = {number: found.mean_of(found.matches.credit_of(number)) for number in guesses}
+    return GuessCurve(found.name, points, found.slots, found.curve.users, found.not_assessed)
+
+
+def checked_guesses(guesses: Iterable[int], users: int) -> list[int]:
+    """Numbers of guesses among so many users, ascending, each once."""
+    numbers = sorted({whole_number("guesses", number, least=1) for number in guesses})
+    if not numbers:
+        raise InvalidInput(
+            "guesses is empty; name at least one number of guesses, such as 10", code="empty-list"
+        )
+    if numbers[-1] > users:
+        raise InvalidInput(
+            f"guesses go up to {numbers[-1]:,}, and there are {users:,} users to name; ask for "
+            "fewer, since whoever names all of them is always right",
+            code="too-many-guesses",
+        )
+    return numbers
+
+
+COUNTED_TO = ", ranks counted to "
+"""In a method, before the rank up to which others were counted, if not to the end."""
+
+
+def measure_sizes(
+    seen: Observations,
+    attack: Subject,
+    *,
+    view: View | None = None,
+    users: Sequence[int],
+    slots: int | None = None,
+    engine: SearchEngine | None = None,
+    level: float = 0.95,
+) -> SizeCurve:
+    """Measure an attack among fewer users, by one search among all of them.
+
+    A crowd is a target's true user and others, drawn at random from all known users. From how many
+    of all rate above the truth, and how many level with it, the mean over all crowds of a size
+    follows exactly: no crowd is drawn. The attack is fitted once, on all users.
+
+    Where counting them all takes time, they are counted up to a rank at which somebody above is in
+    the smallest crowd all but surely. What that leaves open, less than 0.01 % of a credit, is added
+    to the upper end, and the method says so.
+
+    Args:
+        seen: Who is compared with whom.
+        attack: How.
+        users: Sizes of the crowd.
+        view: What the attacker may use to fit; what it has seen, if not given.
+        slots: After how many slots; all, if not given.
+        engine: Where it runs; this machine, if not given.
+        level: Chance with which an interval holds the truth.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> print(rr.measure_sizes(seen, rr.Hamming(), users=(10, 1_000)))
+        hamming after 2 slots
+          among            10 users: 28.5044% [25.3355%, 31.9288%] (95%, n=1,000)
+          among         1,000 users: 2.2737% [1.2901%, 3.6051%] (95%, n=1,000)
+    """
+    length = one_length(seen, slots)
+    sizes = sorted({whole_number("users", size, least=1) for size in users})
+    if not sizes or sizes[-1] > seen.known.users:
+        raise InvalidInput(
+            f"users are sizes of a crowd, numbers from 1 to {seen.known.users}; got {list(users)}",
+            code="out-of-range",
+        )
+    ranks = ranks_for(seen.known.users, sizes)
+    how = {"view": view, "slots": length, "engine": engine, "level": level}
+    (found,) = measured(seen, [attack], ranks=ranks, **how)  # type: ignore[arg-type]
+    return size_curve(found, sizes)
+
+
+def size_curve(found: Measured, sizes: Sequence[int]) -> SizeCurve:
+    """What was found among all users as a curve over smaller crowds.
+
+    Args:
+        found: Searched with `ranks_for` these sizes.
+        sizes: Of the crowds, ascending.
+    """
+    matches, everyone = found.matches, found.curve.users
+    # Those who were not counted to the end have this rank at least, and this credit at most.
+    beyond = (
+        np.zeros(len(matches), bool) if matches.ranks is None else matches.above >= matches.ranks
+    )
+    credits_ = [credit_in_crowds(matches.above, matches.level, everyone, size) for size in sizes]
+    points = {
+        size: _between(found, np.where(beyond & (size > 1), 0.0, credit), credit)
+        for size, credit in zip(sizes, credits_, strict=True)
+    }
+    correlation = _correlation([credit[found.assessed] for credit in credits_])
+    return SizeCurve(found.name, points, found.slots, found.not_assessed, correlation)
+
+
+def _between(found: Measured, least: Floats, most: Floats) -> Estimate:
+    """An interval for what lies between two credits of each target."""
+    estimate = found.mean_of(least)
+    high = found.mean_of(most).high if (least < most).any() else estimate.high
+    if high == estimate.high:
+        return estimate
+    method = f"{estimate.method}{COUNTED_TO}{found.matches.ranks:,}"
+    return replace(estimate, high=high, method=method)
+
+
+def _correlation(credits_: Sequence[Floats]) -> tuple[tuple[float, ...], ...]:
+    """How means at different sizes err together; what does not vary goes with nothing."""
+    deviations = np.array([credit - credit.mean() for credit in credits_])
+    lengths = np.sqrt((deviations**2).sum(axis=1))
+    units = deviations / np.where(lengths > 0, lengths, 1.0)[:, None]
+    found = np.clip(units @ units.T, -1.0, 1.0)
+    np.fill_diagonal(found, 1.0)
+    return tuple(tuple(row) for row in found.tolist())

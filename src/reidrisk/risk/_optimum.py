@@ -19,10 +19,8 @@ from reidrisk.core.rows import Kind, Rows, TokenRows, smallest_type
 from reidrisk.engines import LocalEngine
 from reidrisk.estimates import Estimate
 from reidrisk.risk._posterior import believed, check_likelihood
-from reidrisk.risk.eligibility import among, assessable
-from reidrisk.risk.engine import SearchEngine, one_length
-from reidrisk.risk.fitting import Subject, attack_of, fitted
-from reidrisk.risk.subset_rows import UserSubset
+from reidrisk.risk.arguments import SearchEngine, Subject, attack_of, fitted, one_length
+from reidrisk.risk.eligibility import UserSubset, among, assessable
 from reidrisk.scores import GRID, Distribution, normalised
 from reidrisk.scores.protocol import in_units
 

@@ -19,9 +19,8 @@ from reidrisk.estimates import (
     mean_of_numbers,
     selective,
 )
+from reidrisk.risk.arguments import Floats, SearchEngine, Subject, attack_of, fitted, one_length
 from reidrisk.risk.eligibility import assessable
-from reidrisk.risk.engine import Floats, SearchEngine, one_length
-from reidrisk.risk.fitting import Subject, attack_of, fitted
 from reidrisk.scores import Score, normalised
 from reidrisk.scores.protocol import in_units
 

@@ -14,9 +14,8 @@ from reidrisk.releases.protocol import AnyRelease, Surveys, known_release
 from reidrisk.risk._measure import measured
 from reidrisk.risk._optimum import optimum
 from reidrisk.risk._posterior import Posterior, check_likelihood, posterior
+from reidrisk.risk.arguments import SearchEngine, Subject, attack_of, fitted, one_length
 from reidrisk.risk.bounds import Setting, bounds_in
-from reidrisk.risk.engine import SearchEngine, one_length
-from reidrisk.risk.fitting import Subject, attack_of, fitted
 
 _ORDER = {"lower": 0, "estimate": 1, "upper": 2}
 

@@ -1,7 +1,4 @@
-"""Measure attackers who may meet strangers and speak only above a threshold.
-
-Attackers who may meet strangers.
-"""
+"""Measure attackers who may meet strangers and speak only above a threshold."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,9 +14,8 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import OpenSet, Rule, confidence, open_set
 from reidrisk.estimates.open_set import ACCUSED, share_present
 from reidrisk.risk._posterior import Posterior
+from reidrisk.risk.arguments import Fitted, Floats, SearchEngine, Subject, fitted, one_length
 from reidrisk.risk.eligibility import Mask, assessable, something_shown
-from reidrisk.risk.engine import Floats, SearchEngine, one_length
-from reidrisk.risk.fitting import Fitted, Subject, fitted
 from reidrisk.scores import OfAnyone, Score, normalised
 from reidrisk.scores.protocol import in_units
 

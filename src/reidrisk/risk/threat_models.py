@@ -19,7 +19,7 @@ from reidrisk.core.plugins import is_path, part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.estimate import Side
 from reidrisk.risk.bounds import BOUNDS, BoundOf, bound_named
-from reidrisk.risk.bounds.card import RANDOM_USER, About
+from reidrisk.risk.bounds.protocol import RANDOM_USER, ThreatModel
 
 
 class Recorded(Protocol):
@@ -107,12 +107,12 @@ def card_of_bound(name: str, bound: BoundOf) -> Card:
     """The threat model of a bound: what its module's `ABOUT` says, if it is called `bound`."""
     about = getattr(sys.modules.get(bound.__module__), "ABOUT", None)
     says = first_sentence(bound)
-    if getattr(bound, "__name__", "") == "bound" and isinstance(about, About):
+    if getattr(bound, "__name__", "") == "bound" and isinstance(about, ThreatModel):
         return _card(name, says, about)
     return _stated(name, None, says, NOT_STATED)
 
 
-def _card(name: str, says: str, about: About) -> Card:
+def _card(name: str, says: str, about: ThreatModel) -> Card:
     return Card(
         name=name,
         kind="bound",

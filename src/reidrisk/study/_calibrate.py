@@ -15,7 +15,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.credits import ends, targets_to_show
 from reidrisk.releases import Parameter, parameters_of
-from reidrisk.risk.engine import SearchEngine
+from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.analyses import risks, sweeps
 from reidrisk.study.parameters import USERS, parameter_of, read_value
 from reidrisk.study.source import AnySource, source_of

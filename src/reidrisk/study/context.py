@@ -23,7 +23,7 @@ from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases.protocol import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk._measure import Measured, measured
-from reidrisk.risk.engine import SearchEngine
+from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Setting
 from reidrisk.study.source import Source

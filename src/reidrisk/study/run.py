@@ -17,7 +17,7 @@ from reidrisk.core.locks import Lock
 from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.risk.engine import SearchEngine
+from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.analyses.protocol import Part, Step, Workspace
 from reidrisk.study.assumptions import guests_of
 from reidrisk.study.information import Watched

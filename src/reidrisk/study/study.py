@@ -10,7 +10,7 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import confidence
 from reidrisk.releases import AnyRelease
-from reidrisk.risk.engine import SearchEngine
+from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
 from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of

@@ -12,7 +12,7 @@ from reidrisk.core.files import ONLY_ME, left_over, written_whole
 from reidrisk.core.matches import NOBODY
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
-from reidrisk.risk.engine import SearchEngine
+from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.context import Context
 from reidrisk.study.source import AnySource
 from reidrisk.study.study import Study

@@ -29,14 +29,17 @@ from reidrisk.releases.gaps import GapChances
 from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.protocol import Crowd, Floats, OneOfTop
-from reidrisk.releases.topics.checks import (
+from reidrisk.releases.topics.exact import exact_rows
+from reidrisk.releases.topics.rules import (
+    DAYS,
     Chances,
+    Rules,
     checked_buckets,
     checked_chances,
     checked_parents,
+    rules_of,
+    site_rows,
 )
-from reidrisk.releases.topics.exact import exact_rows
-from reidrisk.releases.topics.rules import DAYS, Rules, rules_of, site_rows
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
 

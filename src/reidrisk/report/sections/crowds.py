@@ -15,7 +15,7 @@ from reidrisk.report.exhibits import (
     share_columns,
     words_column,
 )  # fmt: skip
-from reidrisk.risk.crowds import COUNTED_TO
+from reidrisk.risk._measure import COUNTED_TO
 from reidrisk.study.result import Extrapolation, Result, Risk
 from reidrisk.study.text.numbers import (
     count,

@@ -32,7 +32,7 @@ from reidrisk.reproduction.marks import claimed
 from reidrisk.reproduction.text import percent
 from reidrisk.risk import measure_sizes, posterior
 from reidrisk.risk._measure import Measured, measured
-from reidrisk.risk.fitting import Fitted
+from reidrisk.risk.arguments import Fitted
 
 TITLE = "Re-identification by topics"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), sections 8.1 to 8.3"

@@ -1,10 +1,12 @@
 """Bounds on attackers, one file each.
 
-A bound is a function `bound(setting)` in a module here: it looks at the `Setting` and returns a
-`Bound`, several, or None where it does not apply. Its name is that of its module, and `ABOUT`, an
-`About` beside it, says what it rests on. Bounds of others are named `package.module:function`. Side
-`upper` is for what is proved for the very parameters and people and for any attacker who names a
-person by what one site is shown of them; nothing else.
+A bound is a function `bound(setting)` in a module of this package. It looks at the `Setting` and
+returns a `Bound`, several, or None where it does not apply. The module's name is the bound's name,
+and its `ABOUT`, a `ThreatModel`, says what the bound rests on. Bounds of others are named
+`package.module:function`.
+
+Side `upper` is reserved for what is proved for the given parameters and people, and for any
+attacker who names a person by what one site is shown of them.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +17,7 @@ from reidrisk.core.plugins import is_path, modules_of, part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Bound
 from reidrisk.estimates.estimate import Side
-from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.protocol import Setting
 
 __all__ = ["BOUNDS", "Setting", "bound_named", "bounds_in"]
 

@@ -5,21 +5,22 @@ Paper: corollary 1.
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.card import (
+from reidrisk.risk.bounds.protocol import (
     ANYONE,
     AS_IT_SAYS,
     AS_LIKELY,
     NOT_COVERED,
+    ONLY_SMALL,
     RANDOM_USER,
+    SMALL_COST,
     WHICHEVER,
-    About,
+    Setting,
+    ThreatModel,
 )
-from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
 from reidrisk.theory.columns import best_of_columns
 from reidrisk.theory.numerics import UpperBound, exact_sum
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("exact optimum",),
     side="upper",
     knows="the chance of everything that may be shown of every user",

@@ -13,19 +13,19 @@ from reidrisk.people.subset import Subset
 from reidrisk.releases._observe import reveal
 from reidrisk.releases.protocol import Reveals, asked
 from reidrisk.risk._posterior import beliefs
-from reidrisk.risk.bounds.card import (
+from reidrisk.risk.bounds.protocol import (
     ANYONE,
     AS_IT_SAYS,
     AS_LIKELY,
     NOT_COVERED,
     RANDOM_USER,
     WHICHEVER,
-    About,
+    Setting,
+    ThreatModel,
 )
-from reidrisk.risk.bounds.setting import Setting
 from reidrisk.risk.eligibility import among, assessed_of
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("full information",),
     side="upper",
     knows=FullInformation.knows,

@@ -1,10 +1,9 @@
 """Bound: guessing at random, which anybody can do."""
 
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.card import AS_LIKELY, About
-from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.protocol import AS_LIKELY, Setting, ThreatModel
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("guessing",),
     side="lower",
     knows="nothing but who the users are",

@@ -9,12 +9,20 @@ import numpy as np
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.card import ANYONE, AS_IT_SAYS, AS_LIKELY, RANDOM_USER, WHICHEVER, About
-from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
+from reidrisk.risk.bounds.protocol import (
+    ANYONE,
+    AS_IT_SAYS,
+    AS_LIKELY,
+    ONLY_SMALL,
+    RANDOM_USER,
+    SMALL_COST,
+    WHICHEVER,
+    Setting,
+    ThreatModel,
+)
 from reidrisk.theory import anonymity, upper_from_k_anonymity
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("k-anonymity",),
     side="upper",
     knows="what every user always shows",

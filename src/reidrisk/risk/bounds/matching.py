@@ -5,13 +5,18 @@ Paper: lemma 3.
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate
-from reidrisk.risk.bounds.card import AS_IT_SAYS, WHICHEVER, About
-from reidrisk.risk.bounds.setting import Setting
-from reidrisk.risk.bounds.small_world import ONLY_SMALL, SMALL_COST
+from reidrisk.risk.bounds.protocol import (
+    AS_IT_SAYS,
+    ONLY_SMALL,
+    SMALL_COST,
+    WHICHEVER,
+    Setting,
+    ThreatModel,
+)
 from reidrisk.theory.columns import upper_someone
 from reidrisk.theory.numerics import UpperBound, upper_sum
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("everyone at once",),
     side="upper",
     knows="the chance of everything that may be shown of every user",

@@ -5,11 +5,10 @@ Paper: lemma 9.
 
 from reidrisk.attacks.card import PAPER
 from reidrisk.estimates import Bound, Estimate, confidence, standard_errors
-from reidrisk.risk.bounds.card import About
-from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.protocol import Setting, ThreatModel
 from reidrisk.theory import upper_from_mutual_information
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("mutual information",),
     side="estimate",
     knows="of each user only what one site is shown",

@@ -9,10 +9,9 @@ from reidrisk.attacks.card import PAPER
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Kind
 from reidrisk.estimates import Bound
-from reidrisk.risk.bounds.card import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, About
-from reidrisk.risk.bounds.setting import Setting
+from reidrisk.risk.bounds.protocol import AS_IT_SAYS, AS_LIKELY, RANDOM_USER, Setting, ThreatModel
 
-ABOUT = About(
+ABOUT = ThreatModel(
     figures=("local privacy", "promised k-anonymity"),
     side="upper",
     knows="anything, including what other sites were shown of the known users",

@@ -9,7 +9,7 @@ from reidrisk.attacks import Attack
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import extrapolate, sizes_to_fit
 from reidrisk.estimates.extrapolation import FEWEST
-from reidrisk.risk.crowds import size_curve
+from reidrisk.risk._measure import size_curve
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.analyses.risks import risk_of
 from reidrisk.study.context import Context

@@ -15,8 +15,7 @@ from reidrisk.people.subset import Subset
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases._observe import ANONYMOUS
 from reidrisk.releases.protocol import Surveys, asked, shown
-from reidrisk.risk._measure import Measured
-from reidrisk.risk.guesses import checked_guesses, guess_curve
+from reidrisk.risk._measure import Measured, checked_guesses, guess_curve
 from reidrisk.scores.shortlisted import Shortlisted, is_listed
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.context import Context

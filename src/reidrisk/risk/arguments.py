@@ -1,11 +1,13 @@
-"""What measuring needs of an engine."""
+"""Arguments that all measurements share: an engine, numbers of slots, an attack or a fitted one."""
 
 from collections.abc import Sequence
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reidrisk.attacks.protocol import Attack, View, check_needs
 from reidrisk.core.checks import whole_number
 from reidrisk.core.matches import Matches
 from reidrisk.core.observations import Observations
@@ -75,3 +77,56 @@ def one_length(seen: Observations, slots: int | None) -> int:
     """A single number of slots; all if None."""
     (length,) = checked_slots(seen, None if slots is None else [slots])
     return length
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Fitted:
+    """An attack with its score: whatever takes an attack takes this, and does not fit it again.
+
+    Attributes:
+        attack: How users are rated.
+        score: What fitting gave.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> seen = rr.TopicsApi(topics=40).observe(people, seed=7)
+        >>> subject = rr.risk.fitted(rr.Hamming(), seen)
+        >>> subject.attack.name, type(subject.score).__name__
+        ('hamming', 'TokenWeights')
+    """
+
+    attack: Attack
+    score: Score
+
+
+Subject: TypeAlias = Attack | Fitted
+"""What can be measured: an attack, or one that was fitted before."""
+
+
+def fitted(attack: Subject, seen: Observations, view: View | None = None) -> Fitted:
+    """An attack with its score; one that was fitted before as it is.
+
+    Args:
+        attack: Which.
+        seen: What the attacker has seen: all it knows, unless there is a view.
+        view: What the attacker may use to fit.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api = rr.TopicsApi(topics=40)
+        >>> seen = api.observe(people, seed=7)
+        >>> view = rr.attacks.View.of(seen, release=api)
+        >>> subject = rr.risk.fitted(rr.WeightedHamming(), seen, view)
+        >>> print(rr.measure(seen, subject)[2])
+        2.3442% [1.3669%, 3.7266%] (95%, n=1,000)
+    """
+    if isinstance(attack, Fitted):
+        return attack
+    view = View.of(seen) if view is None else view
+    check_needs(attack, view)
+    return Fitted(attack, attack.fit(view))
+
+
+def attack_of(subject: Subject) -> Attack:
+    """The attack, whether it was fitted or not."""
+    return subject.attack if isinstance(subject, Fitted) else subject
