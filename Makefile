@@ -6,6 +6,9 @@ PIP := -m pip install --quiet --disable-pip-version-check
 # A core that is done takes tests from another; those of one file stay together, and share what they set up.
 CORES := -n auto --dist worksteal
 PYTHONS := 3.11 3.12 3.13
+# Each lane imports 350 test modules and starts many Pythons: where bytecode is not kept, collection alone takes 45 s
+# of each core instead of 10.
+unexport PYTHONDONTWRITEBYTECODE
 # Where libraries meet us: the terminal, files, records, pages, matrices, compiled loops, and what is loaded when.
 OLDEST := tests/cli/test_app.py tests/cli/test_study.py tests/cli/test_link.py tests/io tests/study/test_result.py tests/study/test_compare.py tests/report tests/theory/test_matrix.py \
   tests/estimates/test_credits.py tests/engines/test_local.py tests/packaging/test_kernel_cache.py tests/packaging/test_public_names.py tests/packaging/test_start.py
@@ -51,11 +54,13 @@ audit: $(VENV)/dev.stamp  ## known vulnerabilities of our dependencies; fails if
 browser: $(VENV)/dev.stamp  ## the report in Chromium; with make axe, its accessibility too
 	$(BIN)/python -m pytest -m browser tests/browser
 
-chromium:  ## Chromium for make browser, by apt-get, where it may
-	@if [ -z "$$(command -v chromium)" ] && [ -n "$$(command -v apt-get)" ] && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium \
-	    || echo "chromium cannot be installed; tests that need it are skipped"; \
-	fi
+chromium:  ## Chromium for make browser, and pdftotext to read what it prints, by apt-get, where it may
+	@for pair in chromium:chromium pdftotext:poppler-utils; do \
+	  if [ -z "$$(command -v $${pair%:*})" ] && [ -n "$$(command -v apt-get)" ] && [ "$$(id -u)" = 0 ]; then \
+	    apt-get update -qq && apt-get install -y -qq --no-install-recommends $${pair#*:} \
+	      || echo "$${pair#*:} cannot be installed; tests that need it are skipped"; \
+	  fi; \
+	done
 
 axe: $(VENV)/axe/node_modules/axe-core/axe.min.js  ## what the accessibility check needs (by npm)
 

@@ -27,7 +27,7 @@ _OF_THIS_MACHINE = (
     (re.compile(rf"{_TEMP}/tmp[a-z0-9_]{{8}}"), "TMP"),  # noqa: S108  a pattern
     (re.compile(rf"{re.escape(str(ROOT))}\b"), "REPOSITORY"),
     (re.compile(rf"\b{re.escape(__version__)}\b"), "VERSION"),
-    (re.compile(r"[\d,.]+ ([KMGT]i?B)\b"), r"N \1"),
+    (re.compile(r"[\d,.]+(?:e-?\d+)? ([KMGT]i?B)\b"), r"N \1"),
     (re.compile(r"\b(python -m )?pytest\.reidrisk\b"), "reidrisk"),  # as click calls it here
     (re.compile(r"'reidrisk -h' for help"), "'reidrisk --help' for help"),  # an older click
     (re.compile(r"\b[\d,]+ times as much\b"), "N times as much"),  # as an older pyarrow packs less
@@ -36,6 +36,7 @@ _OF_THIS_MACHINE = (
     (re.compile(r"process \d+ on \S+, since [-\d]+ [:\d]+ UTC"), "process N on HOST, since TIME"),
     (re.compile(r"\b([Tt]here are )[\w-]+(, [\w-]+){5,}"), r"\1NAMES"),  # which grow with new parts
     (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),
+    (re.compile(r"-[0-9a-f]{16}/model\.safetensors\b"), "-N/model.safetensors"),  # by content
 )
 
 

@@ -12,7 +12,7 @@ from reidrisk.attacks import Neural, PairNetwork, View, attack_named
 from reidrisk.attacks.neural import FEW
 from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows
-from reidrisk.errors import InvalidInput, MissingExtra
+from reidrisk.errors import MissingExtra
 from reidrisk.information.sequence_model import learn_information
 from reidrisk.learning.pairs import pairs_of
 from reidrisk.learning.progress import Training
@@ -248,7 +248,7 @@ def test_what_was_learned_to_tell_bits_serves_an_attack(tmp_path):
         key=lambda file: len(read_model(file, kind="laptop").tensors),
     )
     assert isinstance(Neural(model=given).fit(View.of(seen)), TypeChain)
-    with pytest.raises(InvalidInput, match="has learned what one site shows"):
+    with refuses("wrong-model"):
         Neural(model=one).fit(View.of(seen))
 
 
@@ -257,20 +257,20 @@ def test_a_file_that_is_not_as_written_or_of_other_rows_is_refused(tmp_path):
     seen, panel = world(300, 50, 400)
     path = tmp_path / "chain.safetensors"
     Neural(panel, training=replace(QUICK, steps=20)).learn(View.of(seen)).write(path)
-    with pytest.raises(InvalidInput, match="was trained with 40 tokens and the rows have 4"):
+    with refuses("wrong-model"):
         Neural(model=path).fit(View.of(some_rows()))
     learned = Neural(panel, training=replace(QUICK, steps=20)).learn(View.of(seen))
     learned.write(path, labels=range(40))
     for labels in (None, range(40)):
         Neural(model=path, labels=labels).fit(View.of(seen))
-    with pytest.raises(InvalidInput, match="was trained with other labels of tokens"):
+    with refuses("wrong-model"):
         Neural(model=path, labels=range(40, 0, -1)).fit(View.of(seen))
     content = bytearray(path.read_bytes())
     content[-5] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InvalidInput, match="is not a model as reidrisk wrote it"):
+    with refuses("damaged-file"):
         Neural(model=path).fit(View.of(seen))
-    with pytest.raises(InvalidInput, match="nowhere"):
+    with refuses("file-not-found"):
         Neural(model=tmp_path / "nowhere").fit(View.of(seen))
 
 
@@ -281,10 +281,10 @@ def test_rows_longer_than_trained_are_refused_by_the_network_and_not_by_the_chai
     neural = Neural(short, training=replace(QUICK, steps=20)).fit(View.of(seen))
     neural.check(seen)
     network = PairNetwork(short, training=quick(PairNetwork, 20))
-    with pytest.raises(InvalidInput, match="3 slots of 40 tokens, and the rows have 5 slots"):
+    with refuses("panel-mismatch"):
         network.fit(View.of(seen))
     score = network.fit(View.of(seen.prefix(3))).score
-    with pytest.raises(InvalidInput, match="trained on rows of 3 slots and these have 5"):
+    with refuses("slot-mismatch"):
         score.check(seen)
 
 

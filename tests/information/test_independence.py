@@ -7,8 +7,9 @@ import sys
 
 import numpy as np
 import pytest
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, Observations, TopicsApi
+from reidrisk import Observations, TopicsApi
 from reidrisk.data import Interests, sequence_information, synthetic_topics
 from reidrisk.information.independence import (
     Independence,
@@ -187,7 +188,7 @@ def test_what_is_known_together_is_not_learned_again(tmp_path):
     assert found.users == together.tested
     assert found == check_independence(seen, TINY, **settings, folder=tmp_path)
     fewer = seen.only(slice(0, 300))
-    with pytest.raises(InvalidInput, match="learn both with the same users, model and seed"):
+    with refuses("model-mismatch"):
         check_independence(fewer, TINY, together=together, **settings)
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from tests.snapshots import refuses
 
-from reidrisk import InvalidInput, TopicsApi
+from reidrisk import TopicsApi
 from reidrisk.core.observations import MISSING
 from reidrisk.data import synthetic_topics
 from reidrisk.information.sequences import SequenceChances
@@ -285,5 +286,5 @@ def test_the_same_seed_gives_the_same_numbers():
 
 def test_another_beginning_is_refused():
     rows = np.zeros((5, 2), int)
-    with pytest.raises(InvalidInput, match="from types or from scratch, got 'nothing'"):
+    with refuses("unknown-choice"):
         begun(rows, rows, 3, conditional=True, seed=0, begin="nothing")
