@@ -25,7 +25,7 @@ from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows, TokenRows
 from reidrisk.data import synthetic_topics
 from reidrisk.engines import LocalEngine
-from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Room
 from reidrisk.scores import OverlapWeights, TokenPairWeights
 
 TOPICS, FEW, MIB = 349, 4096, 1 << 20

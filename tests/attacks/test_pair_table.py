@@ -20,7 +20,7 @@ from reidrisk.attacks.weighted_hamming import WeightedHamming
 from reidrisk.data import Interests, synthetic_topics
 from reidrisk.releases import popularity
 from reidrisk.scores import GRID
-from reidrisk.scores.log_odds import IMPOSSIBLE
+from reidrisk.scores.protocol import IMPOSSIBLE_GAIN
 
 # Sets of two of four tokens that are far from independent: 0 goes with 1, 2 with 3.
 WORLD = {(0, 1): 8, (2, 3): 5, (0, 2): 1, (1, 3): 1, (0, 3): 1}
@@ -74,14 +74,14 @@ def test_the_corrected_table_is_the_chance_over_all_sets(noise):
     alone = [sum(joint[shown][known] for shown in range(TOKENS)) for known in range(TOKENS)]
     expected = [
         [
-            math.log(joint[shown][known] / alone[known]) if joint[shown][known] else IMPOSSIBLE
+            math.log(joint[shown][known] / alone[known]) if joint[shown][known] else IMPOSSIBLE_GAIN
             for known in range(TOKENS)
         ]
         for shown in range(TOKENS)
     ]
     found = gains(TokenTable(api, table(pairs_of(WORLD))))
     np.testing.assert_allclose(found[0], expected, atol=ROUNDING, rtol=0)
-    assert (found == IMPOSSIBLE).any() == (noise == 0)
+    assert (found == IMPOSSIBLE_GAIN).any() == (noise == 0)
 
 
 def test_the_uncorrected_table_is_the_text():
@@ -296,7 +296,7 @@ def test_gains_are_finite_without_noise_and_for_tokens_never_shown(corrected):
     pairs[:2, :2] = 1
     found = gains(TokenTable(api, pairs, corrected=corrected))[0]
     assert found[0, 1] == pytest.approx(math.log(0.5))
-    assert found[2, 0] == found[2, 2] == IMPOSSIBLE
+    assert found[2, 0] == found[2, 2] == IMPOSSIBLE_GAIN
     assert np.isfinite(found).all()
 
 

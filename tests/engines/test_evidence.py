@@ -15,8 +15,8 @@ from tests.threads import all_ending, interrupt_main, listen_for_ever
 
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.likely_types import who_counts
 from reidrisk.engines.strategies import sums
+from reidrisk.engines.strategies.sums import who_counts
 from reidrisk.errors import TooLarge
 from reidrisk.scores import (
     GRID,

@@ -11,7 +11,7 @@ from tests.engines.strategies import typed_people
 from reidrisk.core import mapreduce
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.likely_types import LEVELS, count_levels, level_edges, who_counts
+from reidrisk.engines.strategies.sums import LEVELS, count_levels, level_edges, who_counts
 from reidrisk.scores import TypeMixture
 
 ENGINE = LocalEngine(threads=1)

@@ -26,7 +26,7 @@ from tests.threads import all_ending, interrupt_main, listen_for_ever
 from reidrisk.core.matches import ABSENT, UNCOUNTED, Matches, merge_all
 from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine, ReferenceEngine
-from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Room
 from reidrisk.engines.strategies import bit_scan, distinct, lanes, tally
 from reidrisk.engines.strategies.overlap import as_sets
 from reidrisk.errors import TooLarge
@@ -107,7 +107,7 @@ def test_normalised_weights_equal_the_reference(data, list_best, ranks):
     score = data.draw(weights(seen)).normalised()
     with pytest.MonkeyPatch.context() as patch:
         if data.draw(st.booleans()):
-            patch.setattr("reidrisk.engines.strategies.normalised.as_fast", lambda *_: None)
+            patch.setattr("reidrisk.engines.strategies.bit_scan.as_fast", lambda *_: None)
         engine = LocalEngine(threads=2, rows=17)
         asked = {"list_best": list_best, "ranks": ranks, "second": True}
         fast = engine.search(seen, score, **asked)

@@ -80,7 +80,7 @@ def test_blocks_of_any_size_equal_the_reference(data, top, ranks, size):
         patch.setattr(mixture, "_ROWS_AT_A_TIME", size)
         patch.setattr(mixture, "_PAIRS_AT_A_TIME", size + 3)
         patch.setattr(mixture, "_MOST_ROWS", 3 * size)
-        patch.setattr("reidrisk.engines.memory.FEWEST_ROWS", size)
+        patch.setattr("reidrisk.engines.protocol.FEWEST_ROWS", size)
         asked = {"list_best": top, "ranks": ranks, "second": True}
         fast = LocalEngine(threads=2, rows=size).search(seen, score, **asked)
     assert_same(fast, ReferenceEngine().search(seen, score, **asked))
@@ -167,7 +167,7 @@ def test_memory_is_foreseen(users, targets, slots, types):
     seen, score = typed_people(users, targets, types=types, slots=slots)
     engine = LocalEngine(threads=1)
     engine.search(seen.only(np.arange(5)), score)  # compiled, read, and known
-    foreseen = mixture.bytes_needed(seen, score, engine.room, Wanted(), targets)
+    foreseen = mixture.bytes_needed(seen, engine.room, score, Wanted(), targets)
     tracemalloc.start()
     engine.search(seen, score)
     _, taken = tracemalloc.get_traced_memory()

@@ -13,7 +13,7 @@ from reidrisk.learning.progress import Training
 
 torch = pytest.importorskip("torch")
 
-from reidrisk.learning.network_files import About, write_model  # noqa: E402
+from reidrisk.learning.network_files import ModelInfo, write_model  # noqa: E402
 from reidrisk.learning.pairs import Pairs  # noqa: E402
 from reidrisk.learning.sequence_training import Lesson, read_network  # noqa: E402
 from reidrisk.learning.translators import Translator  # noqa: E402
@@ -22,7 +22,7 @@ from reidrisk.learning.type_chain import TypeChainNetwork  # noqa: E402
 pytestmark = pytest.mark.torch
 
 TOKENS, SLOTS = 5, 3
-ABOUT = About("laptop", {"conditional": True}, TOKENS, None, SLOTS, 60, 0, 0, "")
+ABOUT = ModelInfo("laptop", {"conditional": True}, TOKENS, None, SLOTS, 60, 0, 0, "")
 SHAPE = Shape(width=8, heads=2, hidden=8, encoder_layers=1, decoder_layers=1)
 TINY = translator("tiny", SHAPE, Training())
 ROWS = np.random.default_rng(0).integers(0, TOKENS, (60, SLOTS))

@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 from tests.learning.small_networks import TOKENS, Small  # noqa: E402
 
 from reidrisk.learning.network_files import (  # noqa: E402  # noqa: E402
-    About,
+    ModelInfo,
     hash_of_labels,
     hash_of_rows,
     read_model,
@@ -32,7 +32,7 @@ from reidrisk.learning.network_files import (  # noqa: E402  # noqa: E402
 pytestmark = pytest.mark.torch
 
 LABELS = ("news", "music", "sports", "travel", "cats")
-ABOUT = About(
+ABOUT = ModelInfo(
     kind="small",
     configuration={"width": 8, "drop": 0.2},
     tokens=TOKENS,

@@ -24,7 +24,7 @@ from reidrisk import (
 )
 from reidrisk.core.rows import Kind, TokenRows
 from reidrisk.data import make_profiles, synthetic_topics
-from reidrisk.engines import cache_rows
+from reidrisk.engines import local
 from reidrisk.people import sampling
 from reidrisk.people.bottom_k import BottomK
 from reidrisk.people.sampling import Rule, Share, select
@@ -252,8 +252,8 @@ def test_engines_hold_rows_in_memory():
 
 
 def test_rows_that_do_not_fit_into_memory_are_held_on_disk(monkeypatch, tmp_path):
-    monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
-    monkeypatch.setattr(cache_rows.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(local, "usable_memory", lambda: 1000)
+    monkeypatch.setattr(local.tempfile, "tempdir", str(tmp_path))
     rows = LazyRows.of(_CALLS, ALL_THERE, sites=(1,), seed=1)
     held = LocalEngine().hold(rows)
     assert isinstance(held.values, np.memmap)
@@ -262,7 +262,7 @@ def test_rows_that_do_not_fit_into_memory_are_held_on_disk(monkeypatch, tmp_path
 
 
 def test_a_full_disk_is_told_at_once(monkeypatch):
-    monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
+    monkeypatch.setattr(local, "usable_memory", lambda: 1000)
     rows = LazyRows.of(TopicsApi(), synthetic_topics(10**15), sites=(1,), seed=1)
     with refuses("out-of-disk", TooLarge) as told:
         LocalEngine().hold(rows)
@@ -274,8 +274,8 @@ def test_room_on_disk_is_taken_before_rows_are_made(monkeypatch):
     def full(file, start, size):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cache_rows, "usable_memory", lambda: 1000)
-    monkeypatch.setattr(cache_rows.os, "posix_fallocate", full)
+    monkeypatch.setattr(local, "usable_memory", lambda: 1000)
+    monkeypatch.setattr(local.os, "posix_fallocate", full)
     rows = LazyRows.of(TopicsApi(), synthetic_topics(1000), sites=(1,), seed=1)
     with refuses("out-of-disk", TooLarge):
         LocalEngine().hold(rows)

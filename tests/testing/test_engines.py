@@ -8,7 +8,7 @@ import pytest
 
 from reidrisk.core.matches import Matches
 from reidrisk.engines import LocalEngine, Searches
-from reidrisk.engines.memory import Room
+from reidrisk.engines.protocol import Room
 from reidrisk.testing import check_engine
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
-from reidrisk.core.observations import Observations
-from reidrisk.core.rows import Rows, token_rows
+from reidrisk.core.observations import KnownShape, Observations
+from reidrisk.core.rows import Rows
 from reidrisk.errors import InvalidInput
 from reidrisk.people.interests import Interests
 from reidrisk.releases.protocol import Release, asked
@@ -22,7 +22,7 @@ NEEDS = {
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class View:
+class View(KnownShape):
     """What an attacker may use to fit: never the truth.
 
     Attributes:
@@ -71,26 +71,6 @@ class View:
         if seen.strangers is not None:
             met = met.codec.join([met, seen.strangers])
         return cls(seen.known, release, panel, population, met.in_order())
-
-    @property
-    def tokens(self) -> int:
-        """Size of the alphabet, of rows of tokens."""
-        return token_rows(self.known).tokens
-
-    @property
-    def set_size(self) -> int:
-        """Most tokens that are known of one slot, of rows of tokens."""
-        return token_rows(self.known).set_size
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is certain that no place of a known row of tokens is free."""
-        return token_rows(self.known).complete
-
-    @property
-    def slots(self) -> int:
-        """Number of slots of every row."""
-        return self.known.slots
 
 
 class Attack(Protocol):

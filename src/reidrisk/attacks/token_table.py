@@ -28,7 +28,7 @@ from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.releases import popularity
 from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
-from reidrisk.scores.log_odds import log_chance
+from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from reidrisk.attacks.protocol import View, release_of
 from reidrisk.releases import popularity
 from reidrisk.releases.protocol import OneOfTop, Release, ShowsOneOfTop
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.log_odds import log_chance
+from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 

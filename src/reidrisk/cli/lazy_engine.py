@@ -10,8 +10,7 @@ from typing import Any
 
 from reidrisk.core.mapreduce import Merge, Result, Work
 from reidrisk.core.rows import Rows
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.search import Searches
 
 

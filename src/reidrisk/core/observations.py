@@ -29,8 +29,35 @@ _NO_ROW = -1
 """Instead of a row of `known`, in the truth of a stranger."""
 
 
+class KnownShape:
+    """The shape of known rows, for a class that holds them as `known`."""
+
+    __slots__ = ()
+    known: Rows
+
+    @property
+    def slots(self) -> int:
+        """Number of slots of every row."""
+        return self.known.slots
+
+    @property
+    def tokens(self) -> int:
+        """Size of the alphabet, of rows of tokens."""
+        return token_rows(self.known).tokens
+
+    @property
+    def set_size(self) -> int:
+        """How many tokens are known of one slot: 1 unless `known` holds sets."""
+        return token_rows(self.known).set_size
+
+    @property
+    def complete(self) -> bool:
+        """Whether it is certain that no place of a known row of tokens is free."""
+        return token_rows(self.known).complete
+
+
 @dataclass(frozen=True, eq=False, slots=True, init=False)
-class Observations:
+class Observations(KnownShape):
     """Rows whose user is known, rows whose user is wanted, and the truth.
 
     Args:
@@ -100,26 +127,6 @@ class Observations:
         known, targets = self.known.users, len(self.anonymous)
         others = "" if self.strangers is None else f", {len(self.strangers):,} strangers"
         return f"<Observations {known:,} known, {targets:,} anonymous{others}, {self.slots} slots>"
-
-    @property
-    def slots(self) -> int:
-        """Number of slots of every row."""
-        return self.known.slots
-
-    @property
-    def tokens(self) -> int:
-        """Size of the alphabet, of rows of tokens."""
-        return token_rows(self.known).tokens
-
-    @property
-    def set_size(self) -> int:
-        """How many tokens are known of one slot: 1 unless `known` holds sets."""
-        return token_rows(self.known).set_size
-
-    @property
-    def complete(self) -> bool:
-        """Whether it is certain that no place of a known row of tokens is free."""
-        return token_rows(self.known).complete
 
     @property
     def true_is_here(self) -> NDArray[np.bool_]:

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from reidrisk.core.matches import Matches, Wanted
 from reidrisk.core.observations import Observations, Tokens
-from reidrisk.engines.encode import Codes, codes_of, first_with_codes
+from reidrisk.engines.encode import Codes, codes_of, targets_with_codes
 from reidrisk.engines.histogram import gaps_of
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 
 MOST_DISTINCT = 1 << 20
 """Different rows of codes that are counted in one table."""
@@ -49,8 +48,8 @@ class Question:
 
     @cached_property
     def some(self) -> Observations:
-        """As many targets as have codes together: they stand for all."""
-        return first_with_codes(self.observations)
+        """As many targets as have codes together, whatever the memory: they stand for all."""
+        return self.observations.only(slice(targets_with_codes(self.observations)))
 
     @cached_property
     def codes(self) -> Codes:

@@ -6,13 +6,14 @@ whatever the alphabet: a song that no target has played is like any other such s
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.parallel import Array, kernel
-from reidrisk.engines.memory import MOST_TARGETS, Room
+from reidrisk.engines.protocol import MOST_TARGETS, Room
 from reidrisk.errors import TooLarge
 
 NO_CODE = 0  # of a target's missing slot: no known token ever has it
@@ -65,33 +66,32 @@ def codes_of(observations: Observations) -> Codes:
     return Codes(lookup, targets, size)
 
 
-def first_with_codes(observations: Observations) -> Observations:
-    """As many targets as have codes together: they stand for all, whatever the memory."""
-    return observations.only(slice(_targets_with_codes(observations)))
-
-
 def fitting(
-    observations: Observations, size: Callable[[int], int], room: Room
+    observations: Observations, room: Room, bytes_needed: Callable[..., int], *arguments: Any
 ) -> Iterator[Observations]:
     """The targets, in blocks that have codes together and fit into memory.
 
     Args:
         observations: With all targets.
-        size: Bytes that some number of targets take.
         room: What there is to work with.
+        bytes_needed: Called as `bytes_needed(observations, room, *arguments, targets)`: the memory
+            that some number of targets takes.
+        *arguments: Whatever else it needs.
     """
-    coded = _targets_with_codes(observations)  # rows that are too long are refused first
+    coded = targets_with_codes(observations)  # rows that are too long are refused first
     targets = len(observations.anonymous)
-    together = min(coded, room.targets_together(targets, size))
+    fit = room.targets_together(
+        targets, lambda some: bytes_needed(observations, room, *arguments, some)
+    )
+    together = min(coded, fit)
     for start in range(0, targets, together):
         yield observations.only(slice(start, start + together))
 
 
-def _targets_with_codes(observations: Observations) -> int:
+def targets_with_codes(observations: Observations) -> int:
     """How many targets may stand together so that their codes fit into 16 bits.
 
-    There are never very many: they would make a block of rows so long that an interrupt is heard
-    late.
+    Never very many: they would make a block of rows so long that an interrupt is heard late.
     """
     slots, targets = observations.slots, len(observations.anonymous)
     room = (_MOST_CODES - 1) // slots - _RESERVED

@@ -1,20 +1,28 @@
 """The fast engine: all cores of this machine, the same answer as the reference."""
 
+import os
+import shutil
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from reidrisk.core.machine import cores, usable_memory
+import numpy as np
+
+from reidrisk.core.machine import GIB, cores, usable_memory
 from reidrisk.core.mapreduce import Elsewhere, Merge, Result, Work, over_here
-from reidrisk.core.rows import Rows
-from reidrisk.engines.cache_rows import kept_here
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
+from reidrisk.core.rows import Rows, Tokens
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 from reidrisk.engines.search import Searches
-from reidrisk.errors import InvalidInput
+from reidrisk.errors import InvalidInput, TooLarge
+from reidrisk.releases.lazy_rows import LazyRows
 
 Progress = Callable[[int, int], None]
+
+# Rows take at most one part in so many of the memory that can be taken: searching them takes
+# memory too.
+_PART = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +64,16 @@ class LocalEngine(Searches):
         return Room(threads=self.threads or cores(), rows=self.rows, memory=memory)
 
     def hold(self, rows: Rows) -> Rows:
-        """The rows, in memory or on disk; lazy rows are made once.
+        """The rows; lazy ones are made once, in memory or on disk if they are too large.
 
         Args:
             rows: Known rows.
         """
-        return kept_here(rows)
+        if not isinstance(rows, LazyRows):
+            return rows
+        if _PART * rows.array_bytes <= usable_memory():
+            return rows.held(np.empty(rows.array_shape, rows.dtype))
+        return rows.held(_mapped(rows))
 
     @contextmanager
     def begin(self, pairs: int) -> Iterator[Engine]:
@@ -124,3 +136,29 @@ class _ThreadPool:
             self.done += pairs
             if pairs and self.progress is not None:
                 self.progress(self.done, self.pairs)
+
+
+def _mapped(rows: LazyRows) -> Tokens:
+    """An array for the rows in a temporary file; refused if the disk has no room for it.
+
+    The file has no name: it is gone with the process, however that ends.
+    """
+    folder, size = tempfile.gettempdir(), rows.array_bytes
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            _reserve(file.fileno(), size)
+            return np.memmap(file, rows.dtype, "w+", shape=rows.array_shape)
+    except OSError as full:
+        free = shutil.disk_usage(folder).free
+        raise TooLarge(
+            f"known rows of {rows.users:,} users take {size / GIB:.3g} GiB: more than memory has "
+            f"room for, and in {folder} {free / GIB:.3g} GiB are free; let TMPDIR name a folder "
+            "on a larger disk, or use fewer users or slots",
+            code="out-of-disk",
+        ) from full
+
+
+def _reserve(file: int, size: int) -> None:
+    """Allocate the file at once: a disk that is full later would end the process."""
+    if hasattr(os, "posix_fallocate"):
+        os.posix_fallocate(file, 0, size)

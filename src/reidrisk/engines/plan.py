@@ -6,7 +6,7 @@ refused.
 """
 
 from collections.abc import Iterator, Sequence
-from functools import cache, partial
+from functools import cache
 from typing import TypeVar
 
 import numpy as np
@@ -240,7 +240,6 @@ def _histograms(
     searches: int = 1,
 ) -> Iterator[PatternHistogram]:
     """The patterns of some targets at a time."""
-    size = partial(bytes_to_count, observations, engine.room, len(groups))
-    for some in fitting(observations, size, engine.room):
+    for some in fitting(observations, engine.room, bytes_to_count, len(groups)):
         counted = count.run(some, codes_of(some), groups, engine, searches)
         yield PatternHistogram(counted, groups, some)

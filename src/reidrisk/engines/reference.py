@@ -21,8 +21,7 @@ from reidrisk.core.matches import (
 from reidrisk.core.observations import MISSING, Observations
 from reidrisk.core.rows import Rows
 from reidrisk.engines.histogram import PatternHistogram, check_slots
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS
+from reidrisk.engines.protocol import TOKEN_PAIRS, Room
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.releases.lazy_rows import LazyRows, in_memory
 from reidrisk.scores import Score

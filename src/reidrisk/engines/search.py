@@ -12,8 +12,7 @@ from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Rows
 from reidrisk.engines import plan
 from reidrisk.engines.histogram import PatternHistogram, check_slots
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import Score, TokenWeights
@@ -21,74 +20,6 @@ from reidrisk.scores import Score, TokenWeights
 # How many known rows to search for all targets before asking which of them are still open, and how
 # many times more with each further round.
 _FIRST_ROWS, _GROWTH = 1 << 17, 8
-
-
-def search(engine: Engine, observations: Observations, score: Score, wanted: Wanted) -> Matches:
-    """Find the best score, its ties, the true score and its rank for every target."""
-    score.check(observations)
-    return plan.search(observations, score, wanted, engine)
-
-
-def curves(
-    engine: Engine,
-    observations: Observations,
-    scores: Sequence[Score],
-    slots: Sequence[int],
-    wanted: Wanted,
-) -> list[dict[int, Matches]]:
-    """For each score, the search after each number of slots; in one pass where possible."""
-    seen = observations.prefix(max(slots))
-    for score in scores:
-        score.check(seen)
-    weights = [score for score in scores if type(score) is TokenWeights]
-    weighed = iter(plan.search_weights(seen, weights, slots, engine, wanted) if weights else ())
-    return [
-        next(weighed)
-        if type(score) is TokenWeights
-        else {short: plan.search(seen.prefix(short), score, wanted, engine) for short in slots}
-        for score in scores
-    ]
-
-
-def credit(engine: Engine, observations: Observations, score: Score) -> NDArray[np.float64]:
-    """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
-
-    A target is settled, with no credit, as soon as somebody beats the truth. So a few known rows
-    are searched for all targets, and the others only for those still open.
-    """
-    score.check(observations)
-    if not observations.true_is_here.all():
-        raise InvalidInput(
-            "a shard without true rows earns no credit; search and merge shards",
-            code="incomplete-shard",
-        )
-    if not plan.can_be_cut(score):
-        return plan.search(observations, score, Wanted(), engine).credit
-    users, truth = observations.known.users, true_scores(observations, score)
-    ties = np.zeros(len(truth), np.int64)
-    still_open = np.arange(len(truth))
-    start, stop = 0, min(_FIRST_ROWS, users)
-    while start < stop and len(still_open):
-        part = observations.shard(start, stop).only(still_open)
-        found = plan.search(part, score, Wanted(), engine)
-        ties[still_open] += np.where(found.best == truth[still_open], found.ties, 0)
-        still_open = still_open[found.best <= truth[still_open]]
-        start, stop = stop, min(stop * _GROWTH, users)
-    earned = np.zeros(len(truth))
-    earned[still_open] = 1.0 / ties[still_open]
-    return earned
-
-
-def evidence(engine: Engine, observations: Observations, score: Score) -> NDArray[np.float64]:
-    """Logarithm of the sum over all known rows of exp(score in nats), for each target."""
-    score.check(observations)
-    return plan.evidence(observations, score, engine)
-
-
-def histogram(engine: Engine, observations: Observations) -> PatternHistogram:
-    """For each target, the number of known rows by the set of slots that match."""
-    check_slots(observations)
-    return plan.histogram(observations, engine)
 
 
 class Searches:
@@ -174,7 +105,9 @@ class Searches:
         """
         wanted = Wanted(list_best, ranks, second)
         with self.begin(_pairs(observations)) as engine:
-            return search(engine, self._held(observations), score, wanted)
+            seen = self._held(observations)
+            score.check(seen)
+            return plan.search(seen, score, wanted, engine)
 
     def curves(
         self,
@@ -195,7 +128,19 @@ class Searches:
         """
         wanted = Wanted(ranks=ranks)
         with self.begin(_pairs(observations) * len(scores) * len(slots)) as engine:
-            return curves(engine, self._held(observations), scores, slots, wanted)
+            seen = self._held(observations).prefix(max(slots))
+            for score in scores:
+                score.check(seen)
+            weights = [score for score in scores if type(score) is TokenWeights]
+            # All token weights share one pass: one count of match patterns serves them all.
+            together = plan.search_weights(seen, weights, slots, engine, wanted) if weights else ()
+            found = iter(together)
+            return [
+                next(found)
+                if type(score) is TokenWeights
+                else {each: plan.search(seen.prefix(each), score, wanted, engine) for each in slots}
+                for score in scores
+            ]
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
@@ -208,7 +153,16 @@ class Searches:
             score: How well a known row explains an anonymous one.
         """
         with self.begin(_pairs(observations)) as engine:
-            return credit(engine, self._held(observations), score)
+            seen = self._held(observations)
+            score.check(seen)
+            if not seen.true_is_here.all():
+                raise InvalidInput(
+                    "a shard without true rows earns no credit; search and merge shards",
+                    code="incomplete-shard",
+                )
+            if plan.can_be_cut(score):
+                return _credit(seen, score, engine)
+            return plan.search(seen, score, Wanted(), engine).credit
 
     def evidence(self, observations: Observations, score: Score) -> NDArray[np.float64]:
         """Logarithm of the sum over all known rows of exp(score in nats), for each target.
@@ -225,7 +179,9 @@ class Searches:
             score: How well a known row explains an anonymous one.
         """
         with self.begin(_pairs(observations)) as engine:
-            return evidence(engine, self._held(observations), score)
+            seen = self._held(observations)
+            score.check(seen)
+            return plan.evidence(seen, score, engine)
 
     def histogram(self, observations: Observations) -> PatternHistogram:
         """For each target, the number of known rows by the set of slots that match.
@@ -234,11 +190,30 @@ class Searches:
             observations: Who is compared with whom.
         """
         with self.begin(_pairs(observations)) as engine:
-            return histogram(engine, self._held(observations))
+            seen = self._held(observations)
+            check_slots(seen)
+            return plan.histogram(seen, engine)
 
     def _held(self, observations: Observations) -> Observations:
         """The same, with known rows where this engine works on them."""
         return observations.changed(known=self.hold(observations.known))
+
+
+def _credit(observations: Observations, score: Score, engine: Engine) -> NDArray[np.float64]:
+    """Search a few known rows for all targets, then more for those whom nobody beats so far."""
+    users, truth = observations.known.users, true_scores(observations, score)
+    ties = np.zeros(len(truth), np.int64)
+    still_open = np.arange(len(truth))
+    start, stop = 0, min(_FIRST_ROWS, users)
+    while start < stop and len(still_open):
+        part = observations.shard(start, stop).only(still_open)
+        found = plan.search(part, score, Wanted(), engine)
+        ties[still_open] += np.where(found.best == truth[still_open], found.ties, 0)
+        still_open = still_open[found.best <= truth[still_open]]
+        start, stop = stop, min(stop * _GROWTH, users)
+    earned = np.zeros(len(truth))
+    earned[still_open] = 1.0 / ties[still_open]
+    return earned
 
 
 def _pairs(observations: Observations) -> int:

@@ -131,7 +131,7 @@ def _damaged(file: Path, what: str, why: str) -> InvalidInput:
 
 
 @dataclass(frozen=True, slots=True)
-class About:
+class ModelInfo:
     """What a model is.
 
     Attributes:
@@ -184,7 +184,7 @@ class Model:
     """
 
     path: Path
-    about: About
+    about: ModelInfo
     tensors: Mapping[str, Any]
     version: str
 
@@ -223,7 +223,7 @@ def _kinds(tensors: Mapping[str, Any]) -> dict[str, Any]:
     return {name: (tuple(one.shape), one.dtype) for name, one in tensors.items()}
 
 
-def write_model(path: Path, network: Any, about: About) -> None:
+def write_model(path: Path, network: Any, about: ModelInfo) -> None:
     """Write a model into a file that only its owner may read, whole or not at all.
 
     Args:
@@ -280,12 +280,12 @@ def read_model(
     return Model(path, about, tensors, said["version"])
 
 
-def _about(path: Path, said: dict[str, Any]) -> About:
+def _about(path: Path, said: dict[str, Any]) -> ModelInfo:
     """What is said of a model."""
     schema, by = said.get("schema"), said.get("version")
     if schema == SCHEMA and isinstance(by, str):
         try:
-            return About(**said["about"])
+            return ModelInfo(**said["about"])
         except (InvalidInput, KeyError, TypeError):
             pass
     raise InvalidInput(

@@ -21,7 +21,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.learning.hardware import device_named, repeatable, torch
 from reidrisk.learning.models import Recipe
 from reidrisk.learning.network_files import (
-    About,
+    ModelInfo,
     hash_of_labels,
     hash_of_rows,
     read_model,
@@ -47,7 +47,7 @@ class Taught:
     """
 
     network: Any
-    about: About
+    about: ModelInfo
     looks: tuple[Look, ...]
 
     def write(self, path: Path | str, *, labels: Iterable[object] | None = None) -> None:
@@ -126,10 +126,10 @@ class Lesson:
             taught.write(place / _FILE)
         return taught
 
-    def _about(self, recipe: Recipe) -> About:
+    def _about(self, recipe: Recipe) -> ModelInfo:
         """All that the network depends on."""
         pairs = (self.training, self.held_out)
-        return About(
+        return ModelInfo(
             kind=recipe.name,
             configuration={
                 "network": dict(recipe.configuration),
@@ -185,7 +185,7 @@ def read_network(
     tokens: int | None = None,
     slots: int | None = None,
     labels: Iterable[object] | None = None,
-) -> tuple[Any, About]:
+) -> tuple[Any, ModelInfo]:
     """A network that was kept, ready for use, and what it is.
 
     Args:
@@ -217,7 +217,7 @@ def read_network(
     return network.eval(), about
 
 
-def _looks(file: Path, about: About) -> tuple[Look, ...]:
+def _looks(file: Path, about: ModelInfo) -> tuple[Look, ...]:
     """How a kept network learned."""
     try:
         looks = tuple(Look(**look) for look in about.configuration["looks"])

@@ -19,7 +19,7 @@ from reidrisk.releases.guarantees import local_privacy
 from reidrisk.releases.parameters import parameter
 from reidrisk.releases.protocol import Crowd, Floats, OneOfTop
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
+from reidrisk.scores.protocol import IMPOSSIBLE_GAIN, log_chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +106,8 @@ class RandomisedResponse:
         return TokenWeights(
             np.full(tokens, log_chance(shown.q_in)),
             log_chance(shown.q_out),
-            known_gap=IMPOSSIBLE,
-            shown_gap=IMPOSSIBLE,
+            known_gap=IMPOSSIBLE_GAIN,
+            shown_gap=IMPOSSIBLE_GAIN,
             both_gaps=0.0,
         )
 

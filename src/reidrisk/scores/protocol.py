@@ -25,6 +25,9 @@ GRID = 2**40
 # Sums of whole numbers stay below 2**62, so that differences of two sums do not overflow either.
 _LARGEST_SUM = 2**62
 
+IMPOSSIBLE_GAIN = -10_000.0
+"""Gain, in nats, of what cannot happen: far below all others, and still a number."""
+
 Gains: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -266,6 +269,15 @@ def check_sum(gains: Gains, slots: int) -> None:
             "number: it changes no ranking",
             code="gain-too-large",
         )
+
+
+def log_chance(chances: ArrayLike) -> NDArray[np.float64]:
+    """Logarithm of chances; of what cannot happen, a very low number."""
+    values = np.asarray(chances, np.float64)
+    logs: NDArray[np.float64] = np.log(
+        values, out=np.full(values.shape, IMPOSSIBLE_GAIN), where=values > 0
+    )
+    return logs
 
 
 def log_sum(nats: Floats, axis: int) -> Floats:

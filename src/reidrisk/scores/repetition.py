@@ -11,7 +11,6 @@ from reidrisk.core.checks import probability
 from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.log_odds import log_chance
 from reidrisk.scores.overlap import first_shown
 from reidrisk.scores.protocol import (
     NATS,
@@ -21,6 +20,7 @@ from reidrisk.scores.protocol import (
     check_shape,
     check_sum,
     frozen,
+    log_chance,
     to_grid,
 )
 

@@ -16,7 +16,6 @@ from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import kernel
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
-from reidrisk.scores.log_odds import log_chance
 from reidrisk.scores.protocol import (
     NATS,
     Floats,
@@ -27,6 +26,7 @@ from reidrisk.scores.protocol import (
     choose,
     coins,
     frozen,
+    log_chance,
 )
 from reidrisk.scores.token_weights import TokenWeights
 from reidrisk.scores.type_mixture import (

@@ -20,7 +20,7 @@ from reidrisk.core.rows import Kind
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.learning.latent_types import sample_of_rows
 from reidrisk.scores import TokenPairWeights, TokenWeights
-from reidrisk.scores.log_odds import log_chance
+from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 Score = TokenWeights | TokenPairWeights

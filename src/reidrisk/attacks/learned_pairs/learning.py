@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reidrisk.attacks.learned_pairs.kernels import add_beliefs
 from reidrisk.attacks.learned_pairs.pairs import RowPairs
 from reidrisk.core.parallel import over_blocks
-from reidrisk.scores.log_odds import log_chance
+from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

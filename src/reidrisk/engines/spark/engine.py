@@ -12,10 +12,8 @@ from typing import Any
 from reidrisk.core.machine import GIB, usable_memory
 from reidrisk.core.mapreduce import Blocks, Elsewhere, Merge, Result, Work, unit
 from reidrisk.core.rows import Codec, Rows
-from reidrisk.engines.cache_rows import kept_here
 from reidrisk.engines.local import LocalEngine
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import TOKEN_PAIRS, Engine
+from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 from reidrisk.engines.search import Searches
 from reidrisk.engines.spark.blocks import Facts
 from reidrisk.engines.spark.errors import explaining
@@ -151,7 +149,7 @@ class SparkEngine(Searches):
         facts = Facts.of(rows)
         handle = b"" if facts.bytes < SMALL else shipped(rows)
         if not handle or len(handle) > max(facts.bytes, SMALL):
-            return self._there(kept_here(rows))
+            return self._there(LocalEngine().hold(rows))
         cells = cells_made(self._context, handle, facts, self._partitions(facts))
         there = SparkRows(cells, facts, facts)
         if facts.codec.complete:

@@ -28,7 +28,7 @@ from reidrisk.core.rows import (
     Tokens,
     read_only,
 )
-from reidrisk.engines.memory import FEWEST_ROWS
+from reidrisk.engines.protocol import FEWEST_ROWS
 from reidrisk.engines.spark.blocks import (
     BlockCut,
     Cell,

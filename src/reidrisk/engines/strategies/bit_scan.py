@@ -1,22 +1,27 @@
-"""Strategy: search under token weights, with known rows as bits.
+"""Strategy: search under token weights and normalised weights, with known rows as bits.
 
 64 known rows are one machine word (`bitmaps`). Only rows with enough matches to reach the best
-score so far are scored. The bound is safe, and the score itself is exact: pruning never changes an
-answer.
+score so far are scored. The bound never excludes a row that could matter and the score itself is
+exact, so pruning never changes an answer.
+
+Normalised weights are token weights less a number for every slot of a known row. Where these
+numbers are the same for all rows, a score of another kind has the same values and is faster
+(`as_fast`); else the scan subtracts them.
 """
 
 import math
-from collections.abc import Iterator
-from functools import partial
+import operator
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.core.mapreduce import Blocks
+from reidrisk.core.mapreduce import Blocks, unit
 from reidrisk.core.matches import Matches, Wanted, join_targets
-from reidrisk.core.observations import MISSING, Observations
+from reidrisk.core.observations import MISSING, Observations, Tokens
 from reidrisk.core.parallel import Array, Number, kernel
+from reidrisk.core.rows import Kind
+from reidrisk.engines import plan
 from reidrisk.engines.bitmaps import (
     COUNTERS,
     ROWS_PER_SCAN,
@@ -29,11 +34,10 @@ from reidrisk.engines.bitmaps import (
     start_of,
     unmark,
 )
-from reidrisk.engines.cost_model import Question, Search
+from reidrisk.engines.cost_model import Evidence, Question, Search
 from reidrisk.engines.encode import Codes, codes_of, fitting
 from reidrisk.engines.histogram import SlotGains
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import (
     Kept,
     few_rows_first,
@@ -44,28 +48,42 @@ from reidrisk.engines.pruning import (
     threshold,
 )
 from reidrisk.engines.strategies.tally import rated, some_rated, tally
-from reidrisk.scores import TokenWeights
+from reidrisk.scores import GRID, NormalisedWeights, TokenPairWeights, TokenWeights
 from reidrisk.scores.protocol import Gains
 
 Mask: TypeAlias = NDArray[np.bool_]
+Range: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
-# Up to so many ranks a scan still passes over nearly everyone.
+# Up to this many ranks a scan still skips nearly all rows.
 FEW_RANKS = 1000
 
-# Pass a pair; count one slot of it; this many codes make that twice as long, for want of cache.
+# Seconds: pass a pair; count one slot of it. With this many codes the bitmaps leave the cache, and
+# counting takes twice as long.
 _PASS, _COUNT_SLOT, _MANY_CODES = 5e-10, 1.3e-11, 1 << 14
 
+# A search for more than the best row scores more rows: about this many times longer.
 _LOOK_FURTHER = 4
-# Share of pairs that may be scored, in as long as a tally takes; rows by which it is judged.
+# If a larger share of pairs must be scored, a tally is faster; fewer rows are no evidence of that.
 _MOST_SCORED, _ENOUGH_ROWS = 1 / 16, 256
+
+# Largest table, in bytes, that stands in for normalised weights.
+_MOST_BYTES = 1 << 30
+_ROWS_AT_A_TIME = 1 << 18
+_STEP = 1 << 15
+_SAMPLE = 1 << 14
+# No score is lower. `ABSENT`, the threshold of a target without a true row, would leave 64 bits
+# when something is added to it.
+_LEAST = -(2**62)
+_FAR = -200 * GRID  # exp of this is below the last digit of any sum
 
 
 class Weighed(NamedTuple):
     """Targets under token weights.
 
-    The code of a shown gap is that of a known one, `absent[slot]`: there they match. A row with m
-    matches and g gaps scores at most `reach[target, m] + lift[target, g]`, in eighths of the grid,
-    so that sums of bounds do not overflow. Where no gap counts, `lift` has one column.
+    A row with m matches and g gaps scores at most `reach[target, m] + lift[target, g]`, in eighths
+    of the grid, so that sums of bounds do not overflow. `lift` has one column where gaps do not
+    count. A shown gap has the code of a known one, `absent[slot]`, so the two match.
     """
 
     codes: NDArray[np.uint16]
@@ -73,6 +91,16 @@ class Weighed(NamedTuple):
     reach: NDArray[np.int64]
     lift: NDArray[np.int64]
     absent: NDArray[np.uint16]
+
+
+class Subtracted(NamedTuple):
+    """What normalised weights subtract: `rows[row, slot]`, in slots where `applies[target, slot]`.
+
+    Both have no columns under token weights, which subtract nothing.
+    """
+
+    rows: NDArray[np.int64]
+    applies: NDArray[np.bool_]
 
 
 def cost(question: Question) -> float:
@@ -103,44 +131,156 @@ def search(
     observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under token weights."""
-    blocks = targets_that_fit(observations, wanted, engine)
+    blocks = fitting(observations, engine.room, bytes_needed, wanted)
     return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 
-def targets_that_fit(
-    observations: Observations, wanted: Wanted, engine: Engine
-) -> Iterator[Observations]:
-    """The targets, in blocks that fit into memory."""
-    size = partial(bytes_needed, observations, engine.room, wanted)
-    return fitting(observations, size, engine.room)
+def search_normalised(
+    observations: Observations, score: NormalisedWeights, wanted: Wanted, engine: Engine
+) -> Matches:
+    """Search under a faster score with the same values if there is one, else by a scan."""
+    fast = as_fast(observations, score, engine)
+    if fast is not None:
+        return plan.search(observations, fast, wanted, engine)
+    blocks = fitting(observations, engine.room, bytes_needed, wanted)
+    return join_targets([_search(some, score, wanted, engine) for some in blocks])
+
+
+def evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
+    """Sum under a faster score with the same values if there is one, else over all rows."""
+    fast = as_fast(observations, score, engine)
+    if fast is not None:
+        return plan.evidence(observations, fast, engine)
+    blocks = fitting(observations, engine.room, bytes_needed, Wanted())
+    return np.concatenate([_evidence(some, score, engine) for some in blocks])
+
+
+def ranks_are_free(observations: Observations, score: NormalisedWeights) -> bool:
+    """Whether all ranks come with a search, as some of the rows tell: as of the weights."""
+    if observations.known.kind is Kind.TOKENS or not are_alike(observations, score):
+        return False
+    return plan.ranks_are_free(observations, score.weights)
+
+
+def as_fast(
+    observations: Observations, score: NormalisedWeights, engine: Engine
+) -> TokenPairWeights | TokenWeights | None:
+    """A score of another kind that gives the same numbers, or None.
+
+    A token table for single tokens; token weights for sets that all sum to the same, as sets of
+    equal size do under weights that do not depend on the token (full information).
+    """
+    if observations.known.kind is Kind.TOKENS:
+        slots, size = score.weights.table.shape[1:]
+        return score.as_table() if 8 * slots * size**2 <= _MOST_BYTES else None
+    nothing = np.full((1, observations.slots, 1), MISSING)
+    low, high = _range_of_sums(observations, score, engine)
+    if (low < high).any():
+        return None
+    return score.weights.less(np.where(low > high, 0, low), score.log_sums(nothing)[0])
+
+
+def are_alike(observations: Observations, score: NormalisedWeights) -> bool:
+    """Whether some of the sets all sum to the same: then `as_fast` gives token weights."""
+    users = observations.known.users
+    some = np.arange(0, users, max(users // _SAMPLE, 1))
+    low, high = _range_of_block(observations.known.take(some), score)
+    return bool((low >= high).all())
 
 
 def _search(
-    observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
+    observations: Observations,
+    score: TokenWeights | NormalisedWeights,
+    wanted: Wanted,
+    engine: Engine,
 ) -> Matches:
-    """Scan, or score everyone where a scan is in vain.
+    """Scan; under token weights, tally all rows where a scan would have to score most of them.
 
-    How many rows a scan can pass over depends on how well the best fit, which nobody knows before.
-    Where it has to score too many, everyone is scored from then on.
+    How many rows a scan can skip depends on how well the best ones fit, which is only known while
+    it runs.
     """
     codes = codes_of(observations)
-    targets, everyone = weighed(observations, score, codes), rated(observations, score, codes)
+    if isinstance(score, NormalisedWeights):
+        targets, everyone = weighed(observations, score.weights, codes), None
+        applies = _applies(observations, score)
+    else:
+        targets, everyone = weighed(observations, score, codes), rated(observations, score, codes)
+        applies = np.empty((len(targets.codes), 0), np.bool_)
 
     def look(blocks: Blocks, kept: Kept) -> None:
-        bitmaps, in_vain = np.zeros((codes.size, ROWS_PER_SCAN // 64), np.uint64), set()
+        bitmaps, in_vain = np.zeros((codes.size, WORDS), np.uint64), set()
         for start, rows in few_rows_first(blocks):
             known, first = codes.of(rows), observations.first + start
+            sums = _sums(rows, score)
             for part in target_parts(observations):
                 of_part = some_kept(kept, part)
-                if part.start in in_vain:
+                if everyone is not None and part.start in in_vain:
                     tally(known, first, some_rated(everyone, part), of_part)
                     continue
-                scored = scan(known, first, some_weighed(targets, part), of_part, bitmaps)
+                less, some = Subtracted(sums, applies[part]), some_weighed(targets, part)
+                scored = scan(known, less, first, some, of_part, bitmaps)
                 most = _MOST_SCORED * len(rows) * len(of_part.best)
                 if len(rows) >= _ENOUGH_ROWS and scored > most:
                     in_vain.add(part.start)
 
     return keep(observations, score, wanted, engine, look)
+
+
+def _sums(rows: Tokens, score: TokenWeights | NormalisedWeights) -> Gains:
+    """What is subtracted for each slot of known rows."""
+    if isinstance(score, NormalisedWeights):
+        return score.log_sums(rows)
+    return np.empty((len(rows), 0), np.int64)
+
+
+def _evidence(observations: Observations, score: NormalisedWeights, engine: Engine) -> Floats:
+    best = _search(observations, score, Wanted(), engine).best
+    codes, applies = codes_of(observations), _applies(observations, score)
+    targets = weighed(observations, score.weights, codes)
+
+    def work(blocks: Blocks) -> dict[int, Floats]:
+        parts = {}
+        for start, rows in blocks:
+            parts[start] = np.zeros(len(best))
+            less = Subtracted(score.log_sums(rows), applies)
+            add_likelihoods(codes.of(rows), less, targets, best, parts[start])
+        return parts
+
+    parts = engine.reduce(
+        observations.known, work, operator.or_, step=min(_STEP, unit(observations.known.users))
+    )
+    return np.asarray(best / GRID + np.log(np.sum([parts[key] for key in sorted(parts)], axis=0)))
+
+
+def _applies(observations: Observations, score: NormalisedWeights) -> NDArray[np.bool_]:
+    """Where something is subtracted: everywhere but in shown gaps that say nothing."""
+    return np.asarray((np.asarray(observations.anonymous) != MISSING) | score.gaps)
+
+
+def _range_of_sums(observations: Observations, score: NormalisedWeights, engine: Engine) -> Range:
+    """The lowest and the highest number that is subtracted for a slot which is no gap."""
+    limits = np.iinfo(np.int64)
+    none = np.repeat([[limits.max], [limits.min]], observations.slots, axis=1)
+
+    def work(blocks: Blocks) -> Range:
+        found = none
+        for _, sets in blocks:
+            found = _wider(found, _range_of_block(sets, score))
+        return found
+
+    return engine.reduce(observations.known, work, _wider, most=_ROWS_AT_A_TIME)
+
+
+def _range_of_block(sets: Tokens, score: NormalisedWeights) -> Range:
+    sums = score.log_sums(sets)
+    empty = (sets == MISSING).reshape(*sums.shape, -1).all(axis=2)
+    limits = np.iinfo(np.int64)
+    low = np.where(empty, limits.max, sums).min(axis=0)
+    return np.array([low, np.where(empty, limits.min, sums).max(axis=0)])
+
+
+def _wider(one: Range, other: Range) -> Range:
+    return np.array([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
 
 
 def some_weighed(targets: Weighed, part: slice) -> Weighed:
@@ -206,26 +346,33 @@ def _eighths(values: Gains) -> Gains:
 
 
 @kernel
-def scan(rows: Array, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array) -> int:
-    """Offer every row that may matter to every target; rows are codes, at most `ROWS_PER_SCAN`.
+def scan(
+    rows: Array, less: Subtracted, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array
+) -> int:
+    """Offer every row that may matter to every target; return how many pairs were scored.
 
-    `bitmaps` must be zero and is left so. How many pairs were scored.
+    Rows are codes, at most `ROWS_PER_SCAN`. `bitmaps` must be zero and is left so.
     """
     order, ends = order_by_gaps(rows, targets)
-    rows = rows[order]
+    rows, sums = rows[order], less.rows[order]
     mark(rows, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
     starts, set_size = np.empty(WORDS, np.uint64), rows.shape[1] // targets.codes.shape[1]
+    lowest = np.empty((1, sums.shape[1]), np.int64)
+    for slot in range(sums.shape[1]):
+        lowest[0, slot] = sums[:, slot].min()
     scored = 0
     for target in range(targets.codes.shape[0]):
-        limit = threshold(kept, target) >> 3
-        if find_starts(targets, target, limit, ends, starts):
+        # Before anything is subtracted, a row needs at least this much more than the threshold.
+        limit = max(threshold(kept, target), _LEAST) + sum_subtracted(lowest, 0, less, target)
+        if find_starts(targets, target, limit >> 3, ends, starts):
             start_counters(starts, counters)
             count_matches(bitmaps, targets.codes, target, counters)
             for place in range(list_found(counters, found)):
                 row = found[place]
-                if row < rows.shape[0]:
+                if row < rows.shape[0]:  # bits behind the last row may be set
                     score = weighed_score(rows, row, set_size, targets, target)
+                    score -= sum_subtracted(sums, row, less, target)
                     offer(kept, target, score, first_row + order[row])
                     scored += 1
     unmark(rows, bitmaps)
@@ -288,4 +435,32 @@ def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target
     return score
 
 
-PLAN = (Search((TokenWeights,), search, cost),)
+@kernel
+def sum_subtracted(rows: Array, row: int, less: Subtracted, target: int) -> Number:
+    """What is subtracted from a row's score for a target."""
+    total = 0
+    for slot in range(rows.shape[1]):
+        if less.applies[target, slot]:
+            total += rows[row, slot]
+    return total
+
+
+@kernel
+def add_likelihoods(
+    codes: Array, less: Subtracted, targets: Weighed, best: Array, sums: Array
+) -> None:
+    """Add the likelihood of all rows, relative to that of the best score, to `sums`."""
+    set_size = codes.shape[1] // targets.codes.shape[1]
+    for target in range(targets.codes.shape[0]):
+        for row in range(codes.shape[0]):
+            score = weighed_score(codes, row, set_size, targets, target)
+            below = score - sum_subtracted(less.rows, row, less, target) - best[target]
+            if below > _FAR:
+                sums[target] += math.exp(below / GRID)
+
+
+PLAN = (
+    Search((TokenWeights,), search, cost),
+    Search((NormalisedWeights,), search_normalised, ranks_are_free=ranks_are_free),
+    Evidence((NormalisedWeights,), evidence),
+)

@@ -49,8 +49,7 @@ from reidrisk.engines.bitmaps import (
 )
 from reidrisk.engines.cost_model import Search
 from reidrisk.engines.encode import Codes, codes_of, fitting
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, few_rows_first, keep, offer, threshold
 from reidrisk.scores import GRID
 from reidrisk.scores.type_mixture import (
@@ -107,7 +106,7 @@ class Few(NamedTuple):
 
 
 def bytes_needed(
-    observations: Observations, score: TypeMixture, room: Room, wanted: Wanted, targets: int
+    observations: Observations, room: Room, score: TypeMixture, wanted: Wanted, targets: int
 ) -> int:
     """Memory of a search for this many targets."""
     types, slots, tokens = len(score.chances.weights), observations.slots, observations.tokens + 1
@@ -129,11 +128,7 @@ def search(
     observations: Observations, score: TypeMixture, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under a type mixture, for as many targets at a time as fit."""
-
-    def size(targets: int) -> int:
-        return bytes_needed(observations, score, engine.room, wanted, targets)
-
-    blocks = fitting(observations, size, engine.room)
+    blocks = fitting(observations, engine.room, bytes_needed, score, wanted)
     return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 

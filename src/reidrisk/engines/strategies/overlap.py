@@ -30,8 +30,7 @@ from reidrisk.core.rows import (
 )
 from reidrisk.engines import plan
 from reidrisk.engines.cost_model import Evidence, Search
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, keep, offer, threshold
 from reidrisk.engines.strategies import definition
 from reidrisk.scores import GRID, CosineWeights, OverlapWeights, TokenWeights, first_shown

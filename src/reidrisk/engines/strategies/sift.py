@@ -23,8 +23,7 @@ from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import Array, Number, inlined, kernel, listen, over_blocks
 from reidrisk.engines.bitmaps import place_of_bit
 from reidrisk.engines.cost_model import Search, some_rows
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, keep, offer, threshold
 from reidrisk.scores import TokenPairWeights
 

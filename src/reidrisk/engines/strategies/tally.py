@@ -8,7 +8,6 @@ for every eight slots: however many slots there are, whatever the weights.
 
 import operator
 from collections.abc import Iterator
-from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,8 +19,7 @@ from reidrisk.core.observations import Observations, Tokens
 from reidrisk.core.parallel import Array, Number, kernel, listen
 from reidrisk.engines.cost_model import Evidence, Question, Search
 from reidrisk.engines.encode import Codes, codes_of, fitting
-from reidrisk.engines.memory import Room
-from reidrisk.engines.protocol import Engine
+from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, keep, keep_best, lowest_kept, some_kept, target_parts
 from reidrisk.scores import GRID, Gains, TokenWeights
 
@@ -87,20 +85,14 @@ def search(
     observations: Observations, score: TokenWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
     """Search under token weights, and count any number of ranks."""
-    blocks = _fitting(observations, wanted, engine)
+    blocks = fitting(observations, engine.room, bytes_needed, wanted)
     return join_targets([_search(some, score, wanted, engine) for some in blocks])
 
 
 def evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
     """Add up all known rows under token weights."""
-    blocks = _fitting(observations, Wanted(), engine)
+    blocks = fitting(observations, engine.room, bytes_needed, Wanted())
     return np.concatenate([_evidence(some, score, engine) for some in blocks])
-
-
-def _fitting(observations: Observations, wanted: Wanted, engine: Engine) -> Iterator[Observations]:
-    """The targets, in blocks that fit into memory."""
-    size = partial(bytes_needed, observations, engine.room, wanted)
-    return fitting(observations, size, engine.room)
 
 
 def _search(

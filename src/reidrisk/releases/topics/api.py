@@ -41,7 +41,7 @@ from reidrisk.releases.topics.rules import (
     site_rows,
 )
 from reidrisk.scores import TokenWeights
-from reidrisk.scores.log_odds import IMPOSSIBLE, log_chance
+from reidrisk.scores.protocol import IMPOSSIBLE_GAIN, log_chance
 
 SEQUENCES = 20_000
 """Sequences drawn for the bits of several weeks."""
@@ -328,9 +328,9 @@ class TopicsApi:
         shown = self.one_of_top(tokens)
         there, away = log_chance(1 - self.absence), log_chance(self.absence)
         return TokenWeights(
-            np.full(tokens, np.maximum(there + log_chance(shown.q_in), IMPOSSIBLE)),
-            np.maximum(there + log_chance(shown.q_out), IMPOSSIBLE),
-            known_gap=IMPOSSIBLE,
+            np.full(tokens, np.maximum(there + log_chance(shown.q_in), IMPOSSIBLE_GAIN)),
+            np.maximum(there + log_chance(shown.q_out), IMPOSSIBLE_GAIN),
+            known_gap=IMPOSSIBLE_GAIN,
             shown_gap=away,
             both_gaps=0.0,
         )
