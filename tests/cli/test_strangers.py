@@ -7,8 +7,8 @@ import pytest
 from tests.cli.tools import call
 
 from reidrisk.study import Result
+from reidrisk.study.analyses.strangers import SPEAKS_BY
 from reidrisk.study.text.numbers import interval, share
-from reidrisk.study.text.strangers import SPEAKS_BY
 
 
 @pytest.fixture

@@ -1,17 +1,20 @@
-"""Every release, attack, score and engine of the package, found in its modules.
+"""Every release, attack, score, engine and analysis of the package, found in its modules.
 
-Nothing here names a part that must be tested: a new file in `releases`, `attacks`, `scores` or
-`engines` is found. A part whose parameters have no defaults is made with small values in their
-range; where that is not enough, it says what a small one is with a classmethod `example`.
+Nothing here names a part that must be tested: a new file in `releases`, `attacks`, `scores`,
+`engines` or `study.analyses` is found. A part whose parameters have no defaults is made with small
+values in their range; where that is not enough, it says what a small one is with a classmethod
+`example`.
 """
 
 import inspect
+from dataclasses import replace
 
 import numpy as np
 
 import reidrisk.engines
 import reidrisk.releases
 import reidrisk.scores
+from reidrisk import Hamming, Study, TopicsApi, WeightedHamming
 from reidrisk.attacks.protocol import View
 from reidrisk.core.plugins import modules_of
 from reidrisk.errors import InvalidInput
@@ -25,6 +28,8 @@ from reidrisk.scores import (
     TokenWeights,
     TypeChain,
 )
+from reidrisk.study import Repeats
+from reidrisk.study.analyses import ANALYSES
 from reidrisk.testing.releases import TOKENS
 
 
@@ -80,6 +85,31 @@ def score_kinds():
     """All classes of scores that `reidrisk.scores` offers."""
     found = _classes(reidrisk.scores, "check", "of")
     return {one for one in found if one.__name__ in reidrisk.scores.__all__}
+
+
+def analyses():
+    """All analyses of the package, by the names of their modules."""
+    return {one.__name__.rpartition(".")[-1]: one for one in ANALYSES}
+
+
+def study_of_everything():
+    """A small study that asks for every analysis."""
+    topics = TopicsApi(topics=TOKENS, top=3, noise=0.1)
+    return Study(
+        attacks=(Hamming(), WeightedHamming()),
+        release=topics,
+        targets=40,
+        seed=1,
+        models=(WeightedHamming(),),
+        full_information=True,
+        sizes=(50,),
+        guesses=(2,),
+        strangers=0.2,
+        per_user=Repeats(users=3, repeats=3),
+        information=("counts",),
+        beside=(replace(topics, noise=0.2),),
+        sweep={"noise": (0.05,)},
+    )
 
 
 def _classes(package, *methods):

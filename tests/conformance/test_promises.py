@@ -1,17 +1,21 @@
-"""Every release, attack, score and engine of the package keeps the promises of its kind."""
+"""Every release, attack, score, engine and analysis of the package keeps its promises."""
 
 import pytest
 from tests.conformance import discovery
 
-from reidrisk import TopicsApi, data
+from reidrisk import LocalEngine, TopicsApi, data
 from reidrisk.attacks import attack_named
 from reidrisk.attacks.table import all_attacks
+from reidrisk.core.plugins import modules_of
 from reidrisk.errors import MissingExtra
 from reidrisk.releases import observe, reveal
+from reidrisk.report import sections
 from reidrisk.scores import Distribution
-from reidrisk.testing import check_attack, check_engine, check_release, check_score
+from reidrisk.testing import check_analysis, check_attack, check_engine, check_release, check_score
+from reidrisk.testing.releases import TOKENS
 
 RELEASES, ENGINES = discovery.releases(), discovery.engines()
+ANALYSES = discovery.analyses()
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -73,3 +77,16 @@ def test_no_score_is_left_out():
     made += [score.normalised() for score in made if isinstance(score, Distribution)]
     left_out = discovery.score_kinds() - {type(score) for score in made}
     assert left_out == set(), "add an example to discovery.scores"
+
+
+@pytest.mark.parametrize("name", ANALYSES)
+def test_every_analysis_keeps_its_promises(name):
+    study, people = discovery.study_of_everything(), data.synthetic_topics(200, TOKENS, 2, seed=1)
+    assert list(ANALYSES[name].steps(study.context(people, LocalEngine()))), "ask for it there"
+    check_analysis(ANALYSES[name], study, people)
+
+
+def test_an_analysis_has_a_section_of_its_name():
+    told = {one.__name__.rpartition(".")[-1] for one in modules_of(sections)}
+    # How sure attackers are, and what models allow, is told beside what was measured.
+    assert ANALYSES.keys() - told == {"claims", "models"}

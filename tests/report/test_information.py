@@ -14,7 +14,7 @@ from reidrisk.plotting import FILE, PAGE
 from reidrisk.report.charts import specification
 from reidrisk.report.exhibits import NOTHING
 from reidrisk.report.sections import independence, information
-from reidrisk.study.text.information import said
+from reidrisk.study.analyses.information import said
 
 
 def exhibits(section):

@@ -56,7 +56,7 @@ class Learner:
 def stand_in(monkeypatch):
     """Let it take the place of all models, whatever is installed."""
     learner = Learner()
-    monkeypatch.setattr("reidrisk.study.information.check_guest", lambda *_: None)
+    monkeypatch.setattr("reidrisk.study.analyses.information.check_guest", lambda *_: None)
     monkeypatch.setattr("reidrisk.information.sequence_model.learn_information", learner.learn)
     monkeypatch.setattr("reidrisk.information.independence.check_independence", learner.check)
     monkeypatch.setattr("reidrisk.study.run_store.version", lambda _: "1.0")

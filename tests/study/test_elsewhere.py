@@ -20,8 +20,7 @@ from reidrisk.attacks import (
     WeightedHamming,
 )
 from reidrisk.data import Linked, make_profiles, synthetic_topics
-from reidrisk.study import Study
-from reidrisk.study.study import Repeats
+from reidrisk.study import Repeats, Study
 
 API = rr.TopicsApi(topics=30, top=3, noise=0.1)
 PEOPLE = synthetic_topics(20_000, topics=30, epochs=3, size=3, seed=2)

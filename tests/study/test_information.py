@@ -164,7 +164,7 @@ def test_without_torch_a_model_names_what_to_install(monkeypatch):
 
 
 def test_a_study_that_learns_names_what_it_learned_with(monkeypatch):
-    monkeypatch.setattr("reidrisk.study.information.check_guest", lambda *_: None)
+    monkeypatch.setattr("reidrisk.study.analyses.information.check_guest", lambda *_: None)
     learns = replace(STUDY, attacks=(Neural(),), training=0.5)
     assert guests_of(learns) == guests_of(replace(STUDY, information=("hybrid",))) == ("torch",)
     assert guests_of(COUNTED) == guests_of(STUDY) == ()

@@ -16,7 +16,8 @@ from tests.snapshots import refuses
 
 from reidrisk.errors import InvalidInput
 from reidrisk.study import Result
-from reidrisk.study.result import Signoff, plain, typed
+from reidrisk.study.records import plain, typed
+from reidrisk.study.result import Signoff
 from reidrisk.study.run_store import Stored, checksum_of
 from reidrisk.study.schema import FILE, schema_text
 from reidrisk.study.toml import study_file

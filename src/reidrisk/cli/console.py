@@ -123,8 +123,8 @@ def _tell_missed(risk: "Risk") -> None:
 
 def strangers(found: Sequence["OpenSet"]) -> None:
     """Print how many are named, and how many strangers accused, by each rule; if there are any."""
+    from reidrisk.study.analyses.strangers import SPEAKS_BY, too_few
     from reidrisk.study.text.numbers import exactly
-    from reidrisk.study.text.strangers import SPEAKS_BY, too_few
 
     if not found:
         return
@@ -156,8 +156,8 @@ def strangers(found: Sequence["OpenSet"]) -> None:
 
 def _other_figures(found: Sequence["OpenSet"]) -> None:
     """Print what else comes of the thresholds that sentences speak of; if there are any."""
+    from reidrisk.study.analyses.strangers import SPEAKS_BY, usual
     from reidrisk.study.text.numbers import percent
-    from reidrisk.study.text.strangers import SPEAKS_BY, usual
 
     points = [(one, point) for one in found if (point := usual(one)) is not None]
     if not points:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from reidrisk.core.observations import Observations
     from reidrisk.estimates import Estimate
     from reidrisk.information import CountedInformation
-    from reidrisk.study.information import Records
+    from reidrisk.study.analyses.information import Records
     from reidrisk.study.result import Result
 
 _LEVEL = 0.95
@@ -31,7 +31,7 @@ _SIGNS = {"entropy": "H(B)", "conditional entropy": "H(B|A)", "mutual informatio
 def _model(text: str) -> str:
     """The name of a model that learns, whose library is installed."""
     from reidrisk.core.checks import meant
-    from reidrisk.study.information import check_method
+    from reidrisk.study.analyses.information import check_method
 
     if text not in _names():
         raise click.BadParameter(
@@ -91,7 +91,7 @@ def information(
       reidrisk information seen/ --model laptop --model transformer -o information.html
       reidrisk information seen/ --json
     """  # fmt: skip
-    from reidrisk.study import information
+    from reidrisk.study.analyses import information
 
     if folder is not None and not models:
         raise InvalidInput(
@@ -104,7 +104,7 @@ def information(
         counted = rr.information.count_information(rows, level=_LEVEL)
         parts = [information.of_counts(counted, alike=True)]
         parts += _learned(rows, models, folder, seed)
-    found = information.alone(rows, parts, level=_LEVEL, seed=seed)
+    found = information.result_of(rows, parts, level=_LEVEL, seed=seed)
     if output is not None:
         rr.report.information.html(found, output, **origin)
     if as_json:
@@ -142,7 +142,7 @@ def _learned(
     rows: "Observations", models: tuple[str, ...], folder: str | None, seed: int
 ) -> "list[Records]":
     """What each model learns; who stops it hears how to go on."""
-    from reidrisk.study import information
+    from reidrisk.study.analyses import information
 
     parts = []
     with console.Progress(quiet=False) as progress:
@@ -173,7 +173,7 @@ def _kept(folder: str | None) -> str:
 
 def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
     """For machines: what was counted, and beside it what was learned, if anything was."""
-    from reidrisk.study.result import plain
+    from reidrisk.study.records import plain
 
     if not found.learned:
         return asdict(counted)
@@ -187,7 +187,7 @@ def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
 
 def _tell_learned(found: "Result") -> None:
     """What models found, beside what the release or counts say; and whether slots add up."""
-    from reidrisk.study.sentences import INTERVALS
+    from reidrisk.study.analyses.information import INTERVALS
 
     console.table(
         ("bits per slot, learned", "model", "value", f"{found.level:.0%} interval", "leans"),

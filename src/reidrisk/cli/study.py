@@ -221,7 +221,7 @@ def _tell(
 
 def _tell_information(result: "Result") -> None:
     """What was asked to be measured in bits, and whether slots add up."""
-    from reidrisk.study.text.information import (
+    from reidrisk.study.analyses.information import (
         independence_sentence,
         information_rows,
         information_sentence,

@@ -21,6 +21,9 @@ Rule = Literal["score", "gap", "posterior"]
 ACCUSED = (0.001, 0.01, 0.05)
 """Shares of strangers that an attacker may be ready to accuse."""
 
+FEWEST = 2
+"""Strangers, of whom one chooses and one judges; users, of whom one is the second best."""
+
 # Thresholds along a trade-off, beside those that were asked for and the one that names everybody.
 _POINTS = 45
 # Products such as 0.29 * 100 are whole numbers again.

@@ -5,7 +5,7 @@ from typing import Any
 
 from reidrisk.plotting import PERCENT, Style, chart, fixed, layer, of, settings
 from reidrisk.report.exhibits import Row, span
-from reidrisk.study.text.information import ends, said
+from reidrisk.study.analyses.information import ends, said
 
 _BAR = 26
 _BIT_BAR = 46

@@ -8,8 +8,8 @@ from typing import Any, Literal
 
 from reidrisk.core.csv_safe import guarded
 from reidrisk.plotting import COLOURS, GLYPHS, Style
+from reidrisk.study.analyses.information import ends, said
 from reidrisk.study.result import Risk
-from reidrisk.study.text.information import ends, said
 from reidrisk.study.text.numbers import (
     Interval,
     count,

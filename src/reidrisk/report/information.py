@@ -7,9 +7,9 @@ from pathlib import Path
 from reidrisk.core.sanitize import cleaned
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.sections import independence, information
+from reidrisk.study.analyses.information import INTERVALS, LAST_DIGITS
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
-from reidrisk.study.sentences import INTERVALS, LAST_DIGITS
 from reidrisk.study.text.attacks import Sentence
 from reidrisk.study.text.numbers import count, percent
 
@@ -37,7 +37,7 @@ def html(
     """Write the page about information that was measured on rows.
 
     Args:
-        found: What was measured: `reidrisk.study.information.alone`.
+        found: What was measured: `reidrisk.study.analyses.information.result_of`.
         path: Where to.
         command: That measured it.
         inputs: Hashes of the files read, by name.

@@ -11,6 +11,7 @@ from reidrisk.core.digest import sha256
 from reidrisk.core.sanitize import cleaned
 from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.range_chart import range_of
+from reidrisk.study.analyses.strangers import RULES, USUAL
 from reidrisk.study.doubts import doubts
 from reidrisk.study.gate import Limits, above, judge, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff
@@ -26,7 +27,6 @@ from reidrisk.study.text.numbers import (
     targets_word,
     units,
 )
-from reidrisk.study.text.strangers import RULES, USUAL
 from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.

@@ -16,7 +16,7 @@ from reidrisk.report.jinja import is_other
 from reidrisk.reproduction import chapters
 from reidrisk.reproduction.chapter import GUESTS, Row, Scale, Step
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA, Part, Reproduction
-from reidrisk.study.result import plain, typed
+from reidrisk.study.records import plain, typed
 from reidrisk.study.run_store import (
     NOTE,
     RunStore,

@@ -9,7 +9,7 @@ from typing import Any, Self, get_args
 from reidrisk.core.files import existing_file
 from reidrisk.errors import InvalidInput
 from reidrisk.reproduction.chapter import Mark, Row
-from reidrisk.study.result import plain, typed
+from reidrisk.study.records import plain, typed
 from reidrisk.study.run_store import checksum_of, read_json
 
 SCHEMA = "reidrisk-reproduction/1"

@@ -6,6 +6,9 @@ from ._explain import (
     Explanation as Explanation,
     explain as explain,
 )
+from .analyses.per_user import (
+    Repeats as Repeats,
+)
 from .analyses.protocol import (
     CustomAnalysis as CustomAnalysis,
     Step as Step,
@@ -17,6 +20,5 @@ from .result import (
     Result as Result,
 )
 from .study import (
-    Repeats as Repeats,
     Study as Study,
 )

@@ -8,15 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from reidrisk.risk._spectrum import arranged, attack_bound
 from reidrisk.study.analyses import ANALYSES
+from reidrisk.study.analyses.information import COUNTS, LAST_DIGITS
 from reidrisk.study.analyses.protocol import Part
-from reidrisk.study.information import COUNTS
 from reidrisk.study.release_syntax import words_of
 from reidrisk.study.result import Bound
-from reidrisk.study.sentences import LAST_DIGITS
 from reidrisk.study.source import Source
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
+
+NOT_COVERED = (
+    "Attackers who know more than is stated: names, addresses, times of visits, other releases.",
+    "What else is learned about a person who is not named: traits may leak without identity.",
+    "Harm to people who are named wrongly.",
+    "Changes in people or in the release after the data were collected.",
+)
+"""What no study speaks about, a sentence each."""
 
 
 def assumptions(study: "Study", source: Source) -> tuple[str, ...]:

@@ -24,10 +24,11 @@ from reidrisk.releases.protocol import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.arguments import SearchEngine
+from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Setting
 from reidrisk.study.source import Source
-from reidrisk.study.splits import Split, no_people, require_release
+from reidrisk.study.splits import Split, no_people
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study

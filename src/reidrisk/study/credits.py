@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from reidrisk.core.digest import sha256
 from reidrisk.errors import InvalidInput
-from reidrisk.study.result import Credits
 
 if TYPE_CHECKING:
     from reidrisk.core.matches import Matches
@@ -21,6 +21,26 @@ _NOT_ASSESSED = "-"
 _TIMES = "x"
 _COUNT = "[1-9][0-9]{0,17}"
 _RUN = re.compile(rf"({_NOT_ASSESSED}|0|{_COUNT})(?:{_TIMES}({_COUNT}))?")
+
+
+@dataclass(frozen=True)
+class Credits:
+    """What became of every target, so that two runs can be compared person by person.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        people: A digest of who was attacked, in which order, and of the seed: two runs with the
+            same digest attacked the same people. `study/credits.py` says what it hides.
+        winners: For each target, in order, how many users share the best score if the true one is
+            among them: `1` if it was named for sure; `0` if it is not, `-` if it could not be
+            assessed. Words are apart by a space; `0x37` is 37 times `0`.
+    """
+
+    attack: str
+    slots: int
+    people: str
+    winners: str
 
 
 def credits_record(

@@ -12,10 +12,10 @@ from reidrisk.core.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.study._compare import compare
+from reidrisk.study.analyses.strangers import RULES
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.bounds import bounds_of
 from reidrisk.study.text.numbers import percent, units
-from reidrisk.study.text.strangers import RULES
 
 Judged = Literal["lower", "upper"]
 """What attacks did, below which no attacker need stay; or what is proved that none exceeds."""

@@ -1,64 +1,25 @@
-"""The keys of a study file, as pydantic models."""
+"""The keys of a study file, as pydantic models: settings of the study, and its sections."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    TypeAdapter,
-    ValidationError,
-)
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 
 from reidrisk import data
 from reidrisk.attacks import attack_named
-from reidrisk.core.checks import shown
 from reidrisk.core.plugins import part_at
 from reidrisk.errors import InvalidInput
 from reidrisk.io.layouts import Layout
 from reidrisk.io.linked import Linked
 from reidrisk.people.protocol import People
+from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
-from reidrisk.risk.bounds import bound_named
 from reidrisk.study.analyses.protocol import CustomAnalysis
-from reidrisk.study.information import check_method
-from reidrisk.study.quantities import share, size
-
-
-def _read(read: Callable[[Any], Any]) -> BeforeValidator:
-    """Reads something; pydantic turns ValueError into a message with its place."""
-
-    def validate(value: Any) -> Any:
-        try:
-            return read(value)
-        except InvalidInput as wrong:
-            raise ValueError(str(wrong)) from None
-
-    return BeforeValidator(validate)
-
-
-def _named(find: Callable[[str], Any]) -> Callable[[Any], Any]:
-    """Finds a part by its name, which is text."""
-
-    def found(name: Any) -> Any:
-        if not isinstance(name, str):
-            raise InvalidInput(f"a name is text in quotes; got {shown(name)}", code="wrong-type")
-        return find(name)
-
-    return found
-
-
-def _bound_name(name: str) -> str:
-    bound_named(name)
-    return name
-
-
-def _way_name(name: str) -> str:
-    check_method(name)
-    return name
+from reidrisk.study.settings import Count, OfRelease, Share, Size, Written, named
+from reidrisk.study.study import Study
 
 
 def _analyses(tables: Any) -> tuple[CustomAnalysis, ...]:
@@ -87,17 +48,9 @@ def _analysis(path: str, keys: Any) -> CustomAnalysis:
     return found
 
 
-Whole = Annotated[int, Field(strict=True)]
+_Whole = Annotated[int, Field(strict=True)]
 """True is not a number here, nor is 3.0 or "3"."""
-Count = Annotated[Whole, Field(ge=1, le=10**6)]
-Flag = Annotated[bool, Field(strict=True)]
-Size = Annotated[int, _read(size)]
-Share = Annotated[float, _read(share)]
-Targets = Annotated[int | None, _read(lambda value: None if value == "all" else size(value))]
-NamedAttack = Annotated[Any, _read(_named(attack_named))]
-NamedWay = Annotated[str, _read(_named(_way_name))]
-NamedBound = Annotated[str, _read(_named(_bound_name))]
-Kind = Annotated[Any, _read(_named(release_kind))]
+_Flag = Annotated[bool, Field(strict=True)]
 
 
 class _Section(BaseModel):
@@ -113,7 +66,7 @@ class _Laid(_Section):
     item: str | None = None
     count: str | None = None
     epoch: str | None = None
-    header: Flag | None = None
+    header: _Flag | None = None
     separator: str | None = None
 
     def layout(self, slots: tuple[str, ...] = ()) -> Layout:
@@ -129,7 +82,7 @@ class Synthetic(_Section):
     users: Size = Field(le=10**12)
     epochs: Count = 8
     topics: Count = 349
-    seed: Whole = Field(default=0, ge=0)
+    seed: _Whole = Field(default=0, ge=0)
     types: Count = 64
     size: Count = 5
 
@@ -145,7 +98,7 @@ class _LongTable(_Laid):
 
     path: str
     columns: dict[str, str] = Field(default_factory=dict)
-    epochs: list[Whole | str] | None = None
+    epochs: list[_Whole | str] | None = None
     absent: Literal["missing", "pad", "drop"] = "missing"
     duplicates: Literal["refuse", "add"] = "refuse"
 
@@ -255,19 +208,12 @@ class ReleaseSection(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
 
-    kind: Kind = Field(default="topics", validate_default=True)
+    kind: Annotated[Any, named(release_kind)] = Field(default="topics", validate_default=True)
 
     @property
     def parameters(self) -> dict[str, Any]:
         """All keys but the kind."""
         return dict(self.model_extra or {})
-
-
-class PerUser(_Section):
-    """Whose release is repeated."""
-
-    users: Size = 200
-    repeats: Count = Field(default=50, ge=2)
 
 
 class SignoffSection(_Section):
@@ -285,34 +231,51 @@ class SignoffSection(_Section):
     role: str = ""
 
 
-class StudyModel(_Section):
+def _in_file(kind: Any) -> Any:
+    """The type of a key in a study file, from that of the setting."""
+    if kind in get_args(AnyRelease):  # a union, which `| None` makes one of three
+        return ReleaseSection
+    if kind is bool:
+        return _Flag
+    if get_origin(kind) is tuple:
+        return list[_in_file(get_args(kind)[0])]  # type: ignore[misc]
+    if get_origin(kind) in {Union, UnionType}:
+        return Union[tuple(map(_in_file, get_args(kind)))]  # noqa: UP007  of a tuple
+    if of_release(kind) is not None:
+        return dict[str, list[Any]]
+    return kind
+
+
+def of_release(kind: Any) -> OfRelease | None:
+    """How entries of a setting are read once the release is known, if they wait for it.
+
+    Args:
+        kind: The type of the setting, with its annotations.
+    """
+    return next((one for one in get_args(kind)[1:] if isinstance(one, OfRelease)), None)
+
+
+def _default(setting: dataclasses.Field[Any]) -> Any:
+    if setting.default_factory is not dataclasses.MISSING:
+        return Field(default_factory=setting.default_factory)
+    return ... if setting.default is dataclasses.MISSING else setting.default
+
+
+_Settings: Any = create_model(
+    "_Settings",
+    __base__=_Section,
+    **{one.name: (_in_file(one.type), _default(one)) for one in dataclasses.fields(Study)},
+)  # type: ignore[call-overload]
+"""The settings of a study and of its analyses, as keys."""
+
+
+class StudyModel(_Settings):  # type: ignore[misc]
     """Everything a study file may say."""
 
-    title: str = "Re-identification risk"
-    unit: str = "slots"
-    seed: Whole = Field(default=0, ge=0)
-    level: Share = 0.95
-    slots: list[Count] | None = None
-    targets: Targets = 10_000
-    precision: Share | None = None
-    training: Share = 0.0
-    attacks: list[NamedAttack] | None = None
-    models: list[NamedAttack] = []
-    full_information: Flag = False
-    bounds: list[NamedBound] = []
-    sizes: list[Size] = Field(default_factory=list)
-    beyond: list[Size] = Field(default_factory=list)
-    guesses: list[Count] = Field(default_factory=list)
-    strangers: Share = 0.0
-    present: Share | None = None
-    information: list[NamedWay] = []
-    per_user: PerUser | None = None
+    attacks: list[Annotated[Any, named(attack_named)]] | None = None
+    analyses: Annotated[Any, Written(_analyses)] = ()
     signoff: SignoffSection | None = None
     people: Annotated[
         Synthetic | Table | Files | Plays | History | TfRecord | TwoTables,
         Field(discriminator="kind"),
     ]
-    release: ReleaseSection | None = None
-    beside: list[ReleaseSection] = []
-    analyses: Annotated[Any, _read(_analyses)] = ()
-    sweep: dict[str, list[Any]] = Field(default_factory=dict)

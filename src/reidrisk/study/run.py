@@ -18,10 +18,10 @@ from reidrisk.core.settings_syntax import setting
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.risk.arguments import SearchEngine
-from reidrisk.study.analyses.protocol import Part, Step, Workspace
+from reidrisk.study.analyses.protocol import Part, Step, Watched, Workspace
 from reidrisk.study.assumptions import guests_of
-from reidrisk.study.information import Watched
-from reidrisk.study.result import SCHEMA, Result, Signoff, plain, typed
+from reidrisk.study.records import plain, typed
+from reidrisk.study.result import SCHEMA, Result, Signoff
 from reidrisk.study.run_store import (
     NOTE,
     RESULT,

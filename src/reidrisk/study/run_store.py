@@ -22,7 +22,8 @@ from reidrisk.core.files import PART, left_over, made_folder, written_whole
 from reidrisk.core.locks import NOTE as LOCK
 from reidrisk.core.locks import Lock, locked
 from reidrisk.errors import InvalidInput
-from reidrisk.study.result import SCHEMA, Result, typed
+from reidrisk.study.records import typed
+from reidrisk.study.result import SCHEMA, Result
 from reidrisk.study.validators import first_fault
 
 NOTE, RESULT, STEPS = "run.json", "result.json", "steps"

@@ -7,7 +7,8 @@ change of the records: `python -m reidrisk.study.schema`.
 import json
 from pathlib import Path
 
-from reidrisk.study.result import SCHEMA, Result, adapter
+from reidrisk.study.records import adapter
+from reidrisk.study.result import SCHEMA, Result
 
 FILE = Path(__file__).with_name("result.schema.json")
 

@@ -25,6 +25,7 @@ from reidrisk.people.subset import Subset
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import AnyRelease, Release, observe
 from reidrisk.releases.protocol import Unordered, shown
+from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.splits import (
     Numbers,
@@ -32,7 +33,6 @@ from reidrisk.study.splits import (
     RowsSplit,
     Split,
     no_people,
-    require_release,
     targets_in_order,
 )
 

@@ -6,7 +6,7 @@ Users are assigned by hashes of their ids, so the order of rows in a file does n
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.people.protocol import People, ids_of
 from reidrisk.people.sampling import Rule, Share
 from reidrisk.people.subset import LazySubset
-from reidrisk.releases import AnyRelease, Release, repeat
+from reidrisk.releases import Release, repeat
 from reidrisk.releases._observe import (
     KNOWN_SITES,
     Participants,
@@ -27,6 +27,7 @@ from reidrisk.releases._observe import (
     observed,
     strangers_of,
 )
+from reidrisk.study.analyses.protocol import require_release
 
 if TYPE_CHECKING:
     from reidrisk.study.study import Study
@@ -35,8 +36,6 @@ Numbers: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
 Hold: TypeAlias = Callable[[Any], Rows]
 """Brings known rows to where they are searched: `hold` of an engine."""
-
-Named = TypeVar("Named", bound=AnyRelease)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,21 +367,6 @@ def targets_in_order(shown: ObservedRows, seed: int) -> Numbers:
     """
     draws = _draws(shown.ids_of(shown.observations.truth), seed)
     return np.argsort(draws, kind="stable")
-
-
-def require_release(release: Named | None) -> Named:
-    """The release that shows people, or a refusal if the study names none.
-
-    Args:
-        release: That of the study.
-    """
-    if release is None:
-        raise InvalidInput(
-            "people are shown by a release, and this study names none; give it one, such as "
-            "TopicsApi(), or run it on two tables of what was shown",
-            code="missing-release",
-        )
-    return release
 
 
 def no_people() -> InvalidInput:

@@ -1,10 +1,10 @@
 """The Study: everything to be measured, described first and run later."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, get_args, get_origin
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks import Attack, attack_named
 from reidrisk.core.checks import probability, real_number, whole_number
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
@@ -12,13 +12,23 @@ from reidrisk.estimates import confidence
 from reidrisk.releases import AnyRelease
 from reidrisk.risk.arguments import SearchEngine
 from reidrisk.study.analyses import ANALYSES
+from reidrisk.study.analyses.bounds import BoundSettings
+from reidrisk.study.analyses.crowds import CrowdSettings
+from reidrisk.study.analyses.information import InformationSettings
+from reidrisk.study.analyses.models import ModelSettings
+from reidrisk.study.analyses.per_user import PerUserSettings
 from reidrisk.study.analyses.protocol import CustomAnalysis, Part, Step
-from reidrisk.study.assumptions import assumptions, guests_of, spectrum_of
+from reidrisk.study.analyses.releases import ReleaseSettings
+from reidrisk.study.analyses.risks import Attacker, GuessSettings
+from reidrisk.study.analyses.strangers import StrangerSettings
+from reidrisk.study.analyses.sweeps import SweepSettings
+from reidrisk.study.assumptions import NOT_COVERED, assumptions, guests_of, spectrum_of
 from reidrisk.study.context import Context
 from reidrisk.study.describe import describe
-from reidrisk.study.result import Attacker, Result
+from reidrisk.study.quantities import size
+from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
-from reidrisk.study.sentences import NOT_COVERED
+from reidrisk.study.settings import Count, Share, Whole, Written, named
 from reidrisk.study.source import AnySource, Source, source_of
 
 Keep = Callable[[Step, Part], Part]
@@ -28,36 +38,42 @@ Keep = Callable[[Step, Part], Part]
 LEAST_LEVEL = 0.5
 """With less, somebody wrote the chance to be wrong."""
 
-_NUMBERS = ("slots", "sizes", "beyond", "guesses")
-"""Fields that are several whole numbers."""
 
-
-@dataclass(frozen=True)
-class Repeats:
-    """Whose release is repeated to see the risk of single users, and how often.
-
-    Args:
-        users: Whose release is repeated: so many users.
-        repeats: How often.
-
-    Example:
-        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
-        >>> api, repeats = rr.TopicsApi(topics=40), rr.study.Repeats(users=20, repeats=10)
-        >>> study = rr.Study(attacks=(rr.Hamming(),), release=api, per_user=repeats)
-        >>> study.run(people).per_user[0].repeats
-        10
-    """
-
-    users: int = 200
-    repeats: int = 50
-
-    def __post_init__(self) -> None:
-        whole_number("users", self.users, least=1)
-        whole_number("repeats", self.repeats, least=2)
+def _targets(value: Any) -> int | None:
+    return None if value == "all" else size(value)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Study:
+class _CommonSettings:
+    """Settings that concern every analysis."""
+
+    attacks: tuple[Annotated[Attack, named(attack_named)], ...]
+    release: AnyRelease | None = None
+    slots: tuple[Count, ...] | None = None
+    targets: Annotated[int | None, Written(_targets)] = 10_000
+    precision: Share | None = None
+    training: Share = 0.0
+    seed: Annotated[int, Whole()] = 0
+    title: str = "Re-identification risk"
+    unit: str = "slots"
+    level: Share = 0.95
+
+
+# Fields of dataclasses come in the order of the bases from last to first. Results on disk name them
+# in this order.
+@dataclass(frozen=True, kw_only=True)
+class Study(
+    SweepSettings,
+    ReleaseSettings,
+    InformationSettings,
+    PerUserSettings,
+    StrangerSettings,
+    GuessSettings,
+    CrowdSettings,
+    BoundSettings,
+    ModelSettings,
+    _CommonSettings,
+):
     """What to measure of a release.
 
     Args:
@@ -86,7 +102,6 @@ class Study:
         beside: Other releases, to be compared with this one on the same people.
         sweep: Values of parameters of the release, or of `users`, each measured with all others as
             they are: `{"noise": (0.01, 0.1)}`.
-
         analyses: Analyses of others.
 
     Example:
@@ -97,34 +112,13 @@ class Study:
         2.3403% [1.3669%, 3.7266%] (95%, n=1,000)
     """
 
-    attacks: tuple[Attack, ...]
-    release: AnyRelease | None = None
-    slots: tuple[int, ...] | None = None
-    targets: int | None = 10_000
-    precision: float | None = None
-    training: float = 0.0
-    seed: int = 0
-    title: str = "Re-identification risk"
-    unit: str = "slots"
-    level: float = 0.95
-    models: tuple[Attack, ...] = ()
-    full_information: bool = False
-    bounds: tuple[str, ...] = ()
-    sizes: tuple[int, ...] = ()
-    beyond: tuple[int, ...] = ()
-    guesses: tuple[int, ...] = ()
-    strangers: float = 0.0
-    present: float | None = None
-    per_user: Repeats | None = None
-    information: tuple[str, ...] = ()
-    beside: tuple[AnyRelease, ...] = ()
-    sweep: Mapping[str, Sequence[float | int]] = field(default_factory=dict)
     analyses: tuple[CustomAnalysis, ...] = ()
 
     def __post_init__(self) -> None:
-        for name in (*_NUMBERS, "attacks", "models", "bounds", "information", "beside", "analyses"):
-            value = getattr(self, name)
-            object.__setattr__(self, name, None if value is None else tuple(value))
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if value is not None and _is_several(part.type):
+                object.__setattr__(self, part.name, tuple(value))
         if not self.attacks:
             raise InvalidInput(
                 "attacks is empty; a study has at least one attack, such as hamming",
@@ -148,9 +142,8 @@ class Study:
         self.check()
 
     def _check_numbers(self) -> None:
-        for name in _NUMBERS:
-            for number in getattr(self, name) or ():
-                whole_number(name, number, least=1)
+        for number in self.slots or ():
+            whole_number("slots", number, least=1)
         whole_number("seed", self.seed, least=0)
         if self.targets is not None:
             whole_number("targets", self.targets, least=1)
@@ -159,16 +152,6 @@ class Study:
         if not 0 <= probability("training", self.training) < 1:
             raise InvalidInput(
                 "training is a share of users below 1: somebody must be attacked",
-                code="share-out-of-range",
-            )
-        if not 0 <= probability("strangers", self.strangers) < 1:
-            raise InvalidInput(
-                "strangers is a share of users below 1: somebody must be known",
-                code="share-out-of-range",
-            )
-        if self.present is not None and not 0 < probability("present", self.present) <= 1:
-            raise InvalidInput(
-                "present is a share of visitors above 0: somebody must be known",
                 code="share-out-of-range",
             )
         if confidence(self.level) < LEAST_LEVEL:
@@ -276,3 +259,8 @@ class Study:
             analyses=others,
             **records,
         )
+
+
+def _is_several(kind: Any) -> bool:
+    """Whether a setting holds several values, perhaps None."""
+    return tuple in {get_origin(one) for one in (kind, *get_args(kind))}

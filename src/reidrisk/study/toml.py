@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +17,13 @@ from reidrisk.errors import InvalidInput
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
 from reidrisk.study.defaults import usual_attacks
-from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel
-from reidrisk.study.parameters import faults, make_release, parameter_of, read_value
+from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel, of_release
+from reidrisk.study.parameters import faults, make_release
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
 from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
-from reidrisk.study.study import Repeats, Study
+from reidrisk.study.study import Study
 from reidrisk.study.toml_errors import Located, explained, key_about, place_about, with_line
 
 
@@ -143,10 +143,11 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
 
 def _model(keys: Mapping[str, Any], located: Located) -> StudyModel:
     try:
-        return StudyModel.model_validate(keys)
+        model: StudyModel = StudyModel.model_validate(keys)
     except ValidationError as wrong:
         lines = [explained(one, located) for one in wrong.errors()]
         raise InvalidInput("\n".join(lines), code="invalid-study-file") from None
+    return model
 
 
 def _in_file(text: str, name: str) -> Located:
@@ -226,80 +227,63 @@ _SIXTEEN_BITS = 0xFFFF
 
 
 def _sections(model: StudyModel) -> list[tuple[list[Any], ReleaseSection]]:
-    """All releases that a file names, and where."""
+    """All releases that a file names, and where; the study's own first."""
     own = [] if model.release is None else [(["release"], model.release)]
-    return [*own, *((["beside", place], one) for place, one in enumerate(model.beside))]
+    return own + [
+        ([name, place], one)
+        for name in type(model).model_fields
+        for place, one in enumerate(_list(getattr(model, name)))
+        if isinstance(one, ReleaseSection)
+    ]
 
 
-def _sweep(
-    model: StudyModel, release: AnyRelease | None, located: Located
-) -> dict[str, tuple[Any, ...]]:
-    """Values of parameters; all that is wrong with them at once."""
-    found, wrongs = {}, []
-    for key, values in model.sweep.items():
-        try:
-            parameter = parameter_of(release, key)
-            found[key] = tuple(read_value(parameter, value) for value in values)
-        except InvalidInput as wrong:
-            wrongs.append(located(["sweep", key], str(wrong)))
-    if wrongs:
-        raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
-    return found
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _study(model: StudyModel, source: Source, located: Located) -> Study:
     """The study that a file describes, of this source."""
-    release, beside = _releases(model, source, located)
-    sweep = _sweep(model, release, located)
+    said = {one.name: getattr(model, one.name) for one in fields(Study)}
+    said |= _releases(model, source, located)
+    said |= _of_release(model, said["release"], located)
     with _locating(model, located):
-        return replace(_with_release(model, source, release, sweep), beside=beside)
+        if said["attacks"] is None:
+            names = usual_attacks(source, said["release"], seed=model.seed)
+            said["attacks"] = [attack_named(name) for name in names]
+        return Study(**said)
 
 
-def _releases(
-    model: StudyModel, source: Source, located: Located
-) -> tuple[AnyRelease | None, tuple[AnyRelease, ...]]:
-    """The study's own release, and those beside it."""
-    release: AnyRelease | None = None
+def _releases(model: StudyModel, source: Source, located: Located) -> dict[str, Any]:
+    """The study's own release, and those beside it, by their keys."""
+    found: dict[str, Any] = {"release": None}
     if model.release is None and source.people is not None:
-        release = make_release(release_kind("topics"), {}, source)
-    beside: list[AnyRelease] = []
-    for place, section in _sections(model):  # the study's own first
+        found["release"] = make_release(release_kind("topics"), {}, source)
+    for place, section in _sections(model):
         try:
-            made = make_release(section.kind, section.parameters, source, release)
+            made = make_release(section.kind, section.parameters, source, found["release"])
         except InvalidInput as wrong:
             where = [*place, *key_about(wrong, section.parameters)]
             raise InvalidInput(located(where, str(wrong)), code=wrong.code) from wrong
-        if section is model.release:
-            release = made
-        else:
-            beside.append(made)
-    return release, tuple(beside)
+        key = place[0]
+        found[key] = made if section is model.release else (*found.get(key, ()), made)
+    return found
 
 
-def _with_release(
-    model: StudyModel, source: Source, release: AnyRelease | None, sweep: dict[str, tuple[Any, ...]]
-) -> Study:
-    attacks = model.attacks
-    if attacks is None:
-        attacks = [attack_named(name) for name in usual_attacks(source, release, seed=model.seed)]
-    return Study(
-        release=release,
-        attacks=tuple(attacks),
-        models=tuple(model.models),
-        bounds=tuple(model.bounds),
-        information=tuple(model.information),
-        slots=None if model.slots is None else tuple(model.slots),
-        per_user=None if model.per_user is None else Repeats(**model.per_user.model_dump()),
-        sweep=sweep,
-        analyses=model.analyses,
-        sizes=tuple(model.sizes),
-        beyond=tuple(model.beyond),
-        guesses=tuple(model.guesses),
-        targets=model.targets,
-        **model.model_dump(
-            include={
-                "title", "unit", "seed", "level", "precision", "training",
-                "full_information", "strangers", "present",
-            }
-        ),
-    )  # fmt: skip
+def _of_release(
+    model: StudyModel, release: AnyRelease | None, located: Located
+) -> dict[str, dict[str, Any]]:
+    """Settings whose entries wait for the release; all that is wrong with them at once."""
+    found: dict[str, dict[str, Any]] = {}
+    wrongs = []
+    for setting in fields(Study):
+        if (entries := of_release(setting.type)) is None:
+            continue
+        found[setting.name] = {}
+        for key, value in getattr(model, setting.name).items():
+            try:
+                found[setting.name][key] = entries.read(release, key, value)
+            except InvalidInput as wrong:
+                wrongs.append(located([setting.name, key], str(wrong)))
+    if wrongs:
+        raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
+    return found

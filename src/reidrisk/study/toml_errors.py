@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Collection
-from typing import Any
+from dataclasses import fields, is_dataclass
+from typing import Any, get_args
 
 from reidrisk.core.checks import meant, shown
 from reidrisk.errors import InvalidInput
-from reidrisk.study.keys import PEOPLE, PerUser, SignoffSection, StudyModel
+from reidrisk.study.keys import PEOPLE, StudyModel
 
 Located = Callable[[list[Any], str], str]
 """Says where a message belongs: called with a path of keys and the message."""
@@ -56,7 +57,7 @@ def with_line(text: str, name: str, path: list[Any], why: str) -> str:
 def _message(error: Any, path: list[Any]) -> str:
     """What is wrong and what to do, in our words where those of pydantic are for programmers."""
     kind, given = error["type"], error["input"]
-    if kind == "extra_forbidden":
+    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
         known = _known_keys(path[:-1], error["loc"])
         return f"there is no such key{meant(str(path[-1]), known)} There are {', '.join(known)}"
     if kind in {"union_tag_invalid", "literal_error"}:
@@ -66,7 +67,7 @@ def _message(error: Any, path: list[Any]) -> str:
         else:
             given = error["ctx"]["tag"]
         return f"there is no {shown(given)}{meant(str(given), known)} There are {', '.join(known)}"
-    if kind in {"model_type", "model_attributes_type"}:
+    if kind in {"model_type", "model_attributes_type", "dataclass_type"}:
         header = f"[{path[-1]}]" if isinstance(path[-1], str) else f"[[{path[0]}]]"
         return f"this is a section of its own: {header}, with its keys in the lines below"
     message = error["msg"].removeprefix("Value error, ")
@@ -82,12 +83,16 @@ def _message(error: Any, path: list[Any]) -> str:
 
 
 def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
-    model: Any = StudyModel
+    section: Any = StudyModel
     if parents[:1] == ["people"]:
-        model = PEOPLE[next(str(part) for part in loc if part in PEOPLE)]
+        section = PEOPLE[next(str(part) for part in loc if part in PEOPLE)]
     elif parents:
-        model = {"per_user": PerUser, "signoff": SignoffSection}[str(parents[0])]
-    return sorted(model.model_fields)
+        # A section may be left out: its type is a union with None.
+        kinds = get_args(section.model_fields[str(parents[0])].annotation)
+        (section,) = (one for one in kinds if one is not type(None))
+    if is_dataclass(section):
+        return sorted(one.name for one in fields(section))
+    return sorted(section.model_fields)
 
 
 def line_of(text: str, path: list[Any]) -> int:

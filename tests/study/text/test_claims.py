@@ -7,7 +7,7 @@ from reidrisk.data import synthetic_topics
 from reidrisk.estimates import Claims, Estimate
 from reidrisk.releases import TopicsApi
 from reidrisk.study import Study
-from reidrisk.study.text.differences import whether_it_fits
+from reidrisk.study.analyses.claims import whether_it_fits
 
 RIGHT = Estimate(0.310512, 0.262345, 0.361234, 0.95, 400, "made up")
 GAP = Estimate(-0.011861, -0.041902, 0.018258, 0.95, 400, "made up")

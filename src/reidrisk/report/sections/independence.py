@@ -2,9 +2,8 @@
 
 from reidrisk.report.bars import bit_bars
 from reidrisk.report.exhibits import Exhibit, Row, Section, bit_columns, count_column, words_column
+from reidrisk.study.analyses.information import INTERVALS, independence_sentence, mean_cells
 from reidrisk.study.result import Independence, Result
-from reidrisk.study.sentences import INTERVALS
-from reidrisk.study.text.information import independence_sentence, mean_cells
 from reidrisk.study.text.numbers import unit
 
 ORDER = 110

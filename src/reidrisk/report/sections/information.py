@@ -17,14 +17,14 @@ from reidrisk.report.exhibits import (
     count_column,
     words_column,
 )  # fmt: skip
-from reidrisk.study.result import Learned, Result
-from reidrisk.study.text.information import (
+from reidrisk.study.analyses.information import (
     ends,
     information_rows,
     information_sentence,
     reckoned_row,
     said,
 )
+from reidrisk.study.result import Learned, Result
 from reidrisk.study.text.numbers import count, listed, opening, unit, units
 
 ORDER = 100

@@ -16,8 +16,8 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
+from reidrisk.study.analyses.claims import claimed
 from reidrisk.study.result import Claims, Result, Selective, UserRisk
-from reidrisk.study.text.differences import claimed
 from reidrisk.study.text.numbers import (
     count,
     exactly,

@@ -28,6 +28,7 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
+from reidrisk.study.analyses.strangers import RULES, SPEAKS_BY, too_few, usual
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.text.numbers import (
     count,
@@ -39,7 +40,6 @@ from reidrisk.study.text.numbers import (
     share_with_interval,
     units,
 )
-from reidrisk.study.text.strangers import RULES, SPEAKS_BY, too_few, usual
 
 ORDER = 70
 

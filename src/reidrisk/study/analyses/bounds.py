@@ -1,35 +1,55 @@
 """Analysis: bounds on all attackers."""
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
+from reidrisk import risk
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.information import Bits
+from reidrisk.information.records import Bits
 from reidrisk.people.subset import Subset
-from reidrisk.releases import Reveals
-from reidrisk.risk import bounds
-from reidrisk.risk.bounds import Setting, bound_named, bounds_in
+from reidrisk.releases.protocol import Reveals
 from reidrisk.study.analyses.protocol import Part, Step, need_people, release_that
-from reidrisk.study.context import Context
-from reidrisk.study.source import Source
+from reidrisk.study.settings import named
 
 if TYPE_CHECKING:
+    from reidrisk.risk.bounds import Setting
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 80
+
+
+def _bound_name(name: str) -> str:
+    risk.bounds.bound_named(name)
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoundSettings:
+    """Bounds that take a search of their own, or are those of others.
+
+    Attributes:
+        full_information: Whether to add the optimum of who knows what all chances follow from.
+        bounds: Bounds of others to add, `module:function` each.
+    """
+
+    full_information: bool = False
+    bounds: tuple[Annotated[str, named(_bound_name)], ...] = ()
+
 
 FULL = "full-information"
 """The bound that takes a search of its own: only if a study asks for it."""
 
 
-def check(study: "Study", source: Source | None) -> None:
+def check(study: "Study", source: "Source | None") -> None:
     """Bounds of others can be found; full information has secrets from which chances follow."""
     for name in study.bounds:
-        bound_named(name)
+        risk.bounds.bound_named(name)
     if not study.full_information:
         return
     release = release_that(study, Reveals, "full_information")
@@ -43,21 +63,21 @@ def check(study: "Study", source: Source | None) -> None:
             ) from wrong
 
 
-def steps(context: Context) -> Iterator[Step]:
+def steps(context: "Context") -> Iterator[Step]:
     """A step for all that is computed, and one for what is searched."""
     if context.study.full_information:
         yield Step(FULL, lambda parts: _found(context, parts, (FULL,)))
-    names = tuple(name for name in bounds.BOUNDS if name != FULL)
+    names = tuple(name for name in risk.bounds.BOUNDS if name != FULL)
     done = {*names, FULL} if context.study.full_information else set(names)
     others = tuple(name for name in dict.fromkeys(context.study.bounds) if name not in done)
     yield Step("bounds", lambda parts: _found(context, parts, (*names, *others)))
 
 
 def setting_of(
-    context: Context, *, revealed: Observations | None, shared_bits: Bits | None = None
-) -> Setting:
+    context: "Context", *, revealed: Observations | None, shared_bits: Bits | None = None
+) -> "Setting":
     """What bounds of a context are asked with."""
-    return Setting(
+    return risk.bounds.Setting(
         context.seen,
         context.headline,
         context.study.level,
@@ -70,14 +90,13 @@ def setting_of(
     )
 
 
-def _found(context: Context, parts: Part, names: tuple[str, ...]) -> Part:
+def _found(context: "Context", parts: Part, names: tuple[str, ...]) -> Part:
     revealed = context.revealed if names == (FULL,) else None
     setting = setting_of(
         context, revealed=revealed, shared_bits=_shared_bits(parts, context.headline)
     )
-    return {
-        "bounds": tuple(replace(one, slots=context.headline) for one in bounds_in(setting, names))
-    }
+    found = risk.bounds.bounds_in(setting, names)
+    return {"bounds": tuple(replace(one, slots=context.headline) for one in found)}
 
 
 def _shared_bits(parts: Part, slots: int) -> Bits | None:

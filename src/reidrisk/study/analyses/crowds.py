@@ -1,32 +1,48 @@
 """Analysis: risk among fewer users, and extrapolated to more."""
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from reidrisk.attacks import Attack
+from reidrisk.attacks.protocol import Attack
+from reidrisk.core.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import extrapolate, sizes_to_fit
 from reidrisk.estimates.extrapolation import FEWEST
-from reidrisk.risk._measure import size_curve
 from reidrisk.study.analyses.protocol import Part, Step
-from reidrisk.study.analyses.risks import risk_of
-from reidrisk.study.context import Context
-from reidrisk.study.source import Source
+from reidrisk.study.analyses.risks import Risk, risk_of
+from reidrisk.study.settings import Size
 
 if TYPE_CHECKING:
-    from reidrisk.study.result import Risk
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 50
 
 
-def check(study: "Study", source: Source | None) -> None:
-    """Nothing is needed but enough known users, whom only the context has counted."""
+@dataclass(frozen=True, kw_only=True)
+class CrowdSettings:
+    """Crowds in which the risk is told.
+
+    Attributes:
+        sizes: Smaller crowds to measure in.
+        beyond: Larger crowds to extrapolate to.
+    """
+
+    sizes: tuple[Size, ...] = ()
+    beyond: tuple[Size, ...] = ()
 
 
-def steps(context: Context) -> Iterator[Step]:
+def check(study: "Study", source: "Source | None") -> None:
+    """Sizes are numbers of users; whether enough are known, only the context has counted."""
+    for name in ("sizes", "beyond"):
+        for number in getattr(study, name):
+            whole_number(name, number, least=1)
+
+
+def steps(context: "Context") -> Iterator[Step]:
     """A step for each attack; it takes what the first step found, or searches again."""
     known = context.users
     if context.study.beyond and len(sizes_to_fit(known)) < FEWEST:
@@ -40,7 +56,9 @@ def steps(context: Context) -> Iterator[Step]:
             yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, context, attack))
 
 
-def _sizes(context: Context, attack: Attack, parts: Part) -> Part:
+def _sizes(context: "Context", attack: Attack, parts: Part) -> Part:
+    from reidrisk.risk._measure import size_curve
+
     found = context.headline_of(attack, _attacked(parts))
     curve = size_curve(found, context.crowds)
     sizes = tuple(

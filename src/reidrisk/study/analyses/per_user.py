@@ -1,38 +1,100 @@
 """Analysis: risk of single users, by repeated releases."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
-from reidrisk.risk import per_user
+from reidrisk import risk
+from reidrisk.core.checks import whole_number
+from reidrisk.core.ranges import Share
+from reidrisk.estimates import Estimate
 from reidrisk.study.analyses.protocol import Part, Step, need_people
-from reidrisk.study.context import Context
-from reidrisk.study.result import UserRisk
-from reidrisk.study.source import Source
+from reidrisk.study.settings import Size, Whole
 
 if TYPE_CHECKING:
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 60
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """Whose release is repeated to see the risk of single users, and how often.
+
+    Args:
+        users: Whose release is repeated: so many users.
+        repeats: How often.
+
+    Example:
+        >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
+        >>> api, repeats = rr.TopicsApi(topics=40), rr.study.Repeats(users=20, repeats=10)
+        >>> study = rr.Study(attacks=(rr.Hamming(),), release=api, per_user=repeats)
+        >>> study.run(people).per_user[0].repeats
+        10
+    """
+
+    __pydantic_config__: ClassVar[Any] = {"extra": "forbid"}
+
+    users: Size = 200
+    repeats: Annotated[int, Whole(least=2, most=10**6)] = 50
+
+    def __post_init__(self) -> None:
+        whole_number("users", self.users, least=1)
+        whole_number("repeats", self.repeats, least=2)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PerUserSettings:
+    """Whether the risk of single users is measured.
+
+    Attributes:
+        per_user: Whether, and how, to repeat the release of single users.
+    """
+
+    per_user: Repeats | None = None
+
+
+@dataclass(frozen=True)
+class UserRisk:
+    """How risk is spread over users.
+
+    `shares[i]` of them have a risk between `edges[i]` and the next edge.
+    """
+
+    attack: str
+    slots: int
+    users: int
+    repeats: int
+    mean: Estimate
+    median: Estimate
+    percentile_90: Estimate
+    percentile_99: Estimate
+    worst_decile: Estimate
+    edges: Annotated[tuple[float, ...], Share]
+    shares: Annotated[tuple[float, ...], Share]
+
 
 RISK_EDGES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Where the histogram of single users' risks has its edges: finest where most people are."""
 
 
-def check(study: "Study", source: Source | None) -> None:
+def check(study: "Study", source: "Source | None") -> None:
     """People, whom the release can show again."""
     if study.per_user is not None:
         need_people(study, source, "per_user")
 
 
-def steps(context: Context) -> Iterator[Step]:
+def steps(context: "Context") -> Iterator[Step]:
     """One step, with the strongest attack."""
     if context.study.per_user is not None:
         yield Step("per-user", lambda parts: _per_user(context, parts))
 
 
-def _per_user(context: Context, parts: Part) -> Part:
+def _per_user(context: "Context", parts: Part) -> Part:
     study, headline = context.study, context.headline
     assert study.per_user is not None
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
@@ -40,7 +102,7 @@ def _per_user(context: Context, parts: Part) -> Part:
     attack = study.attacks[risks.index(strongest)]
     rows = context.seen.truth[: study.per_user.users]
     again = context.repeated(rows, study.per_user.repeats)
-    found = per_user(
+    found = risk.per_user(
         context.seen,
         rows,
         again,

@@ -1,8 +1,19 @@
-"""The protocol of analyses: checks, steps and records.
+"""The protocol of analyses: settings, records, checks, steps and sentences.
 
-An analysis of this package is a module with `check`, `steps` and perhaps `assumptions`, which are
-the methods of `Analysis`, and `ORDER`, its place among the others. Its section of the report is the
-module of the same name in `reidrisk.report.sections`.
+An analysis of this package is a module:
+
+| name in it | what it is |
+| --- | --- |
+| `ORDER` | its place among the others |
+| `check`, `steps` | the methods of `Analysis` |
+| `assumptions`, `verdict` | its sentences, if it has any: see `Analysis` |
+| `...Settings` | a dataclass of its settings, of which `Study` is put together |
+| other dataclasses | its records, if no class of the domain will do; `Result` lists them |
+
+Its section of the report is the module of the same name in `reidrisk.report.sections`. Whoever
+reads a result loads all these modules, so none may load engines, readers or pydantic before one of
+its steps is run: they reach `reidrisk.risk` and the like through their packages, which load a part
+when it is used.
 What cannot be done is refused when the study is made, or when its steps are listed: before anything
 runs.
 """
@@ -14,17 +25,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
 
 from reidrisk.errors import InvalidInput
-from reidrisk.releases.protocol import WANTED, asked
-from reidrisk.study.context import Context
-from reidrisk.study.information import Watched
-from reidrisk.study.result import plain, typed
-from reidrisk.study.source import Source
+from reidrisk.releases.protocol import WANTED, AnyRelease, asked
+from reidrisk.study.records import plain, typed
 
 if TYPE_CHECKING:
+    from reidrisk.learning.progress import Look
+    from reidrisk.study.context import Context
     from reidrisk.study.result import Result
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
+Watched = Callable[[str, "Look", float], None]
+"""Called while a model learns: what is learned, what was reached, the seconds left at most."""
+
 Capability = TypeVar("Capability")
+Named = TypeVar("Named", bound=AnyRelease)
 
 Part = Mapping[str, tuple[Any, ...]]
 """Records by the field of `Result` they belong to."""
@@ -66,14 +81,15 @@ class Step:
 class Analysis(Protocol):
     """One kind of question that a study may ask.
 
-    It may also have `assumptions(study, source)`: sentences on what its figures rest on.
+    It may also have `assumptions(study, source)`, sentences on what its figures rest on, and
+    `verdict(result)`, sentences of the verdict.
     """
 
-    def check(self, study: "Study", source: Source | None) -> None:
+    def check(self, study: "Study", source: "Source | None") -> None:
         """Refuse what this study cannot ask; of this source, once it is known."""
         ...
 
-    def steps(self, context: Context) -> Iterator[Step]:
+    def steps(self, context: "Context") -> Iterator[Step]:
         """The work that the study asks for; none if it does not."""
         ...
 
@@ -114,7 +130,7 @@ class CustomAnalysis:
     name: ClassVar[str]
     record: ClassVar[type]
 
-    def check(self, study: "Study", source: Source | None) -> None:
+    def check(self, study: "Study", source: "Source | None") -> None:
         """Refuse what this study cannot ask.
 
         Args:
@@ -122,7 +138,7 @@ class CustomAnalysis:
             source: Of whom it is; None while that is not known.
         """
 
-    def steps(self, context: Context) -> Iterator[Step]:
+    def steps(self, context: "Context") -> Iterator[Step]:
         """The work to do, in steps that each return `{name: records}`.
 
         Args:
@@ -130,7 +146,7 @@ class CustomAnalysis:
         """
         raise NotImplementedError
 
-    def assumptions(self, study: "Study", source: Source) -> Iterable[str]:
+    def assumptions(self, study: "Study", source: "Source") -> Iterable[str]:
         """Sentences on what the figures rest on.
 
         Args:
@@ -152,7 +168,7 @@ class CustomAnalysis:
         )
         return found
 
-    def plain_steps(self, context: Context) -> Iterator[Step]:
+    def plain_steps(self, context: "Context") -> Iterator[Step]:
         """The same with records as JSON has them, since a result is read without this class."""
         for step in self.steps(context):
             yield Step(
@@ -197,7 +213,22 @@ def release_that(study: "Study", capability: type[Capability], what: str) -> Cap
     return asked(study.release, capability, what)
 
 
-def need_people(study: "Study", source: Source | None, what: str) -> None:
+def require_release(release: Named | None) -> Named:
+    """The release that shows people, or a refusal if the study names none.
+
+    Args:
+        release: That of the study.
+    """
+    if release is None:
+        raise InvalidInput(
+            "people are shown by a release, and this study names none; give it one, such as "
+            "TopicsApi(), or run it on two tables of what was shown",
+            code="missing-release",
+        )
+    return release
+
+
+def need_people(study: "Study", source: "Source | None", what: str) -> None:
     """Refuse tables of what was shown where people must be shown again."""
     if study.release is None or (source is not None and source.people is None):
         raise InvalidInput(

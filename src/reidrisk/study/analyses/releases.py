@@ -1,33 +1,82 @@
 """Analysis: other releases on the same people."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from reidrisk import releases, risk
 from reidrisk.core.observations import Observations
 from reidrisk.errors import InvalidInput
-from reidrisk.estimates import Bound
-from reidrisk.releases import AnyRelease, utility
-from reidrisk.risk._measure import measured
-from reidrisk.risk.bounds import BOUNDS, bounds_in
+from reidrisk.estimates import Bound, Estimate
+from reidrisk.estimates.estimate import Setting
+from reidrisk.releases.protocol import AnyRelease
 from reidrisk.study.analyses.bounds import FULL, setting_of
-from reidrisk.study.analyses.protocol import Part, Step, need_people
-from reidrisk.study.analyses.risks import risk_of
-from reidrisk.study.context import Context
+from reidrisk.study.analyses.protocol import Part, Step, need_people, require_release
+from reidrisk.study.analyses.risks import Risk, risk_of
 from reidrisk.study.release_syntax import words_of
-from reidrisk.study.result import Compared, Refusal, Risk, Setting
-from reidrisk.study.source import Source
-from reidrisk.study.splits import require_release
 
 if TYPE_CHECKING:
-    from reidrisk.risk import Fitted
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 100
 
 
-def check(study: "Study", source: Source | None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ReleaseSettings:
+    """Releases that are compared with the study's own.
+
+    Attributes:
+        beside: Other releases, to be compared with this one on the same people.
+    """
+
+    beside: tuple[AnyRelease, ...] = ()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An attack that does not apply to a release, and why."""
+
+    attack: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A release among others, on the same people: how risky and how useful it is.
+
+    Attributes:
+        release: In words, as on the command line; the study's own comes first.
+        slots: After how many slots: the study's most, or all that the release shows if fewer.
+        risks: Of each attack that applies.
+        refused: Those that do not.
+        ceiling: The lowest of what is proved that no attacker exceeds, if anything is.
+        real: Share of shown tokens that are real; None if what is shown are no tokens of people.
+        variation: Total variation between what is shown and what people have; None likewise.
+        withheld: Share of slots with nothing although the user had something to show.
+        cannot: Why these people cannot be shown in this way, if they cannot: then nothing else is
+            known.
+    """
+
+    release: str
+    slots: int
+    risks: tuple[Risk, ...] = ()
+    refused: tuple[Refusal, ...] = ()
+    ceiling: Bound | None = None
+    real: Estimate | None = None
+    variation: Estimate | None = None
+    withheld: Estimate | None = None
+    cannot: str = ""
+
+    @property
+    def strongest(self) -> Risk | None:
+        """The attack that is right most often."""
+        return max(self.risks, key=lambda risk: risk.value, default=None)
+
+
+def check(study: "Study", source: "Source | None") -> None:
     """People, whom each of them can show; each once."""
     if not study.beside:
         return
@@ -41,7 +90,7 @@ def check(study: "Study", source: Source | None) -> None:
             )
 
 
-def steps(context: Context) -> Iterator[Step]:
+def steps(context: "Context") -> Iterator[Step]:
     """A step for each release, the study's own first; what was seen is forgotten afterwards."""
     if context.study.beside:
         for place, release in enumerate(_all(context.study)):
@@ -53,7 +102,7 @@ def _all(study: "Study") -> tuple[AnyRelease, ...]:
     return require_release(study.release), *study.beside
 
 
-def _compared(context: Context, release: AnyRelease, parts: Part, *, own: bool) -> Part:
+def _compared(context: "Context", release: AnyRelease, parts: Part, *, own: bool) -> Part:
     words = words_of(release)
     setting = {"release": words}
     other = context if own else context.with_release(release, setting)
@@ -67,7 +116,7 @@ def _compared(context: Context, release: AnyRelease, parts: Part, *, own: bool) 
     else:
         risks, refused = _risks(other, setting)
     study, shows = context.study, require_release(other.shows)
-    useful = utility(shows, other.people, seed=study.seed, level=study.level)
+    useful = releases.utility(shows, other.people, seed=study.seed, level=study.level)
     found = Compared(
         release=words,
         slots=other.headline,
@@ -89,9 +138,11 @@ def _own_risks(
     return tuple(replace(risk, setting=setting) for risk in own), ()
 
 
-def _risks(context: Context, setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
+def _risks(context: "Context", setting: Setting) -> tuple[tuple[Risk, ...], tuple[Refusal, ...]]:
     """Of the attacks that apply to this release; and those that do not, with the reason."""
-    able: list[Fitted] = []
+    from reidrisk.risk._measure import measured
+
+    able: list[risk.Fitted] = []
     refused = []
     for attack in context.study.attacks:
         try:
@@ -134,14 +185,16 @@ def _own_bounds(parts: Part) -> list[Bound]:
     return [record for record in parts["bounds"] if not record.setting]
 
 
-def _bounds(context: Context) -> Iterable[Bound]:
+def _bounds(context: "Context") -> Iterable[Bound]:
     """What bounds attackers; what takes a search only where the study asks for it of its own."""
     revealed = _revealed(context) if context.study.full_information else None
     setting = setting_of(context, revealed=revealed)
-    return bounds_in(setting, [name for name in BOUNDS if name != FULL or revealed is not None])
+    every = risk.bounds.BOUNDS
+    names = [name for name in every if name != FULL or revealed is not None]
+    return risk.bounds.bounds_in(setting, names)
 
 
-def _revealed(context: Context) -> Observations | None:
+def _revealed(context: "Context") -> Observations | None:
     """What a full-information attacker has; None where no secrets give all chances."""
     try:
         return context.revealed

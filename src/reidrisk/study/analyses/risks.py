@@ -1,37 +1,110 @@
 """Analysis: how often each attack names the right user."""
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from reidrisk.attacks import Attack
-from reidrisk.attacks.protocol import NEEDS
+from reidrisk.attacks.protocol import NEEDS, Attack
+from reidrisk.core.checks import whole_number
+from reidrisk.core.ranges import Chance, Real
 from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
+from reidrisk.estimates.estimate import Setting
 from reidrisk.people.protocol import People
 from reidrisk.people.subset import Subset
-from reidrisk.releases import AnyRelease, Release
-from reidrisk.releases._observe import ANONYMOUS
-from reidrisk.releases.protocol import Surveys, asked, shown
-from reidrisk.risk._measure import Measured, checked_guesses, guess_curve
-from reidrisk.scores.shortlisted import Shortlisted, is_listed
-from reidrisk.study.analyses.protocol import Part, Step, alone
-from reidrisk.study.context import Context
+from reidrisk.releases.protocol import AnyRelease, Release, Surveys, asked, shown
+from reidrisk.study.analyses.protocol import Part, Step, alone, require_release
 from reidrisk.study.credits import credits_record, digest_of
-from reidrisk.study.result import Guesses, Risk, Setting, Shortlist
-from reidrisk.study.source import Source
-from reidrisk.study.splits import require_release
+from reidrisk.study.settings import Count
 
 if TYPE_CHECKING:
+    from reidrisk.risk._measure import Measured
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 10
 
 
-def check(study: "Study", source: Source | None) -> None:
+@dataclass(frozen=True, kw_only=True)
+class GuessSettings:
+    """How many guesses attackers have.
+
+    Attributes:
+        guesses: How many users an attacker may name, several numbers; one guess is always told.
+    """
+
+    guesses: tuple[Count, ...] = ()
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How often an attack names the right user: one row of `risks`, `sizes` and sweeps."""
+
+    attack: str
+    slots: int
+    users: int
+    targets: int
+    not_assessed: int
+    value: float
+    low: float
+    high: float
+    level: Annotated[float, Chance]
+    method: str
+    guessing: Annotated[float, Chance]
+    setting: Annotated[Setting, Real] = field(default_factory=dict)
+
+    @property
+    def estimate(self) -> Estimate:
+        """The number with its interval."""
+        return Estimate(self.value, self.low, self.high, self.level, self.targets, self.method)
+
+
+@dataclass(frozen=True)
+class Attacker:
+    """An attack of the study in words: what it knows beside the rows, and when it is the best."""
+
+    name: str
+    knows: str
+    assumes: str
+    likelihood: bool
+
+
+@dataclass(frozen=True)
+class Guesses:
+    """How often the right user is among the first few that an attacker names."""
+
+    attack: str
+    slots: int
+    users: int
+    guesses: int
+    right: Estimate
+
+
+@dataclass(frozen=True)
+class Shortlist:
+    """How often the right user is among the rows that an attack lists, of which it names one.
+
+    Attributes:
+        attack: Its name.
+        slots: How many it has seen.
+        listed: How many rows it lists at most, of all that are known.
+        recall: How often the right one is among them.
+    """
+
+    attack: str
+    slots: int
+    listed: int
+    recall: Estimate
+
+
+def check(study: "Study", source: "Source | None") -> None:
     """Every attack gets what it needs, and there is as much to see as is asked for."""
+    for number in study.guesses:
+        whole_number("guesses", number, least=1)
     for attack in (*study.attacks, *study.models):
         _check_needs(attack, study, source)
     if source is None:
@@ -55,6 +128,8 @@ def check(study: "Study", source: Source | None) -> None:
 
 def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
     """One of these people is shown to try: what must survey everybody first waits its turn."""
+    from reidrisk.releases._observe import ANONYMOUS
+
     while isinstance(release, Surveys) and isinstance(inner := getattr(release, "of", None), _ANY):
         release = inner
     if not isinstance(release, Surveys):
@@ -64,14 +139,16 @@ def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
 _ANY = (Release, Surveys)
 
 
-def steps(context: Context) -> Iterator[Step]:
+def steps(context: "Context") -> Iterator[Step]:
     """One step: attacks share a pass over the users where they can."""
+    from reidrisk.risk._measure import checked_guesses
+
     if context.study.guesses:
         checked_guesses(context.study.guesses, context.users)
     yield alone("risk", _everything, context)
 
 
-def _everything(context: Context) -> Part:
+def _everything(context: "Context") -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
     found = context.measured(context.slots)
     people = digest_of(
@@ -92,14 +169,18 @@ def _everything(context: Context) -> Part:
     return records
 
 
-def _guesses(found: Measured, numbers: Sequence[int]) -> Iterator[Guesses]:
+def _guesses(found: "Measured", numbers: Sequence[int]) -> Iterator[Guesses]:
+    from reidrisk.risk._measure import guess_curve
+
     curve = guess_curve(found, numbers)
     for number, right in curve.items():
         yield Guesses(curve.attack, curve.slots, curve.users, number, right)
 
 
-def _shortlists(found: Measured) -> Iterator[Shortlist]:
+def _shortlists(found: "Measured") -> Iterator[Shortlist]:
     """How often the right user is listed, if the attack lists users."""
+    from reidrisk.scores.shortlisted import Shortlisted, is_listed
+
     score = found.fitted.score
     if isinstance(score, Shortlisted):
         right = is_listed(found.matches.true_score)[found.assessed]
@@ -107,7 +188,7 @@ def _shortlists(found: Measured) -> Iterator[Shortlist]:
         yield Shortlist(found.name, found.slots, score.keep_best, recall)
 
 
-def risks_of(context: Context, found: Sequence[Measured]) -> tuple[Risk, ...]:
+def risks_of(context: "Context", found: Sequence["Measured"]) -> tuple[Risk, ...]:
     """What was measured as records."""
     return tuple(
         risk_of(
@@ -143,7 +224,7 @@ def risk_of(
     )
 
 
-def _check_needs(attack: Attack, study: "Study", source: Source | None) -> None:
+def _check_needs(attack: Attack, study: "Study", source: "Source | None") -> None:
     given = {
         "anonymous": True,
         "release": study.release is not None,

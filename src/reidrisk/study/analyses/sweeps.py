@@ -1,23 +1,48 @@
 """Analysis: the study with one parameter changed."""
 
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any
 
+from reidrisk.releases.protocol import AnyRelease
 from reidrisk.study.analyses.protocol import Part, Step, alone, need_people
 from reidrisk.study.analyses.risks import risks_of
-from reidrisk.study.context import Context
-from reidrisk.study.parameters import USERS, parameter_of
-from reidrisk.study.source import Source
+from reidrisk.study.settings import OfRelease
 
 if TYPE_CHECKING:
+    from reidrisk.study.context import Context
+    from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
 ORDER = 90
 
 
-def check(study: "Study", source: Source | None) -> None:
+def _read(release: AnyRelease | None, name: str, values: Any) -> tuple[Any, ...]:
+    """Values of a parameter as a study file has them."""
+    from reidrisk.study.parameters import parameter_of, read_value
+
+    parameter = parameter_of(release, name)
+    return tuple(read_value(parameter, value) for value in values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SweepSettings:
+    """Parameters that are varied.
+
+    Attributes:
+        sweep: Values of parameters of the release, or of `users`, each measured with all others as
+            they are: `{"noise": (0.01, 0.1)}`.
+    """
+
+    sweep: Annotated[Mapping[str, Sequence[float | int]], OfRelease(_read)] = field(
+        default_factory=dict
+    )
+
+
+def check(study: "Study", source: "Source | None") -> None:
     """Numbers of the release that may be these, or another number of synthetic people."""
+    from reidrisk.study.parameters import USERS, parameter_of
+
     for name, values in study.sweep.items():
         need_people(study, source, f"a sweep of {name}")
         parameter = parameter_of(study.release, name, "sweep: ")
@@ -27,7 +52,7 @@ def check(study: "Study", source: Source | None) -> None:
             source.resized(source.users)  # refuses people of whom there cannot be others
 
 
-def steps(context: Context) -> Iterator[Step]:
+def steps(context: "Context") -> Iterator[Step]:
     """A step for each value; what was seen there is forgotten afterwards."""
     for name, values in context.study.sweep.items():
         for value in values:
@@ -35,14 +60,16 @@ def steps(context: Context) -> Iterator[Step]:
             yield alone(f"sweep-{name}-{value}", at, context, name, value)
 
 
-def at(context: Context, name: str, value: Any) -> Part:
+def at(context: "Context", name: str, value: Any) -> Part:
     """The risks at the headline with one parameter changed."""
     other = changed(context, name, value)
     return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 
 
-def changed(context: Context, name: str, value: Any) -> Context:
+def changed(context: "Context", name: str, value: Any) -> "Context":
     """The context with one parameter set to another value."""
+    from reidrisk.study.parameters import USERS, parameter_of
+
     setting = {name: value}
     if parameter_of(context.release, name) is USERS:
         return context.with_source(context.source.resized(int(value)), setting)

@@ -1,9 +1,8 @@
 """What was found: the strongest attack, how often it is right, of whom, and shortlists."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from reidrisk.study.result import Result, Risk
 from reidrisk.study.text.numbers import (
     at_most,
     count,
@@ -14,6 +13,9 @@ from reidrisk.study.text.numbers import (
     times,
     units,
 )
+
+if TYPE_CHECKING:
+    from reidrisk.study.result import Result, Risk
 
 About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
 """What a sentence is about.
@@ -40,7 +42,7 @@ class Sentence:
     warns: bool = False
 
 
-def shortlists(result: Result, attack: str | None = None) -> list[str]:
+def shortlists(result: "Result", attack: str | None = None) -> list[str]:
     """How often the right person is listed, a sentence for each attack, or of one alone.
 
     Nothing where nobody was left out.
@@ -57,7 +59,7 @@ def shortlists(result: Result, attack: str | None = None) -> list[str]:
     ]
 
 
-def headline(result: Result) -> tuple[Risk, ...]:
+def headline(result: "Result") -> tuple["Risk", ...]:
     """Risks of the study itself, at the most slots and among all users."""
     return tuple(
         risk
@@ -66,12 +68,12 @@ def headline(result: Result) -> tuple[Risk, ...]:
     )
 
 
-def strongest(result: Result) -> Risk | None:
+def strongest(result: "Result") -> "Risk | None":
     """The attack of the headline that is right most often."""
     return max(headline(result), key=lambda risk: (risk.value, risk.high), default=None)
 
 
-def found(result: Result) -> Sentence:
+def found(result: "Result") -> Sentence:
     """How often the strongest attack is right."""
     best, time = strongest(result), units(result, result.slots[-1])
     if best is None:
@@ -92,12 +94,12 @@ def found(result: Result) -> Sentence:
     )
 
 
-def knowledge(result: Result, attack: str) -> str:
+def knowledge(result: "Result", attack: str) -> str:
     """What an attack of the study knows, in words; empty in results that do not say it."""
     return next((one.knows for one in result.attackers if one.name == attack), "")
 
 
-def cases_of(risk: Risk) -> str:
+def cases_of(risk: "Risk") -> str:
     """The denominator of a risk, in words."""
     cases = f"{count(risk.targets)} case{'s' * (risk.targets != 1)}"
     if not risk.not_assessed:
@@ -105,7 +107,7 @@ def cases_of(risk: Risk) -> str:
     return f"the {cases} of {count(risk.targets + risk.not_assessed)} that could be assessed"
 
 
-def _who(result: Result, best: Risk) -> str:
+def _who(result: "Result", best: "Risk") -> str:
     """The attacker by what is known, else the attack by its name; and among how many."""
     tried = len(headline(result))
     which = "strongest" if tried > 1 else "only"
@@ -115,7 +117,7 @@ def _who(result: Result, best: Risk) -> str:
     return f"an attacker who knows {knows} ({best.attack}, the {which}{of} tried)"
 
 
-def _compared(risk: Risk) -> str:
+def _compared(risk: "Risk") -> str:
     if risk.high <= risk.guessing:
         return "no more often than guessing would"
     if risk.low <= risk.guessing:

@@ -1,4 +1,4 @@
-"""Differences in words: between two results, and between claims and what came true."""
+"""Differences between two results in words."""
 
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from typing import TYPE_CHECKING
@@ -6,17 +6,13 @@ from typing import TYPE_CHECKING
 from reidrisk.estimates import Estimate
 from reidrisk.study.text.numbers import (
     count,
-    exactly,
     listed,
     opening,
     percent,
-    share_with_interval,
     units,
 )
 
 if TYPE_CHECKING:
-    from reidrisk import estimates
-    from reidrisk.study import result
     from reidrisk.study._compare import Comparison, Difference
 
 _HUNDRED = Decimal(100)
@@ -144,20 +140,3 @@ def _decimal(number: float) -> Decimal:
 def _signed(number: float, unit: Decimal, rounding: str) -> str:
     rounded = (_decimal(number) / unit).to_integral_value(rounding) * unit
     return f"{rounded:+,.{max(0, -unit.adjusted())}f}" if rounded else "0"
-
-
-def claimed(claims: "estimates.Claims | result.Claims", who: str = "the attacker") -> str:
-    """What is claimed, and what of it came true; no full stop."""
-    return (
-        f"{who} claims to be right in {exactly(claims.claimed)} of cases and was right in "
-        f"{share_with_interval(claims.right)}"
-    )
-
-
-def whether_it_fits(claims: "estimates.Claims") -> str:
-    """A sentence on what was claimed, by how much it is off, and what that says of a model."""
-    verdict = "may be chance, so its model fits"
-    if not claims.fits:
-        verdict = "is more than chance allows, so its model does not fit"
-    off = f"{points(claims.gap)} points ({points_interval(claims.gap)})"
-    return opening(f"{claimed(claims)}: the difference of {off} {verdict}.")

@@ -1,12 +1,14 @@
 """The verdict: one range in plain words."""
 
+from collections.abc import Iterator
+
 from reidrisk.core.sanitize import cleaned
+from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.text.attacks import Sentence, found, headline, shortlists, strongest
 from reidrisk.study.text.bounds import possible, ruled_out, unfit
 from reidrisk.study.text.limits import limit, remedy
 from reidrisk.study.text.numbers import count, percent, targets_word, units
-from reidrisk.study.text.strangers import strangers
 
 __all__ = ["Sentence", "basis", "headline", "strongest", "text", "verdict"]
 
@@ -18,11 +20,17 @@ def verdict(result: Result) -> tuple[Sentence, ...]:
         *(Sentence("input", text, warns=True) for text in result.warnings),
         *possible(result),
         *ruled_out(result),
-        strangers(result),
+        *_of_analyses(result),
         *limit(result),
         *remedy(result),
         *unfit(result),
     )
+
+
+def _of_analyses(result: Result) -> Iterator[Sentence]:
+    for one in ANALYSES:
+        if hasattr(one, "verdict"):
+            yield from one.verdict(result)
 
 
 def basis(result: Result) -> str:
