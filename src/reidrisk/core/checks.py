@@ -12,8 +12,8 @@ import numpy as np
 from reidrisk.core.settings_syntax import written
 from reidrisk.errors import InvalidInput
 
-PERCENT = 100
-MOST_SHOWN = 60
+_PERCENT = 100
+_MOST_SHOWN = 60
 
 _PERCENTAGE = re.compile(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*%\s*")
 
@@ -50,8 +50,8 @@ def probability(name: str, value: SupportsFloat) -> float:
     number = real_number(name, value if text is None else float(text[1]))
     if text is None and 0 <= number <= 1:
         return number
-    percent = (text is not None or number > 1) and number <= PERCENT
-    meant = f"; did you mean {number / PERCENT:g}?" if percent else ""
+    percent = (text is not None or number > 1) and number <= _PERCENT
+    meant = f"; did you mean {number / _PERCENT:g}?" if percent else ""
     raise InvalidInput(
         f"{name} is a probability between 0 and 1, got {shown(value)}{meant}",
         code="not-a-probability",
@@ -64,7 +64,7 @@ def shown(value: object) -> str:
         text = written(value) if isinstance(value, bool) else repr(value)
     except ValueError:  # Python prints no whole number of thousands of digits
         text = "a number beyond all bounds"
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+    return text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}..."
 
 
 def meant(name: str, known: Iterable[str]) -> str:

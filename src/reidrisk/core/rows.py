@@ -349,7 +349,7 @@ class ArrayCodec:
                 f"known holds {self.kind.value}, {name} {rows.kind.value}: give rows of one kind",
                 code="kind-mismatch",
             )
-        check_slots(self.slots, rows.slots, name)
+        _check_slots(self.slots, rows.slots, name)
         return rows  # type: ignore[return-value]
 
     def held(self, rows: Rows, start: int, stop: int) -> HeldRows:
@@ -554,7 +554,7 @@ class TokenCodec(ArrayCodec):
             rows: Any = rows_of(shown, tokens=self.tokens, name=name)
         else:
             rows = TokenRows(shown, tokens=self.tokens, name=name)
-        check_slots(self.slots, rows.slots, name)
+        _check_slots(self.slots, rows.slots, name)
         return rows  # type: ignore[no-any-return]
 
 
@@ -565,7 +565,7 @@ class _TokenArrayRows(ArrayRows):
     dimensions: ClassVar[int]
 
     def __init__(self, values: ArrayLike, *, tokens: int, name: str = "known") -> None:
-        rows, complete = checked_array(name, values, tokens, self.dimensions)
+        rows, complete = _checked_array(name, values, tokens, self.dimensions)
         super().__init__(rows, TokenCodec.of(rows.shape[1:], tokens, complete=complete))
 
     @classmethod
@@ -955,7 +955,7 @@ def token_rows(rows: Rows) -> TokenKindRows:
     return rows  # type: ignore[return-value]
 
 
-def check_slots(known: int, shown: int, name: str) -> None:
+def _check_slots(known: int, shown: int, name: str) -> None:
     """Refuse anonymous rows with another number of slots than known ones."""
     if known != shown:
         raise InvalidInput(
@@ -970,7 +970,7 @@ def smallest_type(tokens: int) -> np.dtype[Any]:
     return np.min_scalar_type(-tokens)
 
 
-def checked_array(
+def _checked_array(
     name: str, values: ArrayLike, tokens: int, dimensions: int
 ) -> tuple[Tokens, bool]:
     """The rows in their smallest type, and whether they are complete."""

@@ -1,36 +1,41 @@
 """Count matches for 64 known rows at a time, as the bits of machine words.
 
-For every code a bitmap says which rows hold it. Adding the bitmaps of a target's codes, bit by bit
-in parallel, counts the matches of 64 rows at once. Strategies that prune ask only for the rows with
+A bitmap for every code says which rows hold it. Adding the bitmaps of a target's codes with bitwise
+operations counts the matches of 64 rows at once. Strategies that prune ask only for the rows with
 enough matches to matter.
+
+A counter of b bits is spread over b words, its bit planes: plane p holds bit p of the counters of
+64 rows. Counters start so high that they overflow into the last plane exactly when a row has enough
+matches, so finding these rows takes no comparison.
 """
 
 import numpy as np
 
 from reidrisk.core.parallel import Array, Number, kernel
 
+# The counters of so many rows fit into the first-level cache.
 ROWS_PER_SCAN = 4096
 
 WORDS = ROWS_PER_SCAN // 64
-_PLANES = 8  # the counters of a scan are seven bits wide; the eighth says that enough was counted
+_PLANES = 8  # counters have seven bits; the eighth plane says that enough matches were counted
 _ALL_ROWS = np.uint64(2**64 - 1)
 _ENOUGH = (_PLANES - 1) * WORDS
 COUNTERS = _PLANES * WORDS
 
-# 2**i modulo 67 differs for all i below 64: the shortest way from a single bit to its place.
+# 2**i modulo 67 differs for all i below 64, so a division and a look-up find the place of a bit.
 _PLACE_OF_BIT = np.zeros(67, np.int64)
 _PLACE_OF_BIT[[pow(2, place, 67) for place in range(64)]] = range(64)
 
 
 @kernel
 def place_of_bit(word: np.uint64) -> Number:
-    """The place of the only bit that is set in a word of 64."""
+    """The place of the only bit that is set in a word of 64 bits."""
     return _PLACE_OF_BIT[np.int64(word % np.uint64(67))]
 
 
 @kernel
 def mark(rows: Array, bitmaps: Array) -> None:
-    """Say for every code which rows hold it."""
+    """Set, for every code, the bits of the rows that hold it."""
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             bitmaps[rows[row, column], row // 64] |= np.uint64(1) << np.uint64(row % 64)
@@ -38,7 +43,7 @@ def mark(rows: Array, bitmaps: Array) -> None:
 
 @kernel
 def unmark(rows: Array, bitmaps: Array) -> None:
-    """Make the bitmaps zero again."""
+    """Make the bitmaps zero again: clearing only what `mark` set is faster than clearing all."""
     for row in range(rows.shape[0]):
         for column in range(rows.shape[1]):
             bitmaps[rows[row, column], row // 64] = np.uint64(0)
@@ -48,7 +53,10 @@ def unmark(rows: Array, bitmaps: Array) -> None:
 def find_rows(
     bitmaps: Array, targets: Number, target: int, needed: int, counters: Array, found: Array
 ) -> int:
-    """Write rows with enough matches, perhaps some behind the last, to `found`; say how many."""
+    """Write rows with enough matches to `found`; return how many.
+
+    If all rows are enough, places behind the last row are among them: callers skip these.
+    """
     if needed > targets.codes.shape[1]:
         return 0
     starts = np.empty(WORDS, np.uint64)
@@ -60,7 +68,7 @@ def find_rows(
 
 @kernel
 def matches_needed(reach: Array, target: int, score: int) -> int:
-    """The fewest matches that can reach a score; one more than there are slots if none can."""
+    """The fewest matches that can reach a score; more than there are slots if none can."""
     needed = 0
     while needed < reach.shape[1] and reach[target, needed] < score:
         needed += 1
@@ -69,7 +77,7 @@ def matches_needed(reach: Array, target: int, score: int) -> int:
 
 @kernel
 def start_of(needed: int) -> Number:
-    """Where a counter starts that passes its last plane after so many matches."""
+    """The start of a counter that overflows into the last plane after so many matches."""
     return np.uint64(2 ** (_PLANES - 1) - min(needed, 2 ** (_PLANES - 1) - 1))
 
 
@@ -84,27 +92,32 @@ def start_counters(starts: Array, counters: Array) -> None:
 
 @kernel
 def count_matches(bitmaps: Array, codes: Array, target: int, counters: Array) -> None:
-    """Add matches to the counters; where they pass their last plane, its bits are set."""
+    """Add the matches of a target to all counters, four slots at a time."""
     for slot in range(0, codes.shape[1], 4):
-        count_four(
+        _count_four(
             bitmaps,
-            code_or_none(codes, target, slot),
-            code_or_none(codes, target, slot + 1),
-            code_or_none(codes, target, slot + 2),
-            code_or_none(codes, target, slot + 3),
+            _code_or_none(codes, target, slot),
+            _code_or_none(codes, target, slot + 1),
+            _code_or_none(codes, target, slot + 2),
+            _code_or_none(codes, target, slot + 3),
             counters,
         )
 
 
 @kernel
-def code_or_none(codes: Array, target: int, slot: int) -> Number:
+def _code_or_none(codes: Array, target: int, slot: int) -> Number:
     """The code in a slot; behind the last slot 0, which no row holds."""
     return np.int64(codes[target, slot]) if slot < codes.shape[1] else 0
 
 
 @kernel
-def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counters: Array) -> None:
-    """Add four bitmaps to the counters of all rows, as in pencil-and-paper binary addition."""
+def _count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counters: Array) -> None:
+    """Add four bitmaps to the counters of all rows.
+
+    Two full adders fold the four bits of each row into the two lowest planes, so that the carry
+    runs through the higher planes once, not four times. The last plane is only ever set: a counter
+    that has overflowed stays marked.
+    """
     for word in range(WORDS):
         a, b = bitmaps[one, word], bitmaps[two, word]
         c, d = bitmaps[three, word], bitmaps[four, word]
@@ -124,7 +137,7 @@ def count_four(bitmaps: Array, one: int, two: int, three: int, four: int, counte
 
 @kernel
 def list_found(counters: Array, found: Array) -> int:
-    """Write the rows that were counted often enough to `found`; say how many."""
+    """Write the rows whose counters overflowed to `found`; return how many."""
     count = 0
     for word in range(WORDS):
         hits = counters[_ENOUGH + word]

@@ -1,7 +1,7 @@
 """Plan entries: what a strategy answers, and what it costs by measured constants.
 
-Costs are seconds on one core of an ordinary server, foreseen from what was measured. Only their
-ratios matter, and only roughly: every strategy gives the same answer.
+Costs are seconds on one core of an ordinary server, predicted from measurements. Only their ratios
+matter, and only roughly: every strategy gives the same answer.
 """
 
 from collections.abc import Callable
@@ -19,14 +19,15 @@ from reidrisk.engines.histogram import gaps_of
 from reidrisk.engines.protocol import TOKEN_PAIRS, Engine, Room
 
 MOST_DISTINCT = 1 << 20
-"""Different rows of codes that are counted in one table."""
+"""Most different rows of codes that `strategies.distinct` counts in one table."""
 
 _THE_BEST = Wanted()
 
-# Seconds to make the count of one pattern exact, and to look at it in a search.
+# Seconds to make the count of one pattern exact, and to read it in a search.
 _COUNT_PATTERN, _LOOK_AT_PATTERN = 3e-8, 5e-9
 
-# Rows that are looked at, in so many runs of neighbours: on disk, row groups are read as a whole.
+# Rows of a sample, and the runs of neighbours they come in: on disk, whole row groups are read, so
+# rows one by one would read everything.
 _SAMPLE, _RUNS = 1 << 14, 4
 
 
@@ -72,7 +73,7 @@ Cost: TypeAlias = Callable[[Question], float]
 Condition: TypeAlias = Callable[[Observations], bool]
 
 
-def unmeasured(question: Question) -> float:
+def _unmeasured(question: Question) -> float:
     """The cost of a strategy that is the only one for its scores."""
     del question
     return 1.0
@@ -83,17 +84,16 @@ class Search:
     """Plan entry of a strategy that searches for the best known rows.
 
     Args:
-        scores: The very types of score that it searches under; none if it takes any score.
+        scores: The exact types of score that it searches under; empty if it takes any score.
         run: The search.
         cost: Seconds; infinite where it cannot answer.
-        whenever: If given, the strategy is taken where this holds, whatever others cost, and
-            nowhere else.
+        whenever: If given, the strategy is taken exactly where this holds, whatever others cost.
         ranks_are_free: Whether counting all ranks takes no longer than finding the best.
     """
 
     scores: tuple[type, ...]
     run: Callable[[Observations, Any, Wanted, Engine], Matches]
-    cost: Cost = unmeasured
+    cost: Cost = _unmeasured
     whenever: Condition | None = None
     ranks_are_free: Callable[[Observations, Any], bool] | None = None
 
@@ -103,7 +103,7 @@ class Evidence:
     """Plan entry of a strategy that sums exp(score) over all known rows.
 
     Args:
-        scores: The very types of score that it sums; none if it takes any score.
+        scores: The exact types of score that it sums; empty if it takes any score.
         run: Gives the logarithm of the sum for each target.
         cost: Seconds.
         whenever: As of a search.
@@ -111,7 +111,7 @@ class Evidence:
 
     scores: tuple[type, ...]
     run: Callable[[Observations, Any, Engine], NDArray[np.float64]]
-    cost: Cost = unmeasured
+    cost: Cost = _unmeasured
     whenever: Condition | None = None
 
 
@@ -133,7 +133,7 @@ class PatternCount:
 def cost_of_patterns(question: Question, counting: float) -> float:
     """Seconds of counting all patterns and searching them, given those of one group of gaps.
 
-    Groups of gaps are counted as far as some known rows show them.
+    How many groups of gaps there are is judged by the sample of known rows.
 
     Args:
         question: What costs depend on.

@@ -1,7 +1,8 @@
 """Renumber tokens for some targets: a code for each token that a target shows in a slot.
 
-Codes of different slots differ, so that one table serves all slots, and they fit into 16 bits
-whatever the alphabet: a song that no target has played is like any other such song.
+Codes of different slots differ, so one table serves all slots. They fit into 16 bits whatever the
+size of the alphabet, because all tokens that no target shows in a slot share one code: none of them
+can match.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,8 +17,8 @@ from reidrisk.core.parallel import Array, kernel
 from reidrisk.engines.protocol import MOST_TARGETS, Room
 from reidrisk.errors import TooLarge
 
-NO_CODE = 0  # of a target's missing slot: no known token ever has it
-_RESERVED = 2  # per slot: the known side is missing, or shows a token that no target has
+_NO_CODE = 0  # of a target's missing slot: no known token ever has it
+_RESERVED = 2  # per slot: the known side is missing, or holds a token that no target shows
 _MOST_CODES = 1 << 16
 
 
@@ -39,7 +40,8 @@ class Codes:
     def of(self, rows: Tokens) -> NDArray[np.uint16]:
         """The codes of known rows, with slots x set size columns."""
         sets = rows.reshape(len(rows), len(self.lookup), -1)
-        sets.flags.writeable = False  # a view: kernels are compiled for one type of rows
+        # numba compiles once for writable and once for read-only arrays; blocks are read-only.
+        sets.flags.writeable = False
         codes = np.empty((len(rows), sets.shape[1] * sets.shape[2]), np.uint16)
         if sets.shape[2] == 1:
             encode_tokens(sets.reshape(codes.shape), self.lookup, codes)
@@ -53,7 +55,7 @@ def codes_of(observations: Observations) -> Codes:
     shown, slots = np.asarray(observations.anonymous), observations.slots
     lookup = np.empty((slots, observations.tokens + 1), np.uint16)
     targets = np.empty(shown.shape, np.uint16)
-    size = NO_CODE + 1
+    size = _NO_CODE + 1
     for slot in range(slots):
         present = np.unique(shown[:, slot])
         present = present[present != MISSING].astype(np.int64)
@@ -61,7 +63,7 @@ def codes_of(observations: Observations) -> Codes:
         lookup[slot, 0] = size
         lookup[slot, present + 1] = np.arange(len(present)) + size + _RESERVED
         targets[:, slot] = lookup[slot, shown[:, slot].astype(np.int64) + 1]
-        targets[shown[:, slot] == MISSING, slot] = NO_CODE
+        targets[shown[:, slot] == MISSING, slot] = _NO_CODE
         size += len(present) + _RESERVED
     return Codes(lookup, targets, size)
 
@@ -114,7 +116,11 @@ def encode_tokens(tokens: Array, lookup: Array, codes: Array) -> None:
 
 @kernel
 def encode_sets(sets: Array, lookup: Array, codes: Array) -> None:
-    """Look up the codes of sets; free places and repeated tokens become tokens nobody shows."""
+    """Look up the codes of sets.
+
+    Free places and repeated tokens get the code of tokens that no target shows, so that nothing is
+    counted twice; an empty set gets the code of a missing slot in every place.
+    """
     size = sets.shape[2]
     for row in range(sets.shape[0]):
         for slot in range(sets.shape[1]):

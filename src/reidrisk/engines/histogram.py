@@ -23,6 +23,7 @@ from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput, TooLarge
 from reidrisk.scores import GRID, TokenWeights
 
+# 2**12 patterns of 8 bytes for each target are 32 KiB; every further slot doubles that.
 MOST_SLOTS = 12
 
 _TARGETS_AT_A_TIME = 2048
@@ -36,10 +37,10 @@ class SlotGains(NamedTuple):
     known_gap: NDArray[np.int64]
 
 
-class PatternTotals(NamedTuple):
-    """What counted rows come to: the best score, its rows, the next score below it.
+class _PatternTotals(NamedTuple):
+    """The best score of the counted rows, how many attain it, and the next score below it.
 
-    `above` rows rate above the true score, `level` as high.
+    `above` rows score higher than the true row, `level` others as high.
     """
 
     best: NDArray[np.int64]
@@ -82,7 +83,7 @@ class PatternHistogram:
     ) -> Matches:
         """The matches of all targets, after the first `slots` slots.
 
-        All ranks are known here; `ranks` gives the answer of a search that counts fewer.
+        Counts give all ranks at no cost; `ranks` limits them to what a search would return.
 
         Args:
             score: How well a known row explains an anonymous one.
@@ -120,7 +121,7 @@ class PatternHistogram:
         gains = SlotGains(*score.gains(np.asarray(seen.anonymous)))
         sums = np.zeros(len(best))
         for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-            sum_patterns(counts, missing, gains, best, sums)
+            _sum_patterns(counts, missing, gains, best, sums)
         return best / GRID + np.log(sums)
 
     def _prefix(self, score: TokenWeights, slots: int | None) -> Observations:
@@ -128,18 +129,19 @@ class PatternHistogram:
         score.check(seen)
         return seen
 
-    def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> PatternTotals:
-        """What all patterns come to; rows level with the truth are others than the true one."""
+    def _rated(self, seen: Observations, score: TokenWeights, true_score: Counts) -> _PatternTotals:
+        """The totals over all patterns; the true row does not count as level with itself."""
         gains = SlotGains(*score.gains(np.asarray(seen.anonymous)))
         absent, none = np.full(len(true_score), ABSENT), np.zeros(len(true_score), np.int64)
-        rated = PatternTotals(absent, none, absent.copy(), none.copy(), none - 1)
+        # `level` starts at -1: the true row is among the counted rows and is no rival.
+        rated = _PatternTotals(absent, none, absent.copy(), none.copy(), none - 1)
 
         def rate(start: int, stop: int) -> None:
             mine = slice(start, stop)
             some = SlotGains._make(each[mine] for each in gains)
-            found = PatternTotals._make(each[mine] for each in rated)
+            found = _PatternTotals._make(each[mine] for each in rated)
             for missing, counts in zip(self.missing.tolist(), self.counts, strict=True):
-                rate_patterns(counts[mine], missing, some, true_score[mine], found)
+                _rate_patterns(counts[mine], missing, some, true_score[mine], found)
 
         over_blocks(rate, len(true_score), _TARGETS_AT_A_TIME)
         return rated
@@ -200,16 +202,17 @@ def gaps_of(rows: Tokens) -> NDArray[np.int64]:
 
 
 @kernel
-def rate_patterns(
-    counts: Array, missing: int, gains: SlotGains, true_score: Array, rated: PatternTotals
+def _rate_patterns(
+    counts: Array, missing: int, gains: SlotGains, true_score: Array, rated: _PatternTotals
 ) -> None:
-    """Rate every pattern that occurs.
+    """Rate every pattern that occurs, and add its rows to the totals.
 
-    `missing` are the slots, as bits, that all counted rows miss.
+    `missing` are the slots, as bits, that all counted rows miss. Fewer slots than were counted give
+    the answer for a prefix: patterns that differ only in later slots have the same score.
     """
     scores = np.empty(1 << gains.match.shape[1], np.int64)
     for target in range(counts.shape[0]):
-        fill_scores(gains, target, missing, scores)
+        _fill_scores(gains, target, missing, scores)
         true = true_score[target]
         best, ties, second = rated.best[target], rated.ties[target], rated.second[target]
         above, level = 0, 0
@@ -234,11 +237,11 @@ def rate_patterns(
 
 
 @kernel
-def sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sums: Array) -> None:
+def _sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sums: Array) -> None:
     """Add the likelihood of all counted rows, relative to that of the best score, to `sums`."""
     scores = np.empty(1 << gains.match.shape[1], np.int64)
     for target in range(counts.shape[0]):
-        fill_scores(gains, target, missing, scores)
+        _fill_scores(gains, target, missing, scores)
         for pattern in range(counts.shape[1]):
             count = counts[target, pattern]
             if count > 0:
@@ -247,8 +250,8 @@ def sum_patterns(counts: Array, missing: int, gains: SlotGains, best: Array, sum
 
 
 @kernel
-def fill_scores(gains: SlotGains, target: int, missing: int, scores: Array) -> None:
-    """The score of each pattern: slot by slot, the patterns without it and those with it."""
+def _fill_scores(gains: SlotGains, target: int, missing: int, scores: Array) -> None:
+    """The score of each pattern, in place: each slot doubles the patterns that are filled."""
     scores[0] = 0
     for slot in range(gains.match.shape[1]):
         match, other = gains.match[target, slot], gains.mismatch[target, slot]

@@ -1,4 +1,4 @@
-"""The fast engine: all cores of this machine, the same answer as the reference."""
+"""The fast engine: all cores of this machine, with the same answer as the reference."""
 
 import os
 import shutil
@@ -20,9 +20,9 @@ from reidrisk.releases.lazy_rows import LazyRows
 
 Progress = Callable[[int, int], None]
 
-# Rows take at most one part in so many of the memory that can be taken: searching them takes
-# memory too.
-_PART = 2
+# Rows that would take more than this fraction of the usable memory go to disk: the search itself
+# needs memory too.
+_MOST_MEMORY = 1 / 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,9 @@ class LocalEngine(Searches):
         threads: All cores if not given. The answer does not depend on it.
         max_memory: Bytes the engine may take beside the observations; if not given, four fifths of
             what is free. Targets are searched in blocks that fit.
-        rows: Known rows that one thread takes at a time, at most: fewer, if they take long. The
-            answer does not depend on it.
-        progress: Called as `progress(pairs_done, pairs)` now and then, from any thread.
+        rows: Most known rows that one thread takes at a time; fewer if they take long. The answer
+            does not depend on it.
+        progress: Called as `progress(pairs_done, pairs)` from time to time, from any thread.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -71,7 +71,7 @@ class LocalEngine(Searches):
         """
         if not isinstance(rows, LazyRows):
             return rows
-        if _PART * rows.array_bytes <= usable_memory():
+        if rows.array_bytes <= _MOST_MEMORY * usable_memory():
             return rows.held(np.empty(rows.array_shape, rows.dtype))
         return rows.held(_mapped(rows))
 
@@ -92,7 +92,7 @@ class _ThreadPool:
     """Threads that take blocks of known rows from one queue, and report progress.
 
     Args:
-        room: What they may take.
+        room: Threads and memory that they may take.
         progress: Called with the pairs done and all pairs, from any thread, one at a time.
         pairs: All pairs of known and anonymous rows of this question.
     """
@@ -159,6 +159,10 @@ def _mapped(rows: LazyRows) -> Tokens:
 
 
 def _reserve(file: int, size: int) -> None:
-    """Allocate the file at once: a disk that is full later would end the process."""
+    """Allocate the file at once.
+
+    Writing to a memory map when the disk is full ends the process with SIGBUS; allocating raises an
+    error instead.
+    """
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(file, 0, size)

@@ -1,8 +1,8 @@
-"""Choose the strategy that answers a question; the only place that decides.
+"""Choose the strategy that answers a question; no other module decides this.
 
 Strategies are found in the modules of `reidrisk.engines.strategies`: each states what it can answer
-and at what cost. A score for which there is no strategy is rated by its definition: slow, and never
-refused.
+and at what cost. A score without a strategy of its own is rated by its definition, which is slow
+but works for every score.
 """
 
 from collections.abc import Iterator, Sequence
@@ -49,9 +49,9 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
 def ranks_are_free(observations: Observations, score: Score) -> bool:
     """Whether a search with `ranks=None` takes no longer than one for the best alone.
 
-    So it is where match patterns are counted: under token weights, and under scores that are
-    searched as such, unless there are too many slots, or gaps that have gains of their own. Whether
-    normalised weights are token weights is judged by some of the rows.
+    That holds where match patterns are counted: under token weights, and under scores that are
+    searched as token weights, unless there are too many slots, or gaps that have gains of their
+    own. Whether normalised weights are searched as token weights is judged by a sample of rows.
 
     Args:
         observations: Who is compared with whom.
@@ -102,11 +102,11 @@ def search_weights(
     engine: Engine,
     wanted: Wanted = _THE_BEST,
 ) -> list[dict[int, Matches]]:
-    """Search with several token weights and prefixes: short ones together, where patterns serve.
+    """Search with several token weights and prefixes; short prefixes share one count of patterns.
 
     Args:
         observations: Who is compared with whom.
-        scores: Each is searched under.
+        scores: The token weights.
         slots: How many slots each prefix has.
         engine: Goes over the known rows.
         wanted: What is to be found beside the best.
@@ -124,7 +124,7 @@ def search_weights(
 
 
 def can_be_cut(score: Score) -> bool:
-    """Whether known rows can be searched shard by shard: not where all rows decide a shortlist.
+    """Whether known rows can be searched shard by shard: not if a shortlist depends on all rows.
 
     Args:
         score: How well a known row explains an anonymous one.
@@ -137,12 +137,13 @@ def cheapest(question: Question, among: Sequence[Entry]) -> Entry:
 
     Args:
         question: What costs depend on.
-        among: Entries that can answer it. Their costs are computed only if there is a choice.
+        among: Entries that can answer it.
     """
     for entry in among:
         if entry.whenever is not None and entry.whenever(question.observations):
             return entry
     others = [entry for entry in among if entry.whenever is None]
+    # Costs look at a sample of rows, so they are computed only if there is a choice.
     return others[0] if len(others) == 1 else min(others, key=lambda entry: entry.cost(question))
 
 
@@ -151,7 +152,7 @@ def entries(kind: type[Answer], score: Score) -> tuple[Answer, ...]:
 
     Args:
         kind: `Search` or `Evidence`.
-        score: By its very type: a subclass may score otherwise.
+        score: Entries are chosen by its exact type, since a subclass may score differently.
     """
     mine = [entry for entry in all_entries() if isinstance(entry, kind)]
     found = tuple(entry for entry in mine if type(score) in entry.scores)
@@ -178,9 +179,9 @@ def _search_prefixes(
     engine: Engine,
     wanted: Wanted,
 ) -> list[dict[int, Matches]]:
-    """Each score after each number of slots, all of them one by one or all by patterns.
+    """Each score after each number of slots: one by one, or all from one count of patterns.
 
-    Only patterns answer many searches at once; they list no rows.
+    A pattern count answers many searches at once, but it cannot list the best rows.
     """
     gaps = any(_gaps_count(observations, score) for score in scores)
     searches = len(scores) * len(slots)
@@ -239,7 +240,7 @@ def _histograms(
     engine: Engine,
     searches: int = 1,
 ) -> Iterator[PatternHistogram]:
-    """The patterns of some targets at a time."""
+    """Pattern counts, for as many targets at a time as fit into memory."""
     for some in fitting(observations, engine.room, bytes_to_count, len(groups)):
         counted = count.run(some, codes_of(some), groups, engine, searches)
         yield PatternHistogram(counted, groups, some)

@@ -1,7 +1,8 @@
-"""The protocol of engines: cut known rows into blocks, work on each, merge the results.
+"""The protocol of engines, and the threads and memory that one may use.
 
-It does no arithmetic of its own. Searches, curves, evidence and counts are written once, in
-`search.py`, over `reduce`; so they give the same answer on every backend.
+An engine cuts known rows into blocks, lets work see each of them and merges the results; it does no
+arithmetic of its own. Searches, curves, evidence and counts are written once, in `search.py`, over
+`reduce`, so they give the same answer on every backend.
 """
 
 from collections.abc import Callable
@@ -14,7 +15,9 @@ from reidrisk.core.observations import Observations
 from reidrisk.core.rows import Rows
 from reidrisk.errors import TooLarge
 
+# Blocks are not made smaller than this for the sake of more threads.
 FEWEST_ROWS = 1 << 12
+# With more targets at once, one block of rows takes so long that an interrupt is heard late.
 MOST_TARGETS = 1 << 15
 # Pairs of tokens that are compared in one block at most: a fraction of a second of the fastest
 # strategy. Blocks of slower work become smaller (`mapreduce.over_here`).
@@ -38,7 +41,8 @@ class Room:
     def rows_together(self, users: int, most: int) -> int:
         """How many rows a block has.
 
-        There are as many blocks as threads, or a multiple, unless they would be very small.
+        The number of blocks is a multiple of the number of threads, so that all threads end at the
+        same time, unless blocks would be very small.
 
         Args:
             users: How many known rows there are.
@@ -49,13 +53,11 @@ class Room:
         return min(most, max(-(-users // (rounds * self.threads)), FEWEST_ROWS))
 
     def targets_together(self, targets: int, size: Callable[[int], int]) -> int:
-        """How many targets fit into memory at once, given the bytes that some number takes.
-
-        There are never very many: they would make a block of rows long, however few rows it has.
+        """How many targets fit into memory at once, at most `MOST_TARGETS`.
 
         Args:
             targets: How many there are.
-            size: Bytes that some number of targets takes.
+            size: Called with a number of targets; the bytes that they take.
         """
         targets = min(targets, MOST_TARGETS)
         while targets > 1 and size(targets) > self.memory:
@@ -94,9 +96,9 @@ class Engine(Protocol):
         ...
 
     def hold(self, rows: Rows) -> Rows:
-        """The same rows where this engine works on them: made, if they are made when asked for.
+        """The same rows, brought to where this engine works on them; lazy rows are made.
 
-        Holding what is held gives it back.
+        Rows that are there already are returned as they are.
 
         Args:
             rows: Known rows.
@@ -130,12 +132,12 @@ class Engine(Protocol):
 
 
 def rows_at_a_time(observations: Observations, token_pairs: int = TOKEN_PAIRS) -> int:
-    """Known rows in a block at most: fewer for many targets, long rows and large sets.
+    """Most known rows in a block: fewer for many targets, long rows and large sets.
 
     Args:
         observations: Who is compared with whom.
         token_pairs: Pairs of tokens that are compared in one block at most.
     """
     shown = max(int(observations.anonymous.size), 1)  # there may be nothing but empty bags
-    # Rows of another kind than tokens have no sets.
+    # Rows that hold no tokens have no set size.
     return token_pairs // (shown * getattr(observations.known, "set_size", 1))

@@ -1,4 +1,4 @@
-"""Keep the best rows so far of each target, and skip rows that cannot be among them."""
+"""Keep the best rows so far of each target, so that strategies can skip rows that cannot matter."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, TypeAlias
@@ -15,15 +15,18 @@ from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.true_scores import true_scores
 from reidrisk.scores import Score
 
+# Pairs of tokens in one block at most: a strategy that prunes may still have to score all pairs.
 _TOKEN_PAIRS = 1 << 33
+# Targets times slots that one call of a kernel works on: threads hear an interrupt between calls.
 _TARGET_SLOTS = 1 << 17
+# Rows of the first scan, which has little to prune by; the size doubles with each scan.
 _FIRST_SCAN = 32
 
 
 class Kept(NamedTuple):
     """What a search keeps of each target while it runs.
 
-    Rows above the true score and level with it are counted until there are `most_above` above it.
+    Rows that score above the true row, and level with it, are counted until `most_above` are above.
     """
 
     best: NDArray[np.int64]
@@ -43,7 +46,7 @@ Look: TypeAlias = Callable[[Blocks, Kept], None]
 def keep(
     observations: Observations, score: Score, wanted: Wanted, engine: Engine, look: Look
 ) -> Matches:
-    """Let every piece of work keep what it finds, and merge.
+    """Search by a strategy that prunes: each thread keeps its best rows, and these are merged.
 
     Args:
         observations: Who is compared with whom.
@@ -71,9 +74,11 @@ def keep(
 def _nothing_kept(
     observations: Observations, true_score: NDArray[np.int64], wanted: Wanted
 ) -> Kept:
-    """The true score is a score to beat before anybody was seen, nobody having it yet.
+    """What is kept before any row was seen.
 
-    Where it is not known there is nothing to count, as if enough rows had been found above it.
+    The true score is the score to beat from the start, with no ties yet: this prunes most rows even
+    in the first block. A target without a true row has nothing to count, as if enough rows had been
+    found above it.
     """
     shape = (len(true_score), wanted.list_best)
     return Kept(
@@ -109,14 +114,14 @@ def few_rows_first(blocks: Blocks) -> Iterator[tuple[int, Tokens]]:
 
 
 def target_parts(observations: Observations) -> Iterator[slice]:
-    """Targets in parts that a block of rows is compared with in half a second, even if all tie."""
+    """Targets in parts that one scan takes half a second for at most, even if all rows tie."""
     step = max(_TARGET_SLOTS // observations.slots, 1)
     for start in range(0, len(observations.anonymous), step):
         yield slice(start, start + step)
 
 
 def some_kept(kept: Kept, part: slice) -> Kept:
-    """What is kept of some of the targets: a view.
+    """What is kept of some of the targets, as views of the same arrays.
 
     Args:
         kept: What is kept of all targets.
@@ -139,7 +144,7 @@ def offer(kept: Kept, target: int, score: int, row: int) -> None:
 
 @kernel
 def keep_best(kept: Kept, target: int, score: int, row: int) -> None:
-    """Keep a row that is one of the best so far."""
+    """Keep a row that is one of the best so far; equal scores are listed by row number."""
     if score > kept.best[target]:
         kept.best[target] = score
         kept.ties[target] = 1
@@ -161,7 +166,7 @@ def keep_best(kept: Kept, target: int, score: int, row: int) -> None:
 
 @kernel
 def threshold(kept: Kept, target: int) -> Number:
-    """The lowest score that still matters."""
+    """The lowest score that still matters: rows below it change nothing that is kept."""
     lowest = lowest_kept(kept, target)
     if kept.above[target] < kept.most_above:
         return min(lowest, kept.true_score[target])

@@ -1,6 +1,6 @@
-"""The reference engine: compare every target with everyone, in plain numpy.
+"""The reference engine: compare every target with every known row, in plain numpy.
 
-Slow, to be read.
+It is written to be read, not to be fast.
 """
 
 from collections.abc import Sequence
@@ -108,10 +108,12 @@ class ReferenceEngine:
             scores = score.of(known, shown)
             others = scores[rows != observations.truth[target]]
             is_here = bool(observations.true_is_here[target])
+            # The true row itself is no rival: it counts neither above nor level.
             above.append((others > true_score[target]).sum() if is_here else UNCOUNTED)
             level.append((others == true_score[target]).sum() if is_here else UNCOUNTED)
             best.append(scores.max())
             ties.append((scores == scores.max()).sum())
+            # The last entry is ABSENT, so the second best is third from the end.
             runners_up.append(np.append(np.sort(scores), ABSENT)[-3 if len(scores) > 1 else -1])
             few = max(list_best - len(rows), 0)
             first = first_by_score(rows, scores, list_best)

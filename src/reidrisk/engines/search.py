@@ -17,16 +17,16 @@ from reidrisk.engines.true_scores import true_scores
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import Score, TokenWeights
 
-# How many known rows to search for all targets before asking which of them are still open, and how
-# many times more with each further round.
+# Known rows that are searched for all targets before asking which targets are still open, and by
+# what factor that number grows with each round.
 _FIRST_ROWS, _GROWTH = 1 << 17, 8
 
 
 class Searches:
     """The searches of every engine, written over `reduce`.
 
-    Derive from it and write `room`, and `reduce`; or `begin`, if one question takes several
-    passes that know of each other.
+    An engine derives from it and provides `room` and `reduce`; or `begin` instead of `reduce`, if
+    the passes of one question share something, such as progress.
 
     Example:
         >>> class InOneBlock(rr.engines.Searches):
@@ -143,10 +143,10 @@ class Searches:
             ]
 
     def credit(self, observations: Observations, score: Score) -> NDArray[np.float64]:
-        """For each target, the chance of naming the right user: `search(...).credit`, but sooner.
+        """For each target, the chance of naming the right user: `search(...).credit`, but faster.
 
-        A target is settled, with no credit, as soon as somebody beats the truth. So a few known
-        rows are searched for all targets, and the others only for those still open.
+        A target has no credit as soon as one row scores higher than the true row. So a few known
+        rows are searched for all targets, and the others only for targets that are still open.
 
         Args:
             observations: Who is compared with whom.
@@ -170,8 +170,8 @@ class Searches:
         With scores that are log-likelihoods, `exp(score - evidence)` is a row's posterior
         probability under equal priors. Evidence of shards adds up by `np.logaddexp`.
 
-        The sum is right to 1e-6; under a `TypeMixture`, if there are many pairs, it is never above
-        the true one, and less than 1e-4 below it in expectation: see
+        The relative error of the sum is below 1e-6. Under a `TypeMixture` with many pairs, the sum
+        is never above the true one, and less than 1e-4 below it in expectation: see
         `docs/concepts/proofs.md`.
 
         Args:
@@ -195,12 +195,12 @@ class Searches:
             return plan.histogram(seen, engine)
 
     def _held(self, observations: Observations) -> Observations:
-        """The same, with known rows where this engine works on them."""
+        """The same observations, with known rows where this engine works on them."""
         return observations.changed(known=self.hold(observations.known))
 
 
 def _credit(observations: Observations, score: Score, engine: Engine) -> NDArray[np.float64]:
-    """Search a few known rows for all targets, then more for those whom nobody beats so far."""
+    """Search a few known rows for all targets, then more for those whose true row still leads."""
     users, truth = observations.known.users, true_scores(observations, score)
     ties = np.zeros(len(truth), np.int64)
     still_open = np.arange(len(truth))
@@ -208,6 +208,7 @@ def _credit(observations: Observations, score: Score, engine: Engine) -> NDArray
     while start < stop and len(still_open):
         part = observations.shard(start, stop).only(still_open)
         found = plan.search(part, score, Wanted(), engine)
+        # Rows that tie with the truth share the credit; a target that is beaten gets none.
         ties[still_open] += np.where(found.best == truth[still_open], found.ties, 0)
         still_open = still_open[found.best <= truth[still_open]]
         start, stop = stop, min(stop * _GROWTH, users)

@@ -10,6 +10,7 @@ from reidrisk.core.observations import Observations
 from reidrisk.core.rows import BagRows
 from reidrisk.scores import Score
 
+# Cells of a padded array that are scored at a time: bags of very unequal size would fill memory.
 _CELLS_AT_A_TIME = 1 << 22
 
 
@@ -27,13 +28,13 @@ def true_scores(observations: Observations, score: Score) -> NDArray[np.int64]:
         if len(here):
             scores[here] = score.of(known.take(here), shown.take(here))
         return scores
-    for some in _alike(here, np.maximum(known.sizes, shown.sizes)):
+    for some in _by_size(here, np.maximum(known.sizes, shown.sizes)):
         scores[some] = score.of(known.take(some), shown.take(some))
     return scores
 
 
-def _alike(targets: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Targets whose bags are about as large, so that few places beside each other are free."""
+def _by_size(targets: NDArray[np.int64], sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+    """Targets in groups of about equal bag size, so that padding takes little memory."""
     order = targets[np.argsort(sizes[targets], kind="stable")]
     while len(order):
         cells = np.maximum(sizes[order], 1) * np.arange(1, len(order) + 1)

@@ -13,7 +13,7 @@ from reidrisk.errors import InvalidInput
 
 torch: Any = guest("torch", "torch")
 
-DEVICES = ("cuda", "mps", "cpu")
+_DEVICES = ("cuda", "mps", "cpu")
 """The fastest first."""
 
 _NO_MEMORY = re.compile(
@@ -31,8 +31,8 @@ _FIXED_WORKSPACE = ":4096:8"
 def device_named(name: str = "cpu") -> Any:
     """A device of torch: "cpu", "cuda", "mps", or "auto" for the fastest there is."""
     if name == "auto":
-        name = next(one for one in DEVICES if _is_there(one))
-    if name not in DEVICES:
+        name = next(one for one in _DEVICES if _is_there(one))
+    if name not in _DEVICES:
         raise InvalidInput(f"device is auto, cpu, cuda or mps, got {name!r}", code="unknown-choice")
     if not _is_there(name):
         raise InvalidInput(

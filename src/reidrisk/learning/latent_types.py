@@ -29,22 +29,22 @@ Floats = NDArray[np.float64]
 Sample = NDArray[np.int32]
 Mixture: TypeAlias = tuple[Floats, Floats]
 
-BLOCK = 1 << 13
+_BLOCK = 1 << 13
 """Users per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
 
 NEARLY = 1 - 1e-4
 """The largest chance to be in a set. A sure token has no finite weight among those drawn."""
 
-TINY = 1e-200
+_TINY = 1e-200
 """The least share of a type, so that one can divide by it."""
 
-SURPLUS = 3
+_SURPLUS = 3
 """Times as many types as wanted are begun with; the most alike are then merged."""
 
-START_USERS, START_ITERATIONS = 50_000, 30
+_START_USERS, _START_ITERATIONS = 50_000, 30
 """Users and steps of the first, rough fit of all these."""
 
-LEAST_SIGHTINGS = 0.5
+_LEAST_SIGHTINGS = 0.5
 """A token that was never seen counts as seen half a time, as in popularity."""
 
 MOST_USERS = 1 << 20
@@ -52,7 +52,7 @@ MOST_USERS = 1 << 20
 
 _NOBODY = np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
 
-HELD_OUT = 0.2
+_HELD_OUT = 0.2
 """Share of users on whom numbers of types are compared."""
 
 
@@ -129,7 +129,7 @@ class TypeModel:
             mixture: With too many types.
             types: How many are to be left.
         """
-        shares = np.maximum(mixture[0], TINY)
+        shares = np.maximum(mixture[0], _TINY)
         mass = np.ascontiguousarray((shares * mixture[1]).T)
 
         def entropy(share: Floats, mass: Floats) -> Floats:
@@ -167,10 +167,10 @@ def expect(rows: Sample, weights: Floats, chances: Floats) -> tuple[Floats, Floa
 
     def work(start: int, stop: int) -> tuple[Floats, Floats, float]:
         counts, load = np.zeros_like(chances), np.zeros_like(weights)
-        total = add_expectations(rows[start:stop], weights, chances, counts, load)
+        total = _add_expectations(rows[start:stop], weights, chances, counts, load)
         return counts, load, total
 
-    counts, load, totals = zip(*over_blocks(work, len(rows), BLOCK), strict=True)
+    counts, load, totals = zip(*over_blocks(work, len(rows), _BLOCK), strict=True)
     return np.add.reduce(counts), np.add.reduce(load), sum(totals)
 
 
@@ -243,9 +243,9 @@ def fit_types(
     model = _model(some, tokens, top, noise, smoothing)
     tolerance = real_number("tolerance", tolerance, least=0)
     steps = whole_number("iterations", iterations, least=1)
-    first = some[:START_USERS]
-    many = min(SURPLUS * types, len(first))
-    weights, phi, _ = model.climb(first, _begin(first, model, many), START_ITERATIONS, tolerance)
+    first = some[:_START_USERS]
+    many = min(_SURPLUS * types, len(first))
+    weights, phi, _ = model.climb(first, _begin(first, model, many), _START_ITERATIONS, tolerance)
     merged = model.merge((weights, phi), types)
     weights, phi, history = model.climb(some, merged, steps, tolerance)
     return LatentTypes(weights, np.ascontiguousarray(phi.T) * model.top, np.array(history))
@@ -276,7 +276,7 @@ def choose_types(
         users: The most users to fit on.
     """
     some = sample_of_rows(rows, tokens, whole_number("users", users, least=2), seed)
-    held = max(1, int(HELD_OUT * len(some)))
+    held = max(1, int(_HELD_OUT * len(some)))
 
     def reached(types: int) -> float:
         fit = fit_types(
@@ -358,7 +358,7 @@ def _model(rows: Sample, tokens: int, top: int, noise: float, smoothing: float) 
             f"smoothing is a number of slots above 0, got {smoothing}", code="out-of-range"
         )
     counts = _count(rows, tokens)
-    real = np.maximum(counts - noise / tokens * counts.sum(), LEAST_SIGHTINGS)
+    real = np.maximum(counts - noise / tokens * counts.sum(), _LEAST_SIGHTINGS)
     everyone = TypeModel(top, noise, real).best(real[:, None])[:, 0]
     return TypeModel(top, noise, smoothing * everyone)
 
@@ -377,7 +377,7 @@ def _begin(rows: Sample, model: TypeModel, types: int) -> Mixture:
 
 
 @kernel
-def add_expectations(
+def _add_expectations(
     rows: NDArray[np.int32], weights: Floats, chances: Floats, counts: Floats, load: Floats
 ) -> float:
     """Add up what rows say about the type of their users, and return their log-likelihood.

@@ -59,7 +59,7 @@ class Shape:
         return self if source else replace(self, copies=False)
 
 
-PAPER_BATCH = 1_536
+_PAPER_BATCH = 1_536
 """Users of a step.  Paper: section 8.4, table of hyper-parameters."""
 
 _PAPER_SIZE = {"width": 1_024, "heads": 8, "hidden": 4_096, "encoder_layers": 6, "dropout": 0.1}
@@ -74,7 +74,7 @@ SHAPES = {
 """Small ones for a laptop, and those of the paper."""
 
 
-class Begin(Protocol):
+class _Begin(Protocol):
     """Makes a network from the rows of training users, users x slots, gaps as `MISSING`.
 
     The network has `nats(source, target)`: rows x slots of symbols to rows x slots of nats, the
@@ -104,7 +104,7 @@ class Recipe:
     """
 
     name: str
-    begin: Begin
+    begin: _Begin
     blank: Blank
     training: Training
     configuration: Mapping[str, Any] = field(default_factory=dict)
@@ -165,7 +165,7 @@ CHAIN_TRAINING = {
 
 _SMALL = Training(steps=6_000, batch=64, rate=5e-3, warm_up=200, every=300)
 _PAPER_TRAINING = Training(
-    steps=100_000, batch=PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
+    steps=100_000, batch=_PAPER_BATCH, rate=3e-4, warm_up=4_000, every=1_000, device="auto"
 )
 """The paper says the batch, neither steps nor rate."""
 

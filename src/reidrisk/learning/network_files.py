@@ -43,7 +43,7 @@ _MOST_HEADER = 1 << 24
 
 SCHEMA = "reidrisk-model/1"
 
-KEPT = 2
+_KEPT = 2
 _BEGIN, _END = "reidrisk-training-", ".safetensors"
 
 
@@ -350,7 +350,7 @@ class Checkpoints:
         files = self._files()
         here = files.index(file) + 1
         # Those of later steps were passed over because they are damaged.
-        _remove(files[: max(here - KEPT, 0)] + files[here:])
+        _remove(files[: max(here - _KEPT, 0)] + files[here:])
 
     def clear(self) -> None:
         """Remove them, and what writes left behind that were killed."""

@@ -23,14 +23,14 @@ from reidrisk.learning.progress import Look, Trained, Training
 from reidrisk.learning.training import train
 from reidrisk.scores.protocol import GRID, NATS, Gains, Unit, check_kind
 
-WRONG_PAIRS = 10
+_WRONG_PAIRS = 10
 """For each true one."""
 
-LOGIT_GRID = 2**20
+_LOGIT_GRID = 2**20
 """Logits are rounded to multiples of 1 over this: far above what the order of sums can do to them,
 so that rows which are alike score alike."""
 
-PAIRS_AT_A_TIME, ROWS_AT_A_TIME = 1 << 12, 1 << 12
+_PAIRS_AT_A_TIME, _ROWS_AT_A_TIME = 1 << 12, 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +144,10 @@ class PairScore:
                 second = second.expand(len(first))
             logits = [
                 self.network(ours[first[some]], theirs[second[some]])
-                for some in _parts(len(first), PAIRS_AT_A_TIME)
+                for some in _parts(len(first), _PAIRS_AT_A_TIME)
             ]
-        rounded = np.rint(torch.cat(logits).numpy() * LOGIT_GRID).astype(np.int64)
-        return np.asarray(rounded * (GRID // LOGIT_GRID))
+        rounded = np.rint(torch.cat(logits).numpy() * _LOGIT_GRID).astype(np.int64)
+        return np.asarray(rounded * (GRID // _LOGIT_GRID))
 
     def _embedded(self, rows: Tokens) -> tuple[Any, Any]:
         """Embeddings of the different rows, and which of them each row has."""
@@ -155,7 +155,7 @@ class PairScore:
         different, place = np.unique(symbols, axis=0, return_inverse=True)
         parts = [
             self.network.embedded(torch.from_numpy(different[some]))
-            for some in _parts(len(different), ROWS_AT_A_TIME)
+            for some in _parts(len(different), _ROWS_AT_A_TIME)
         ]
         return torch.cat(parts), torch.from_numpy(place.reshape(-1))
 
@@ -187,13 +187,13 @@ def learn_pair_network(
     )
 
     def loss(some: Any) -> Any:
-        wrong = torch.randint(1, max(len(some), 2), (len(some), WRONG_PAIRS), device=device)
+        wrong = torch.randint(1, max(len(some), 2), (len(some), _WRONG_PAIRS), device=device)
         places = (torch.arange(len(some), device=device)[:, None] + wrong) % len(some)
         return network.loss(ours[0][some], ours[1][some], places)
 
     users = np.arange(len(others))
     steps = np.random.default_rng(how.seed).integers(
-        1, max(len(others), 2), (len(others), WRONG_PAIRS)
+        1, max(len(others), 2), (len(others), _WRONG_PAIRS)
     )
     fixed = torch.tensor((users[:, None] + steps) % len(others), device=device)
 

@@ -11,10 +11,10 @@ from reidrisk.core.rows import Kind, Rows, Tokens, token_rows
 from reidrisk.errors import InvalidInput
 from reidrisk.learning.splits import names_of
 
-FEWEST_USERS = 20
+_FEWEST_USERS = 20
 """Fewer tell nothing that holds for others."""
 
-HELD_OUT, MOST_HELD_OUT = 0.1, 5_000
+_HELD_OUT, _MOST_HELD_OUT = 0.1, 5_000
 """Share of users of a panel who decide when to stop, and how many suffice."""
 
 
@@ -57,7 +57,7 @@ class Pairs:
         """
         draws = uniforms(seed=seed, purpose="learning/panel", users=self.names, count=1)[:, 0]
         order = np.argsort(draws, kind="stable")
-        held = min(max(int(HELD_OUT * len(self)), 1), MOST_HELD_OUT)
+        held = min(max(int(_HELD_OUT * len(self)), 1), _MOST_HELD_OUT)
         return self.of(order[held:]), self.of(order[:held])
 
 
@@ -87,11 +87,11 @@ def pairs_of(panel: Observations, like: Rows, name: str) -> Pairs:
             "the panel is a shard without some of its true rows; give all of it",
             code="incomplete-panel",
         )
-    if len(panel.truth) < FEWEST_USERS:
+    if len(panel.truth) < _FEWEST_USERS:
         raise InvalidInput(
             f"the panel has {len(panel.truth)} users of whom both sides are known, and {name} "
-            f"learns from {FEWEST_USERS} or more; give a larger panel, or let training be a larger "
-            "share of the users",
+            f"learns from {_FEWEST_USERS} or more; give a larger panel, or let training be a "
+            "larger share of the users",
             code="too-few-users",
         )
     return Pairs(np.asarray(panel.true_rows), np.asarray(panel.anonymous))

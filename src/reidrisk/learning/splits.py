@@ -13,7 +13,7 @@ from reidrisk.core.checks import probability, whole_number
 from reidrisk.core.randomness import Users, uniforms
 from reidrisk.errors import InvalidInput
 
-LEAST = 10
+_LEAST = 10
 """Users of a part: fewer say nothing about others."""
 
 MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
@@ -41,7 +41,7 @@ def split_users(
     seed: int,
     held_out: float = 0.1,
     tested: float = 0.1,
-    least: int = LEAST,
+    least: int = _LEAST,
 ) -> UserSplit:
     """Split users by chance.
 

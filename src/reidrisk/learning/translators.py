@@ -28,10 +28,10 @@ from reidrisk.learning.pairs import symbols_of
 
 _nn: Any = torch.nn
 
-SMALL = 0.1
+_SMALL = 0.1
 """Of first weights behind the layers, so that a network begins where its biases are."""
 
-SMOOTHING = 0.5
+_SMOOTHING = 0.5
 """Times that each symbol is taken to have been seen before training."""
 
 
@@ -53,9 +53,11 @@ def begun(
     counts = np.bincount(symbols_of(shown, tokens).ravel(), minlength=tokens + 1)
     same = (known == shown).sum()
     with torch.no_grad():
-        network.output.bias.copy_(torch.from_numpy(np.log((counts + SMOOTHING) / shown.size)))
+        network.output.bias.copy_(torch.from_numpy(np.log((counts + _SMOOTHING) / shown.size)))
         if network.gate is not None:
-            network.gate.bias.fill_(math.log((same + SMOOTHING) / (shown.size - same + SMOOTHING)))
+            network.gate.bias.fill_(
+                math.log((same + _SMOOTHING) / (shown.size - same + _SMOOTHING))
+            )
     return network
 
 
@@ -77,10 +79,10 @@ class Translator(_nn.Module):
         written = decoder.widths * shape.width
         self.output = _nn.Linear(written, tokens + 1)
         self.gate: Any = None
-        _nn.init.normal_(self.output.weight, std=SMALL / math.sqrt(written))
+        _nn.init.normal_(self.output.weight, std=_SMALL / math.sqrt(written))
         if shape.copies:
             self.gate = _nn.Linear(written + shape.width, 1)
-            _nn.init.normal_(self.gate.weight, std=SMALL / math.sqrt(written))
+            _nn.init.normal_(self.gate.weight, std=_SMALL / math.sqrt(written))
 
     def encoded(self, source: Any) -> Any:
         """States of the last encoder layer, rows x slots x width: what the other site knows."""

@@ -26,38 +26,38 @@ FLOOR = 1e-4
 """The least chance to keep, leave, copy or not, and the share of a class's chances that all symbols
 have alike. Nothing is impossible, and products of chances stay within single precision."""
 
-KEEP = 0.95
+_KEEP = 0.95
 """Chance to keep a class, from scratch."""
 
-KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
+_KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
 """Chances to keep a class that are tried, where there are types."""
 
-TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
+_TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
 """What is tried with each of them: how much the known site says about the class, and how far the
 other draws anew."""
 
-TRIED = 2_000
+_TRIED = 2_000
 """Users they are tried on."""
 
-SPREAD = 0.5
+_SPREAD = 0.5
 """Of the logarithms of a class's chances around everyone's, from scratch."""
 
-PSEUDO = 4.0
+_PSEUDO = 4.0
 """Sightings of each symbol added at each site, so that rare ones are no more popular at one."""
 
-PSEUDO_COPIES = 32.0
+_PSEUDO_COPIES = 32.0
 """Sightings added to those of each symbol, copied as often as all are."""
 
-RARE = 1e-4
+_RARE = 1e-4
 """Chance of a symbol in a class at which only half as many are copied, before learning."""
 
-SIGHTINGS, USERS = 3_200_000, 200_000
+_SIGHTINGS, _USERS = 3_200_000, 200_000
 """Types are fitted to so many users, or more of them if rows are short."""
 
-USERS_PER_CLASS = 20
+_USERS_PER_CLASS = 20
 """With fewer users, there are fewer classes."""
 
-ENOUGH = 50_000
+_ENOUGH = 50_000
 """Users for whom as many classes as may be are taken; for fewer users fewer classes are tried."""
 
 
@@ -194,20 +194,20 @@ def begun(
         seed: Of all chance.
         begin: "types", found by EM in both sites' rows; or "scratch": everyone's chances and noise.
         classes: The most. A site alone that shows one symbol needs only one; a class has
-            `USERS_PER_CLASS` users or more; and where there are few users, a fourth or a sixteenth
+            `_USERS_PER_CLASS` users or more; and where there are few users, a fourth or a sixteenth
             is taken if that tells others better.
     """
     size = tokens + 1
     known, shown = (symbols_of(rows, tokens) for rows in (known, shown))
     if not conditional and shown.shape[1] == 1:
         classes = 1
-    classes = min(classes, max(len(shown) // USERS_PER_CLASS, 1))
+    classes = min(classes, max(len(shown) // _USERS_PER_CLASS, 1))
     if begin == "scratch":
         noise = np.random.default_rng(seed).standard_normal((classes, size))
         everyone = _counts(known, size) + _counts(shown, size)
-        start = np.ones(classes), everyone / everyone.sum() * np.exp(SPREAD * noise)
+        start = np.ones(classes), everyone / everyone.sum() * np.exp(_SPREAD * noise)
         chain = _begun_at(start, known, shown, conditional=conditional)
-        _set_scalars(chain, KEEP, *TRIALS[0])
+        _set_scalars(chain, _KEEP, *_TRIALS[0])
         return chain
     if begin != "types":
         raise InvalidInput(
@@ -228,10 +228,10 @@ def begun(
 def _types(rows: Symbols, size: int, classes: int, seed: int) -> tuple[Floats, Floats]:
     """Shares of types, and chances of symbols in each."""
     plain = {"tokens": size, "top": 1, "noise": 0, "seed": seed}
-    if classes > 1 and len(rows) < ENOUGH:
+    if classes > 1 and len(rows) < _ENOUGH:
         fewer = tuple(dict.fromkeys(max(classes // share, 1) for share in (1, 4, 16, classes)))
         classes = choose_types(rows, fewer, **plain)
-    users = max(USERS, SIGHTINGS // rows.shape[1])
+    users = max(_USERS, _SIGHTINGS // rows.shape[1])
     fit = fit_types(rows, types=classes, users=users, **plain)
     return np.maximum(fit.weights, FLOOR / classes), fit.inclusion
 
@@ -252,25 +252,25 @@ def _begun_at(
         _set(chain.known_site, np.log(known_counts / mean)[:, None])
         copied = known == shown
         rate = (copied.sum() + 1) / (copied.size + 2)
-        copies = np.bincount(known[copied], minlength=size) + PSEUDO_COPIES * rate
-        rates = copies / (known_counts - PSEUDO + PSEUDO_COPIES)
+        copies = np.bincount(known[copied], minlength=size) + _PSEUDO_COPIES * rate
+        rates = copies / (known_counts - _PSEUDO + _PSEUDO_COPIES)
         _set(chain.copy_symbol, _logit(rates)[:, None])
-        _set(chain.rare, np.log(RARE))
+        _set(chain.rare, np.log(_RARE))
     return chain
 
 
 def _try(chain: TypeChainNetwork, known: Symbols, shown: Symbols) -> None:
     """Set how long classes are kept, and how the sites hang together, as rows are told best."""
     conditional = hasattr(chain, "trust")
-    source, target = (torch.tensor(rows[:TRIED]).long() for rows in (known, shown))
+    source, target = (torch.tensor(rows[:_TRIED]).long() for rows in (known, shown))
 
     def reached(numbers: tuple[float, tuple[float, float]]) -> float:
         _set_scalars(chain, numbers[0], *numbers[1])
         with torch.no_grad():
             return float(chain.nats(source if conditional else None, target).mean())
 
-    keeps = KEEPS if shown.shape[1] > 1 else KEEPS[-1:]
-    reached(min(itertools.product(keeps, TRIALS if conditional else TRIALS[:1]), key=reached))
+    keeps = _KEEPS if shown.shape[1] > 1 else _KEEPS[-1:]
+    reached(min(itertools.product(keeps, _TRIALS if conditional else _TRIALS[:1]), key=reached))
 
 
 def _set_scalars(chain: TypeChainNetwork, keep: float, trust: float, fresh: float) -> None:
@@ -322,4 +322,4 @@ def _set(parameter: Any, values: Any) -> None:
 
 def _counts(rows: Symbols, size: int) -> Floats:
     counts: Floats = np.bincount(rows.reshape(-1), minlength=size).astype(np.float64)
-    return counts + PSEUDO
+    return counts + _PSEUDO

@@ -53,7 +53,7 @@ class CosineWeights:
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         rows, shown = known.reshape(len(known), -1), np.atleast_2d(shown)
-        return cosines(
+        return _cosines(
             self._sum(common(rows, shown)),
             lengths(self._sum(first_shown(rows))),
             lengths(self._sum(first_shown(shown))),
@@ -68,7 +68,7 @@ def lengths(squares: Gains) -> NDArray[np.float64]:
     return np.asarray(np.sqrt(squares.astype(np.float64)))
 
 
-def cosines(both: Gains, known: NDArray[Any], shown: NDArray[Any]) -> Gains:
+def _cosines(both: Gains, known: NDArray[Any], shown: NDArray[Any]) -> Gains:
     """Cosines on the grid, from sums over common tokens and the lengths of both sides."""
     area = known * shown
     share = np.divide(both.astype(np.float64), area, out=np.zeros(len(both)), where=both > 0)

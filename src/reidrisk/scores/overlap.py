@@ -38,7 +38,7 @@ class OverlapWeights:
     def check(self, observations: Observations) -> None:
         """Refuse another alphabet, and sums beyond the grid."""
         check_shape(1, len(self.match), observations)
-        check_sum(self.match, most_shown(observations))
+        check_sum(self.match, _most_shown(observations))
 
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
@@ -80,7 +80,7 @@ def first_shown(rows: Tokens) -> Tokens:
     return once
 
 
-def most_shown(observations: Observations) -> int:
+def _most_shown(observations: Observations) -> int:
     """Most different tokens that an anonymous row can hold."""
     shown = observations.anonymous
     most = shown.set_size if isinstance(shown, BagRows) else shown.shape[1]
@@ -90,4 +90,4 @@ def most_shown(observations: Observations) -> int:
 def most_held(observations: Observations) -> int:
     """Most different tokens that a row of either side can hold."""
     known = min(observations.slots * observations.set_size, observations.tokens)
-    return max(known, most_shown(observations))
+    return max(known, _most_shown(observations))

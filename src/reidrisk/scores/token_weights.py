@@ -269,7 +269,7 @@ class NormalisedWeights:
         match, mismatch, known_gap = self._nats(slot)
         of_gap = log_sum(known_gap[: self.weights.tokens + self.gaps], 0)
         sums = np.full(len(sets), of_gap)
-        add_outcomes(np.sort(sets, axis=1), match, mismatch[:-1], sums)
+        _add_outcomes(np.sort(sets, axis=1), match, mismatch[:-1], sums)
         filled = (sets != MISSING).any(axis=1)
         if self.gaps:
             sums[filled] = np.logaddexp(sums[filled], mismatch[-1])
@@ -313,7 +313,7 @@ def _as_sets(known: Tokens) -> Tokens:
 
 
 @kernel
-def add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> None:
+def _add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> None:
     """Logarithm of the sum over all tokens of exp(gain), for each set that is not empty.
 
     All mismatches, less those of the known tokens, and the matches instead; where little is left
@@ -340,11 +340,11 @@ def add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> Non
         if rest >= _LEAST_REST * total:
             sums[row] = np.logaddexp(inside, math.log(rest) + peak)
         else:
-            sums[row] = add_others(sets[row], mismatch, inside)
+            sums[row] = _add_others(sets[row], mismatch, inside)
 
 
 @kernel
-def add_others(held: Array, mismatch: Array, total: float) -> float:
+def _add_others(held: Array, mismatch: Array, total: float) -> float:
     """Add, to the logarithm of a sum, exp(gain) of all tokens that are not in a set."""
     for token in range(mismatch.shape[0]):
         is_held = False

@@ -150,7 +150,7 @@ class TypeChain:
         rows = np.ascontiguousarray(known, np.int32)
         targets = np.ascontiguousarray(np.broadcast_to(shown, rows.shape), np.int32)
         scores = np.empty(len(rows), np.int64)
-        score_chain_pairs(self.chances, targets, rows, scores)
+        _score_chain_pairs(self.chances, targets, rows, scores)
         return scores
 
     def of_anyone(self, known: Rows, shown: Tokens) -> Floats:
@@ -239,11 +239,11 @@ class TypeChain:
 
 
 @kernel
-def score_chain_pairs(chances: ChainChances, shown: Array, known: Array, scores: Array) -> None:
+def _score_chain_pairs(chances: ChainChances, shown: Array, known: Array, scores: Array) -> None:
     """Score each known row for the shown row beside it."""
     belief = np.empty(chances.weights.shape[0])
     for row in range(known.shape[0]):
-        alone = log_chain_alone(chances, chances.known, known[row], belief)
+        alone = _log_chain_alone(chances, chances.known, known[row], belief)
         both = log_chain(chances, shown[row], known[row], belief)
         scores[row] = on_grid(both, alone)
 
@@ -253,7 +253,7 @@ def rate_chain_alone(chances: ChainChances, table: Array, rows: Array, nats: Arr
     """Logarithm of the chance of each row, by the chance of its symbols in a slot."""
     belief = np.empty(chances.weights.shape[0])
     for row in range(rows.shape[0]):
-        nats[row] = log_chain_alone(chances, table, rows[row], belief)
+        nats[row] = _log_chain_alone(chances, table, rows[row], belief)
 
 
 @kernel
@@ -277,13 +277,13 @@ def log_chain(chances: ChainChances, shown: Array, known: Array, belief: Array) 
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
-            lifts += lift_all(belief)
-        moved = sum_of_products(belief, move)
-    return log_of_sum(belief, lifts)
+            lifts += _lift_all(belief)
+        moved = _sum_of_products(belief, move)
+    return _log_of_sum(belief, lifts)
 
 
 @kernel
-def log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Array) -> float:
+def _log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Array) -> float:
     """The same for one row, with the chance of each symbol in a slot."""
     weights, keep, move = chances.weights, chances.keep, chances.move
     lifts, until_lift = 0, chances.steps
@@ -296,13 +296,13 @@ def log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Arr
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
-            lifts += lift_all(belief)
-        moved = sum_of_products(belief, move)
-    return log_of_sum(belief, lifts)
+            lifts += _lift_all(belief)
+        moved = _sum_of_products(belief, move)
+    return _log_of_sum(belief, lifts)
 
 
 @kernel
-def sum_of_products(ones: Array, others: Array) -> float:
+def _sum_of_products(ones: Array, others: Array) -> float:
     """By eight sums side by side, which one instruction adds: always in the same order."""
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     whole = ones.shape[0] - ones.shape[0] % 8
@@ -321,7 +321,7 @@ def sum_of_products(ones: Array, others: Array) -> float:
 
 
 @kernel
-def lift_all(belief: Array) -> int:
+def _lift_all(belief: Array) -> int:
     """Lift chances together if their sum is small, and say how many times."""
     lifts = 0
     while 0 < sum_of(belief) < 1 / _LIFT:
@@ -332,7 +332,7 @@ def lift_all(belief: Array) -> int:
 
 
 @kernel
-def log_of_sum(belief: Array, lifts: int) -> float:
+def _log_of_sum(belief: Array, lifts: int) -> float:
     """Logarithm of a sum of chances that were lifted."""
     total = sum_of(belief)
     return math.log(total) - lifts * _LOG_LIFT if total > 0 else -np.inf

@@ -195,7 +195,7 @@ def score_pairs(
     product, lifts = np.empty(types), np.empty(types, np.int64)
     for pair in range(scores.shape[0]):
         row = rows[pair]
-        both = log_chance(chances, shown[targets[pair]], known[row], product, lifts)
+        both = _log_chance(chances, shown[targets[pair]], known[row], product, lifts)
         scores[pair] = on_grid(both, alone[row])
 
 
@@ -208,36 +208,38 @@ def on_grid(both: float, alone: float) -> Any:
 
 
 @kernel
-def log_chance(chances: Chances, shown: Array, known: Array, product: Array, lifts: Array) -> float:
+def _log_chance(
+    chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
+) -> float:
     """Logarithm of the chance of two rows; minus infinity if they are impossible."""
-    multiply_slots(chances, shown, known, product, lifts)
-    return log_total(chances, known.shape[0], product, lifts)
+    _multiply_slots(chances, shown, known, product, lifts)
+    return _log_total(chances, known.shape[0], product, lifts)
 
 
 @kernel
-def log_chance_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> float:
+def _log_chance_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> float:
     """Logarithm of the chance of a known row; minus infinity if it is impossible."""
-    multiply_alone(chances, known, product, lifts)
-    return log_total(chances, known.shape[0], product, lifts)
+    _multiply_alone(chances, known, product, lifts)
+    return _log_total(chances, known.shape[0], product, lifts)
 
 
 @kernel
-def log_total(chances: Chances, slots: int, product: Array, lifts: Array) -> float:
+def _log_total(chances: Chances, slots: int, product: Array, lifts: Array) -> float:
     """Logarithm of the sum of products that were lifted."""
     if slots <= chances.steps:
         total = sum_of(product)
         return math.log(total) if total > 0 else -np.inf
-    fewest = level_lifts(product, lifts)
+    fewest = _level_lifts(product, lifts)
     total = sum_of(product)
     return math.log(total) - fewest * _LOG_LIFT if total > 0 else -np.inf
 
 
 @kernel
-def multiply_slots(
+def _multiply_slots(
     chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
 ) -> None:
     """For each type, its share times the chances of all slots; lifted so many times."""
-    begin(chances, product, lifts)
+    _begin(chances, product, lifts)
     until_lift = chances.steps
     for slot in range(known.shape[0]):
         pair = chances.joint[shown[slot], known[slot]]
@@ -246,13 +248,13 @@ def multiply_slots(
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
-            lift(product, lifts)
+            _lift(product, lifts)
 
 
 @kernel
-def multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> None:
+def _multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array) -> None:
     """The same for a known row, whatever is shown beside it."""
-    begin(chances, product, lifts)
+    _begin(chances, product, lifts)
     until_lift = chances.steps
     for slot in range(known.shape[0]):
         one = chances.single[known[slot]]
@@ -261,11 +263,11 @@ def multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array)
         until_lift -= 1
         if until_lift == 0:
             until_lift = chances.steps
-            lift(product, lifts)
+            _lift(product, lifts)
 
 
 @kernel
-def begin(chances: Chances, product: Array, lifts: Array) -> None:
+def _begin(chances: Chances, product: Array, lifts: Array) -> None:
     """For each type, its share, not lifted. A loop: to assign an array takes seconds to compile."""
     for kind in range(product.shape[0]):
         product[kind] = chances.weights[kind]
@@ -273,7 +275,7 @@ def begin(chances: Chances, product: Array, lifts: Array) -> None:
 
 
 @kernel
-def lift(product: Array, lifts: Array) -> None:
+def _lift(product: Array, lifts: Array) -> None:
     """Lift products that are small."""
     for kind in range(product.shape[0]):
         if 0 < product[kind] < 1 / _LIFT:
@@ -297,7 +299,7 @@ def sum_of(product: Array) -> float:
 
 
 @kernel
-def level_lifts(product: Array, lifts: Array) -> Any:
+def _level_lifts(product: Array, lifts: Array) -> Any:
     """Bring all products to the fewest lifts that any has, and say how many these are."""
     fewest = np.int64(2**62)
     for kind in range(product.shape[0]):
@@ -318,7 +320,7 @@ def rate_alone(chances: Chances, rows: Array, nats: Array) -> None:
     types = chances.weights.shape[0]
     product, lifts = np.empty(types), np.empty(types, np.int64)
     for row in range(rows.shape[0]):
-        nats[row] = log_chance_alone(chances, rows[row], product, lifts)
+        nats[row] = _log_chance_alone(chances, rows[row], product, lifts)
 
 
 @kernel
@@ -326,8 +328,8 @@ def infer_types(chances: Chances, rows: Array, types: Array) -> None:
     """The chance of each type given each row."""
     lifts = np.empty(types.shape[1], np.int64)
     for row in range(rows.shape[0]):
-        multiply_alone(chances, rows[row], types[row], lifts)
-        level_lifts(types[row], lifts)
+        _multiply_alone(chances, rows[row], types[row], lifts)
+        _level_lifts(types[row], lifts)
         total = sum_of(types[row])
         for kind in range(types.shape[1]):
             types[row, kind] = types[row, kind] / total if total > 0 else 0.0

@@ -106,7 +106,7 @@ def joined_pieces(pieces: Iterable[Piece], cut: BlockCut) -> Iterator[Piece]:
     for start, rows in pieces:
         done, stop = max(cut.first - start, 0), min(cut.stop - start, len(rows))
         if done < stop and held and start + done != end:
-            yield begin, joined(held)
+            yield begin, _joined(held)
             held = []
         while done < stop:
             if not held:
@@ -115,13 +115,13 @@ def joined_pieces(pieces: Iterable[Piece], cut: BlockCut) -> Iterator[Piece]:
             held.append(rows.part(done, done + taken))  # type: ignore[arg-type]
             done, end = done + taken, end + taken
             if not _room(cut, begin, end):
-                yield begin, joined(held)
+                yield begin, _joined(held)
                 held = []
     if held:
-        yield begin, joined(held)
+        yield begin, _joined(held)
 
 
-def joined(parts: list[HeldRows]) -> HeldRows:
+def _joined(parts: list[HeldRows]) -> HeldRows:
     """Rows behind each other."""
     return parts[0] if len(parts) == 1 else parts[0].codec.join(parts)
 

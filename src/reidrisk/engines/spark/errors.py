@@ -7,13 +7,13 @@ from typing import Any
 
 from reidrisk.errors import InvalidInput, ReidriskError, TooLarge
 
-MORE_MEMORY = (
+_MORE_MEMORY = (
     "raise spark.executor.memory (rows that are kept) or spark.executor.memoryOverhead and "
     "spark.executor.pyspark.memory (work on them; it limits address space, of which libraries take "
     "0.6 GiB: at least 1536m for each core), or give SparkEngine more partitions"
 )
-OUT_OF_MEMORY = f"an executor ran out of memory; {MORE_MEMORY}"
-STOPPED = "the Spark session has ended; start one and make the engine and its rows anew"
+OUT_OF_MEMORY = f"an executor ran out of memory; {_MORE_MEMORY}"
+_STOPPED = "the Spark session has ended; start one and make the engine and its rows anew"
 TO_SEND = "install it on all nodes (pip install), or send an environment with --archives"
 
 # What is looked for in Spark's words, and what it means; the first that is found counts.
@@ -54,7 +54,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str, str], ...] = (
         "out-of-memory",
         (
             f"a Python process of an executor was ended, as the system does for want of memory; "
-            f"{MORE_MEMORY}; else the log of the executor says why"
+            f"{_MORE_MEMORY}; else the log of the executor says why"
         ),
     ),
     (
@@ -63,7 +63,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str, str], ...] = (
         "out-of-memory",
         (
             "executors were lost again and again, most often for want of memory; "
-            f"{MORE_MEMORY}; else their logs say why"
+            f"{_MORE_MEMORY}; else their logs say why"
         ),
     ),
     (
@@ -88,7 +88,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str, str], ...] = (
         ),
         InvalidInput,
         "spark-stopped",
-        STOPPED,
+        _STOPPED,
     ),
     (
         r"(?:PATH_NOT_FOUND|FAILED_READ_FILE|CANNOT_READ_FILE)[\w.]*\] (.*?)(?: SQLSTATE|\n|$)",
@@ -103,7 +103,7 @@ _MEANINGS: tuple[tuple[str, type[ReidriskError], str, str], ...] = (
 def explaining(context: Any = None) -> Iterator[None]:
     """Say in one line what Spark says in many, and that a context has ended before it is asked."""
     if context is not None and context._jsc is None:  # noqa: SLF001  there is no other sign
-        raise InvalidInput(STOPPED, code="spark-stopped")
+        raise InvalidInput(_STOPPED, code="spark-stopped")
     try:
         yield
     except ReidriskError:

@@ -130,7 +130,7 @@ class Reading:
         lists = batch.column(self.columns[0])
         sizes = pc.unique(lists.value_lengths())
         if lists.null_count or len(sizes) != 1:
-            raise InvalidInput(unequal(self.columns[0]), code="unequal-lists")
+            raise InvalidInput(_unequal(self.columns[0]), code="unequal-lists")
         if not sizes[0].as_py():
             raise InvalidInput(
                 f"column {self.columns[0]} of the DataFrame holds empty lists", code="empty-lists"
@@ -225,7 +225,7 @@ def reading_of(
     return Reading(names, is_list, tokens)
 
 
-def unequal(column: str) -> str:
+def _unequal(column: str) -> str:
     """What is wrong with lists of different lengths."""
     return (
         f"column {column} of the DataFrame holds lists of different lengths; rows are compared "
@@ -245,7 +245,7 @@ def _numbered(parts: list[Any], reading: Reading) -> tuple[Facts, dict[int, int]
         )
     slots = {part.slots for part in in_order}
     if len(slots) > 1:
-        raise InvalidInput(unequal(reading.columns[0]), code="unequal-lists")
+        raise InvalidInput(_unequal(reading.columns[0]), code="unequal-lists")
     starts: dict[int, int] = {}
     users = 0
     for part in in_order:
@@ -292,7 +292,7 @@ def gathered(
         last = ids[-1]
         some = reading.rows(batch)
         if rows and rows[0].shape[1] != some.shape[1]:
-            raise InvalidInput(unequal(reading.columns[0]), code="unequal-lists")
+            raise InvalidInput(_unequal(reading.columns[0]), code="unequal-lists")
         rows.append(some)
         users.append(pa.concat_arrays([ids, ids[:0]]))  # a copy, as the rows are
         if sum(array.nbytes for array in rows) >= _CELL_BYTES:

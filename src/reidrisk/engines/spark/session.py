@@ -26,14 +26,14 @@ from reidrisk.engines.spark.errors import TO_SEND, explaining
 from reidrisk.engines.spark.jobs import in_group
 from reidrisk.errors import InvalidInput, MissingExtra
 
-SUBMITTED = "PYSPARK_GATEWAY_PORT"
+_SUBMITTED = "PYSPARK_GATEWAY_PORT"
 """What spark-submit sets for the program that it starts."""
 
-OLDEST_JAVA = 17
+_OLDEST_JAVA = 17
 ANSWER_WITHIN = 20.0
 MASTER_WITHIN = 35.0
 """Spark itself asks three times, for a minute and more."""
-EXECUTORS_WITHIN = 60.0
+_EXECUTORS_WITHIN = 60.0
 
 _CHOSEN = {
     "spark.sql.execution.arrow.maxRecordsPerBatch": "10000",
@@ -98,7 +98,7 @@ def session(
 def _start_java(settings: Mapping[str, str], log: Path | None) -> None:
     """Start Java, unless it runs, and let it speak to a file: its words are not for a terminal."""
     pyspark = guest("pyspark", "spark")
-    if pyspark.SparkContext._gateway is not None or SUBMITTED in os.environ:  # noqa: SLF001
+    if pyspark.SparkContext._gateway is not None or _SUBMITTED in os.environ:  # noqa: SLF001
         return
     settled = pyspark.SparkConf(loadDefaults=False).setAll(list(settings.items()))
     start = guest("pyspark.java_gateway", "spark").launch_gateway
@@ -172,14 +172,14 @@ def check_java_and_python() -> None:
         said = os.environ.get("JAVA_HOME")
         where = f"JAVA_HOME is {said}, which has no bin/java" if said else "none is on the PATH"
         raise InvalidInput(
-            f"Spark needs Java {OLDEST_JAVA} or newer, and {where}; install it (apt install "
-            f"openjdk-{OLDEST_JAVA}-jre-headless) or set JAVA_HOME",
+            f"Spark needs Java {_OLDEST_JAVA} or newer, and {where}; install it (apt install "
+            f"openjdk-{_OLDEST_JAVA}-jre-headless) or set JAVA_HOME",
             code="java-missing",
         )
     version = _java_version(java)
-    if version < OLDEST_JAVA:
+    if version < _OLDEST_JAVA:
         raise InvalidInput(
-            f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is "
+            f"Spark needs Java {_OLDEST_JAVA} or newer, and {java} is "
             f"{f'Java {version}' if version else 'no Java'}; install it, or set JAVA_HOME",
             code="java-missing",
         )
@@ -209,7 +209,7 @@ def check_master(master: str) -> None:
         )
 
 
-def check_executors(spark: Any, within: float = EXECUTORS_WITHIN) -> None:
+def check_executors(spark: Any, within: float = _EXECUTORS_WITHIN) -> None:
     """Say what the executors lack, or that there are none.
 
     Args:

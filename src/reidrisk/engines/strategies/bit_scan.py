@@ -56,7 +56,7 @@ Range: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 # Up to this many ranks a scan still skips nearly all rows.
-FEW_RANKS = 1000
+_FEW_RANKS = 1000
 
 # Seconds: pass a pair; count one slot of it. With this many codes the bitmaps leave the cache, and
 # counting takes twice as long.
@@ -78,7 +78,7 @@ _LEAST = -(2**62)
 _FAR = -200 * GRID  # exp of this is below the last digit of any sum
 
 
-class Weighed(NamedTuple):
+class _Weighed(NamedTuple):
     """Targets under token weights.
 
     A row with m matches and g gaps scores at most `reach[target, m] + lift[target, g]`, in eighths
@@ -93,7 +93,7 @@ class Weighed(NamedTuple):
     absent: NDArray[np.uint16]
 
 
-class Subtracted(NamedTuple):
+class _Subtracted(NamedTuple):
     """What normalised weights subtract: `rows[row, slot]`, in slots where `applies[target, slot]`.
 
     Both have no columns under token weights, which subtract nothing.
@@ -109,7 +109,7 @@ def cost(question: Question) -> float:
     To list rows or to count ranks, more rows are scored; to count many, nearly all.
     """
     observations, codes, wanted = question.observations, question.codes, question.wanted
-    if wanted.most_above > FEW_RANKS:
+    if wanted.most_above > _FEW_RANKS:
         return math.inf
     pairs = observations.known.users * len(codes.targets)
     counting = observations.slots * _COUNT_SLOT * (1 + codes.size / _MANY_CODES)
@@ -157,7 +157,7 @@ def evidence(observations: Observations, score: NormalisedWeights, engine: Engin
 
 def ranks_are_free(observations: Observations, score: NormalisedWeights) -> bool:
     """Whether all ranks come with a search, as some of the rows tell: as of the weights."""
-    if observations.known.kind is Kind.TOKENS or not are_alike(observations, score):
+    if observations.known.kind is Kind.TOKENS or not _are_alike(observations, score):
         return False
     return plan.ranks_are_free(observations, score.weights)
 
@@ -180,7 +180,7 @@ def as_fast(
     return score.weights.less(np.where(low > high, 0, low), score.log_sums(nothing)[0])
 
 
-def are_alike(observations: Observations, score: NormalisedWeights) -> bool:
+def _are_alike(observations: Observations, score: NormalisedWeights) -> bool:
     """Whether some of the sets all sum to the same: then `as_fast` gives token weights."""
     users = observations.known.users
     some = np.arange(0, users, max(users // _SAMPLE, 1))
@@ -217,8 +217,8 @@ def _search(
                 if everyone is not None and part.start in in_vain:
                     tally(known, first, some_rated(everyone, part), of_part)
                     continue
-                less, some = Subtracted(sums, applies[part]), some_weighed(targets, part)
-                scored = scan(known, less, first, some, of_part, bitmaps)
+                less, some = _Subtracted(sums, applies[part]), _some_weighed(targets, part)
+                scored = _scan(known, less, first, some, of_part, bitmaps)
                 most = _MOST_SCORED * len(rows) * len(of_part.best)
                 if len(rows) >= _ENOUGH_ROWS and scored > most:
                     in_vain.add(part.start)
@@ -242,8 +242,8 @@ def _evidence(observations: Observations, score: NormalisedWeights, engine: Engi
         parts = {}
         for start, rows in blocks:
             parts[start] = np.zeros(len(best))
-            less = Subtracted(score.log_sums(rows), applies)
-            add_likelihoods(codes.of(rows), less, targets, best, parts[start])
+            less = _Subtracted(score.log_sums(rows), applies)
+            _add_likelihoods(codes.of(rows), less, targets, best, parts[start])
         return parts
 
     parts = engine.reduce(
@@ -283,14 +283,14 @@ def _wider(one: Range, other: Range) -> Range:
     return np.array([np.minimum(one[0], other[0]), np.maximum(one[1], other[1])])
 
 
-def some_weighed(targets: Weighed, part: slice) -> Weighed:
+def _some_weighed(targets: _Weighed, part: slice) -> _Weighed:
     """Some of the targets."""
     codes, gains, reach, lift, absent = targets
     some = SlotGains(*(gain[part] for gain in gains))
-    return Weighed(codes[part], some, reach[part], lift[part], absent)
+    return _Weighed(codes[part], some, reach[part], lift[part], absent)
 
 
-def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> Weighed:
+def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> _Weighed:
     """Bound the scores of rows by how many slots match and how many are gaps."""
     shown, absent = np.asarray(observations.anonymous), codes.lookup[:, 0].copy()
     shown_gap = shown == MISSING
@@ -302,7 +302,7 @@ def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> We
     of_match = np.where(shown_gap & ~like_match, 0, np.maximum(match - mismatch, 0))
     base = mismatch.sum(axis=1, keepdims=True)
     reach = base + np.pad(_largest_together(of_match), ((0, 0), (1, 0)))
-    return Weighed(
+    return _Weighed(
         np.where(like_match, absent, codes.targets),
         SlotGains(match, mismatch, known_gap),
         _eighths(reach),
@@ -346,14 +346,14 @@ def _eighths(values: Gains) -> Gains:
 
 
 @kernel
-def scan(
-    rows: Array, less: Subtracted, first_row: int, targets: Weighed, kept: Kept, bitmaps: Array
+def _scan(
+    rows: Array, less: _Subtracted, first_row: int, targets: _Weighed, kept: Kept, bitmaps: Array
 ) -> int:
     """Offer every row that may matter to every target; return how many pairs were scored.
 
     Rows are codes, at most `ROWS_PER_SCAN`. `bitmaps` must be zero and is left so.
     """
-    order, ends = order_by_gaps(rows, targets)
+    order, ends = _order_by_gaps(rows, targets)
     rows, sums = rows[order], less.rows[order]
     mark(rows, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
@@ -364,15 +364,15 @@ def scan(
     scored = 0
     for target in range(targets.codes.shape[0]):
         # Before anything is subtracted, a row needs at least this much more than the threshold.
-        limit = max(threshold(kept, target), _LEAST) + sum_subtracted(lowest, 0, less, target)
-        if find_starts(targets, target, limit >> 3, ends, starts):
+        limit = max(threshold(kept, target), _LEAST) + _sum_subtracted(lowest, 0, less, target)
+        if _find_starts(targets, target, limit >> 3, ends, starts):
             start_counters(starts, counters)
             count_matches(bitmaps, targets.codes, target, counters)
             for place in range(list_found(counters, found)):
                 row = found[place]
                 if row < rows.shape[0]:  # bits behind the last row may be set
-                    score = weighed_score(rows, row, set_size, targets, target)
-                    score -= sum_subtracted(sums, row, less, target)
+                    score = _weighed_score(rows, row, set_size, targets, target)
+                    score -= _sum_subtracted(sums, row, less, target)
                     offer(kept, target, score, first_row + order[row])
                     scored += 1
     unmark(rows, bitmaps)
@@ -380,7 +380,7 @@ def scan(
 
 
 @kernel
-def order_by_gaps(rows: Array, targets: Weighed) -> tuple[Array, Array]:
+def _order_by_gaps(rows: Array, targets: _Weighed) -> tuple[Array, Array]:
     """The order of rows by the number of their gaps; those with g of them end at `ends[g + 1]`.
 
     Where no gap counts, all rows are taken to have none.
@@ -403,7 +403,7 @@ def order_by_gaps(rows: Array, targets: Weighed) -> tuple[Array, Array]:
 
 
 @kernel
-def find_starts(targets: Weighed, target: int, limit: int, ends: Array, starts: Array) -> bool:
+def _find_starts(targets: _Weighed, target: int, limit: int, ends: Array, starts: Array) -> bool:
     """Where the counters of each word of rows start; whether any row can reach the limit.
 
     A row with more gaps may need fewer matches. All rows of a word are asked for no more than the
@@ -421,7 +421,7 @@ def find_starts(targets: Weighed, target: int, limit: int, ends: Array, starts: 
 
 
 @kernel
-def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target: int) -> Number:
+def _weighed_score(rows: Array, row: int, set_size: int, targets: _Weighed, target: int) -> Number:
     """The exact score of a row of codes under token weights."""
     score = 0
     for slot in range(targets.codes.shape[1]):
@@ -436,7 +436,7 @@ def weighed_score(rows: Array, row: int, set_size: int, targets: Weighed, target
 
 
 @kernel
-def sum_subtracted(rows: Array, row: int, less: Subtracted, target: int) -> Number:
+def _sum_subtracted(rows: Array, row: int, less: _Subtracted, target: int) -> Number:
     """What is subtracted from a row's score for a target."""
     total = 0
     for slot in range(rows.shape[1]):
@@ -446,15 +446,15 @@ def sum_subtracted(rows: Array, row: int, less: Subtracted, target: int) -> Numb
 
 
 @kernel
-def add_likelihoods(
-    codes: Array, less: Subtracted, targets: Weighed, best: Array, sums: Array
+def _add_likelihoods(
+    codes: Array, less: _Subtracted, targets: _Weighed, best: Array, sums: Array
 ) -> None:
     """Add the likelihood of all rows, relative to that of the best score, to `sums`."""
     set_size = codes.shape[1] // targets.codes.shape[1]
     for target in range(targets.codes.shape[0]):
         for row in range(codes.shape[0]):
-            score = weighed_score(codes, row, set_size, targets, target)
-            below = score - sum_subtracted(less.rows, row, less, target) - best[target]
+            score = _weighed_score(codes, row, set_size, targets, target)
+            below = score - _sum_subtracted(less.rows, row, less, target) - best[target]
             if below > _FAR:
                 sums[target] += math.exp(below / GRID)
 

@@ -1,7 +1,7 @@
-"""Strategy: score everyone under a type chain.
+"""Strategy: score every known row under a type chain.
 
-What a class shows in a slot bounds no row: whatever the others, the next slot may be of another
-class. So no row can be skipped, and who cannot wait lists some first: `shortlist`.
+Rows cannot be bounded by what a class shows, since the class may change in every slot. So no row is
+skipped, and this is slow; the strategy `shortlist` scores only rows that a faster score lists.
 """
 
 import math
@@ -23,27 +23,27 @@ from reidrisk.scores.type_chain import ChainChances, log_chain, rate_chain_alone
 from reidrisk.scores.type_mixture import on_grid
 
 _STEP = 1 << 12  # rows that stay in the cache while all targets are gone through
-_LEAST_SUM = 1e-80
-_FAR = -200.0  # nats; what is so far below the peak changes no digit of a sum
+_LEAST_SUM = 1e-80  # terms that were skipped as too far down may matter to a lower sum
+_FAR = -200.0  # nats; exp of this is below the last digit of any sum
 
 Floats = NDArray[np.float64]
 
 
 def search(observations: Observations, score: TypeChain, wanted: Wanted, engine: Engine) -> Matches:
-    """Score everyone for every target."""
+    """Score every known row for every target."""
     shown = _as_targets(observations)
 
     def look(blocks: Blocks, kept: Kept) -> None:
         for start, rows in blocks:
             for first in range(0, len(rows), _STEP):
                 some, place = rows[first : first + _STEP], observations.first + start + first
-                offer_chain(score.chances, some.astype(np.int32), place, shown, kept)
+                _offer_chain(score.chances, some.astype(np.int32), place, shown, kept)
 
     return keep(observations, score, wanted, engine, look)
 
 
 def evidence(observations: Observations, score: TypeChain, engine: Engine) -> Floats:
-    """Add up everyone, relative to what anyone shows."""
+    """Add up exp(score) of all known rows, relative to the chance that anyone shows the row."""
     shown = _as_targets(observations)
     peaks = score.of_anyone(observations.known, shown)
 
@@ -51,12 +51,13 @@ def evidence(observations: Observations, score: TypeChain, engine: Engine) -> Fl
         parts = {}
         for start, rows in blocks:
             parts[start] = np.zeros(len(shown))
-            add_chain(score.chances, rows.astype(np.int32), shown, peaks, parts[start])
+            _add_chain(score.chances, rows.astype(np.int32), shown, peaks, parts[start])
         return parts
 
     parts = engine.reduce(observations.known, work, operator.or_, step=_STEP, pairs=len(shown))
     sums = np.sum([parts[start] for start in sorted(parts)], axis=0)
-    lost = np.flatnonzero(~((sums > _LEAST_SUM) & np.isfinite(sums)))  # out of range: made again
+    # The peak is an estimate: where sums leave the range of doubles they are made again, slowly.
+    lost = np.flatnonzero(~((sums > _LEAST_SUM) & np.isfinite(sums)))
     sums[lost] = 1.0
     total = peaks + np.log(sums)
     if len(lost):
@@ -69,7 +70,7 @@ def _as_targets(observations: Observations) -> Tokens:
 
 
 @kernel
-def offer_chain(
+def _offer_chain(
     chances: ChainChances, rows: Array, first_row: int, shown: Array, kept: Kept
 ) -> None:
     """Offer every row to every target."""
@@ -82,7 +83,7 @@ def offer_chain(
 
 
 @kernel
-def add_chain(chances: ChainChances, rows: Array, shown: Array, peaks: Array, sums: Array) -> None:
+def _add_chain(chances: ChainChances, rows: Array, shown: Array, peaks: Array, sums: Array) -> None:
     """Add the likelihood of all rows, relative to a peak for each target, to `sums`."""
     belief, alone = np.empty(chances.weights.shape[0]), np.empty(rows.shape[0])
     rate_chain_alone(chances, chances.known, rows, alone)

@@ -27,15 +27,17 @@ from reidrisk.engines.true_scores import true_scores
 from reidrisk.scores import Score
 from reidrisk.scores.protocol import in_units, log_sum
 
+# Rows that are scored at a time: sums of floats are added in this order everywhere, so the result
+# of `evidence` does not depend on threads.
 _ROWS_AT_A_TIME = 1 << 14
-_TOKEN_PAIRS = 1 << 30
+_TOKEN_PAIRS = 1 << 30  # in one block at most: this strategy is slow
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 
 
 def search(observations: Observations, score: Score, wanted: Wanted, engine: Engine) -> Matches:
-    """Score everyone for every target."""
+    """Score every known row for every target."""
     truth = Truth(observations.truth, true_scores(observations, score))
     targets, listing = len(observations.anonymous), wanted.by_listing
 
@@ -68,7 +70,7 @@ class Truth(NamedTuple):
     score: Whole
 
     def of(self, targets: slice) -> "Truth":
-        """The same of some targets."""
+        """The same for some of the targets."""
         return Truth(self.row[targets], self.score[targets])
 
 
@@ -102,10 +104,10 @@ def matches_among(numbers: Whole, scores: Whole, truth: Truth, wanted: Wanted) -
 
 
 def evidence(observations: Observations, score: Score, engine: Engine) -> Floats:
-    """Add up everyone for every target."""
+    """Add up exp(score) of every known row for every target."""
 
     def work(blocks: Blocks) -> dict[int, Floats]:
-        return {start: log_sums(rows, observations, score) for start, rows in blocks}
+        return {start: _log_sums(rows, observations, score) for start, rows in blocks}
 
     parts = engine.reduce(
         observations.known,
@@ -117,7 +119,7 @@ def evidence(observations: Observations, score: Score, engine: Engine) -> Floats
     return np.asarray(np.logaddexp.reduce([parts[start] for start in sorted(parts)], axis=0))
 
 
-def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
+def _log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
     """For each target, the logarithm of the sum of exp(score) over some known rows."""
     sums = np.empty(len(observations.anonymous))
     for one, shown in _each(observations):
@@ -126,7 +128,7 @@ def log_sums(known: Tokens, observations: Observations, score: Score) -> Floats:
 
 
 def _each(observations: Observations) -> Iterator[tuple[slice, Tokens]]:
-    """The place of each target, and what is shown of it; all of them take long."""
+    """The place of each target and what it shows; between two targets an interrupt is heard."""
     for target, shown in enumerate(observations.anonymous):
         listen()
         yield slice(target, target + 1), shown

@@ -1,8 +1,8 @@
-"""Strategy: score all pairs in numpy, where there are few, without a kernel.
+"""Strategy: score all pairs in numpy, without a compiled kernel, where there are few.
 
-Of a thousand people and a thousand targets everything is scored in the time that it takes to load
-a kernel that is compiled already, and a hundredth of the time that it takes to compile one. Scores
-are whole numbers, so the answers are the same. See decision 23.
+Scoring a thousand people for a thousand targets takes as long as loading a kernel that is compiled
+already, and a hundredth of the time of compiling one. Scores are whole numbers, so the answers are
+the same. See decision 23.
 """
 
 import numpy as np
@@ -23,13 +23,13 @@ from reidrisk.scores.protocol import by_slot
 MOST_CELLS = 1 << 24
 """Tokens of known rows times targets: about a tenth of a second."""
 
-_SCORES_AT_A_TIME = 1 << 18
+_SCORES_AT_A_TIME = 1 << 18  # temporary arrays of 2 MiB
 
 Scores = NDArray[np.int64]
 
 
 def fits(observations: Observations) -> bool:
-    """Whether there is so little to compare that a kernel would not pay."""
+    """Whether there is so little to compare that loading a kernel would take longer."""
     known = observations.known
     if known.kind is Kind.BAGS:
         return False
@@ -43,7 +43,7 @@ def search(
     wanted: Wanted,
     engine: Engine,
 ) -> Matches:
-    """Score everyone for every target, many targets at once."""
+    """Score every known row for every target, many targets at once."""
     truth = Truth(observations.truth, true_scores(observations, score))
     shown, first = np.asarray(observations.anonymous), observations.first
     listing = wanted.by_listing

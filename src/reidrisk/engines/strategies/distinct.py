@@ -1,4 +1,8 @@
-"""Strategy: count match patterns of distinct rows, for small alphabets."""
+"""Strategy: count match patterns of distinct rows, for small alphabets.
+
+With few tokens and slots, many known rows are equal. Each row of codes is numbered in a mixed-radix
+system and counted; then only the distinct rows are compared with the targets.
+"""
 
 import operator
 
@@ -13,7 +17,7 @@ from reidrisk.engines.encode import Codes
 from reidrisk.engines.protocol import Engine, rows_at_a_time
 from reidrisk.engines.strategies.lanes import TARGETS_AT_A_TIME, Counts, match_pattern
 
-_COMPARE_SLOT = 1e-9  # seconds, of a pair
+_COMPARE_SLOT = 1e-9  # seconds, of one pair
 
 
 def cost(question: Question) -> float:
@@ -42,7 +46,7 @@ def count(
     def work(blocks: Blocks) -> Counts:
         weights = np.zeros(int(np.prod(sizes)), np.int64)
         for _, rows in blocks:
-            count_rows(codes.of(rows), units, int(firsts @ units), weights)
+            _count_rows(codes.of(rows), units, int(firsts @ units), weights)
         return weights
 
     weights = engine.reduce(
@@ -62,14 +66,14 @@ def count(
         for group in range(len(groups)):
             mine = group_of_row == group
             part, targets = counts[group, start:stop], codes.targets[start:stop]
-            count_distinct(rows[mine], weights[numbers[mine]], targets, part)
+            _count_distinct(rows[mine], weights[numbers[mine]], targets, part)
 
     over_blocks(compare, len(codes.targets), TARGETS_AT_A_TIME)
     return counts
 
 
 @kernel
-def count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Array) -> None:
+def _count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Array) -> None:
     """Add to `counts[target, pattern]` the weights of these rows, by comparing all pairs."""
     set_size = rows.shape[1] // target_codes.shape[1]
     for target in range(target_codes.shape[0]):
@@ -79,7 +83,7 @@ def count_distinct(rows: Array, weights: Array, target_codes: Array, counts: Arr
 
 
 @kernel
-def count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
+def _count_rows(rows: Array, units: Array, first: int, counts: Array) -> None:
     """Count equal rows of codes: a row's number is its codes times `units`, less `first`."""
     for row in range(rows.shape[0]):
         number = -first

@@ -27,8 +27,8 @@ TARGETS_AT_A_TIME = 256
 
 _WORD = 64
 
-# Seconds: sort a row by one slot; pass 64 targets in one later slot; look at one target that was
-# found; enter one slot of a target into the tables of a block of rows.
+# Seconds, measured: sort a row by one slot; pass 64 targets in one later slot; look at one target
+# that was found; enter one slot of a target into the tables of a block of rows.
 _SORT_ROW, _PASS_WORD, _LOOK_AT_FOUND, _ENTER_SLOT = 8e-9, 2.5e-9, 1.5e-8, 2e-7
 _ROWS_PER_BLOCK = 1 << 20
 
@@ -36,7 +36,7 @@ Counts = NDArray[np.int64]
 SmallCounts = NDArray[np.int32]
 
 
-class TargetIndex(NamedTuple):
+class _TargetIndex(NamedTuple):
     """Targets, found by slot and code.
 
     `order[slot, starts[slot, code] : starts[slot, code + 1]]` are the targets with this code.
@@ -89,6 +89,7 @@ def count(
     index, shape = _target_index(codes), (len(groups), len(codes.targets), 1 << observations.slots)
 
     def work(blocks: Blocks) -> Counts | SmallCounts:
+        # 32 bits halve the memory of each thread; one piece of work sees fewer than 2**31 rows.
         counts = np.zeros(shape, np.int32)
         sizes = np.zeros(len(groups), np.int32)
         for _, rows in blocks:
@@ -108,34 +109,34 @@ def count(
 
     def make_exact(start: int, stop: int) -> None:
         for group in counts:
-            subtract_larger(group[start:stop])
+            _subtract_larger(group[start:stop])
 
     over_blocks(make_exact, shape[1], TARGETS_AT_A_TIME)
     return counts
 
 
 def _add(one: Counts | SmallCounts, other: Counts | SmallCounts) -> Counts:
-    """Whole numbers, wide enough for the sum over everybody."""
+    """Add counts in 64 bits, wide enough for the sum over all known rows."""
     total = one.astype(np.int64, copy=False)
     total += other
     return total
 
 
-def _target_index(codes: Codes) -> TargetIndex:
+def _target_index(codes: Codes) -> _TargetIndex:
     order = np.argsort(codes.targets.T, axis=1, kind="stable")
     starts = [
         np.searchsorted(codes.targets[targets, slot], np.arange(codes.size + 1))
         for slot, targets in enumerate(order)
     ]
-    return TargetIndex(codes.targets, order, np.array(starts))
+    return _TargetIndex(codes.targets, order, np.array(starts))
 
 
 @kernel
-def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -> None:
-    """Add to `counts[target, pattern]` how many of these rows match so, before subtraction.
+def count_patterns(rows: Array, slots: int, index: _TargetIndex, counts: Array) -> None:
+    """Add the number of rows with each pattern to `counts[target, pattern]`.
 
-    A pattern of three and more slots gets the rows that match in exactly these, one of up to two
-    slots the rows that match there and perhaps elsewhere: `subtract_larger` makes it exact.
+    Patterns of three or more slots get the rows that match in exactly these slots. Patterns of one
+    or two slots also get rows that match elsewhere; `_subtract_larger` makes them exact.
     """
     size = index.starts.shape[1] - 1
     set_size = rows.shape[1] // slots
@@ -144,27 +145,27 @@ def count_patterns(rows: Array, slots: int, index: TargetIndex, counts: Array) -
     lanes = np.zeros(size, np.uint64)
     also = np.empty(size, np.int32)
     shown = np.zeros(size, np.int32)
-    count_codes(rows, 0, shown)
+    _count_codes(rows, 0, shown)
     for target in range(counts.shape[0]):
         for slot in range(slots):
             counts[target, 1 << slot] += shown[index.codes[target, slot]]
     for slot in range(slots - 1):
-        group_rows(rows, slot * set_size, (slot + 1) * set_size, shown, grouped, ends)
+        _group_rows(rows, slot * set_size, (slot + 1) * set_size, shown, grouped, ends)
         for code in range(1, size):
             targets = index.order[slot, index.starts[slot, code] : index.starts[slot, code + 1]]
             if shown[code] == 0 or targets.shape[0] == 0:
                 continue
             group = grouped[ends[code] - shown[code] : ends[code]]
             mine = index.codes[targets]
-            count_pairs(group, slot, targets, mine, also, counts)
+            _count_pairs(group, slot, targets, mine, also, counts)
             if slot + 2 < slots:
                 for start in range(0, targets.shape[0], _WORD):
                     some = targets[start : start + _WORD]
-                    count_larger(group, slot, some, mine[start : start + _WORD], lanes, counts)
+                    _count_larger(group, slot, some, mine[start : start + _WORD], lanes, counts)
 
 
 @kernel
-def count_codes(rows: Array, first: int, shown: Array) -> None:
+def _count_codes(rows: Array, first: int, shown: Array) -> None:
     """Count each code in these columns and those after."""
     for row in range(rows.shape[0]):
         for column in range(first, rows.shape[1]):
@@ -172,12 +173,13 @@ def count_codes(rows: Array, first: int, shown: Array) -> None:
 
 
 @kernel
-def group_rows(
+def _group_rows(
     rows: Array, first: int, last: int, shown: Array, grouped: Array, ends: Array
 ) -> None:
-    """Copy rows into `grouped`, by their codes in the columns of a slot; groups end at `ends`.
+    """Copy rows into `grouped`, sorted by their codes in one slot; groups end at `ends`.
 
-    A code is `shown` so often. Those of a slot fill `grouped`, so those of the next begin at 0.
+    `shown[code]` rows hold a code. The codes of one slot fill `grouped` completely, so those of the
+    next slot start at 0 again.
     """
     end = 0
     for code in range(shown.shape[0]):
@@ -195,22 +197,22 @@ def group_rows(
 
 
 @kernel
-def count_pairs(
+def _count_pairs(
     group: Array, slot: int, targets: Array, mine: Array, also: Array, counts: Array
 ) -> None:
-    """Count the rows that match in this slot, in which all do, and in each later one."""
+    """Count the rows that match in each later slot; all rows of the group match in this one."""
     slots = mine.shape[1]
     for lane in range(targets.shape[0]):
         for other in range(slot + 1, slots):
             also[mine[lane, other]] = 0
-    count_codes(group, (slot + 1) * (group.shape[1] // slots), also)
+    _count_codes(group, (slot + 1) * (group.shape[1] // slots), also)
     for lane in range(targets.shape[0]):
         for other in range(slot + 1, slots):
             counts[targets[lane], 1 << slot | 1 << other] += also[mine[lane, other]]
 
 
 @kernel
-def count_larger(
+def _count_larger(
     group: Array, slot: int, targets: Array, mine: Array, lanes: Array, counts: Array
 ) -> None:
     """Count patterns with this and two or more later slots, for up to 64 targets."""
@@ -250,12 +252,12 @@ def match_pattern(rows: Array, row: int, set_size: int, targets: Array, target: 
 
 
 @kernel
-def subtract_larger(counts: Array) -> None:
+def _subtract_larger(counts: Array) -> None:
     """Make the counts of patterns with up to two slots exact, from those of all larger patterns."""
     larger = np.empty(counts.shape[1], counts.dtype)
     for target in range(counts.shape[0]):
         exact = counts[target]
-        sum_larger(exact, larger)
+        _sum_larger(exact, larger)
         one = 1
         while one < counts.shape[1]:
             other = 1
@@ -275,8 +277,11 @@ def subtract_larger(counts: Array) -> None:
 
 
 @kernel
-def sum_larger(exact: Array, larger: Array) -> None:
-    """For each pattern the rows that match there and in three slots or more, slot by slot."""
+def _sum_larger(exact: Array, larger: Array) -> None:
+    """For each pattern, the rows that match in its slots and in three or more slots in all.
+
+    A sum over supersets, one slot at a time.
+    """
     for pattern in range(exact.shape[0]):
         rest = pattern & (pattern - 1)
         larger[pattern] = exact[pattern] if rest & (rest - 1) else 0

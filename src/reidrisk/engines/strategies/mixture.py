@@ -8,7 +8,7 @@ are scored by the functions that define the score.
 
 Why no answer changes. Both bounds are sums over types of the chance of the type given the row,
 times a bound on the chance of what is shown. Rounding moves them by a share of 1e-4 at most, and so
-much room they are given (`chance_needed`):
+much room they are given (`_chance_needed`):
 
 - the logarithm of a lift is at most 556 (chances are 0 or above 2**-400), and a sum of at most
   21,845 of them is off by less than 21,845**2 * 556 * 2**-53 < 3e-5; where a factor is 0 its
@@ -21,8 +21,8 @@ much room they are given (`chance_needed`):
 - what `base` loses below exp(-745) is worth less than exp(-745 + _MOST_NATS) for each type, nothing
   beside exp(_LEAST_NATS); targets for which more can be gained take every chance for enough.
 
-Bounds come one after the other, each closer than the one before. `fewest_matches` bounds all rows
-that are scanned together at once; `find_pairs` bounds each row that matches so often, first by a
+Bounds come one after the other, each closer than the one before. `_fewest_matches` bounds all rows
+that are scanned together at once; `_find_pairs` bounds each row that matches so often, first by a
 few types that count most for the target, which rules out 97 of 100, then by all types. Who is left
 is scored.
 """
@@ -75,7 +75,7 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 
-class Mixed(NamedTuple):
+class _Mixed(NamedTuple):
     """Targets under a type mixture: as `Weighed`, but a missing slot never counts as a match.
 
     A row's chance is at most the sum over types of the type's chance given the row, times
@@ -97,8 +97,8 @@ class Mixed(NamedTuple):
     absent_counts: bool
 
 
-class Few(NamedTuple):
-    """What `most_of_few` needs of one target: of each of a few types, and of slots and types."""
+class _Few(NamedTuple):
+    """What `_most_of_few` needs of one target: of each of a few types, and of slots and types."""
 
     base: NDArray[np.float64]
     lift: NDArray[np.float64]
@@ -206,7 +206,7 @@ def _by_type(score: TypeMixture, rows: Tokens) -> Iterator[tuple[Places, NDArray
     keys = np.empty(len(rows), np.uint16)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
         part = slice(start, start + _ROWS_AT_A_TIME)
-        note_types(score.types_of(rows[part]), _LOST, types[part], keys[part])
+        _note_types(score.types_of(rows[part]), _LOST, types[part], keys[part])
     order = np.argsort(keys, kind="stable")
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
         some = order[start : start + _ROWS_AT_A_TIME]
@@ -219,7 +219,7 @@ class _Scan:
 
     score: TypeMixture
     codes: Codes
-    targets: Mixed
+    targets: _Mixed
     kept: Kept
     bitmaps: NDArray[np.uint64]
 
@@ -227,12 +227,12 @@ class _Scan:
         """Offer those of some rows that may matter to every target."""
         count = len(self.targets.shown)
         enough, needed = np.empty(count), np.empty(count, np.int64)
-        fewest_matches(self.kept, self.targets, types.max(axis=0), enough, needed)
+        _fewest_matches(self.kept, self.targets, types.max(axis=0), enough, needed)
         codes = self.codes.of(rows.tokens[some])
         pairs = np.empty((2, _PAIRS_AT_A_TIME), np.int64)
         target = 0
         while target < count:
-            found, target = find_pairs(
+            found, target = _find_pairs(
                 codes, types, self.targets, enough, needed, target, pairs, self.bitmaps
             )
             self._offer(rows, pairs[0, :found], some[pairs[1, :found]])
@@ -243,10 +243,10 @@ class _Scan:
         known, alone = rows.tokens[different].astype(np.int32), np.empty(len(different))
         rate_alone(chances, known, alone)
         score_pairs(chances, self.targets.shown, known, alone, targets, place, scores)
-        offer_pairs(self.kept, targets, places, scores, rows.members, rows.starts)
+        _offer_pairs(self.kept, targets, places, scores, rows.members, rows.starts)
 
 
-def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> Mixed:
+def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete: bool) -> _Mixed:
     """Bound the scores of rows that match a target in some slots.
 
     Pr(o | w) is a mean over types of products over slots of joint / single. So it is at most the
@@ -287,7 +287,7 @@ def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete:
     # No score is below IMPOSSIBLE or above 0, but for the tolerance of the sums.
     highest = np.ceil((np.clip(reach, IMPOSSIBLE, -IMPOSSIBLE) + ROOM) * GRID).astype(np.int64)
     absent = np.ascontiguousarray(codes.lookup[:, :1].T)
-    return Mixed(
+    return _Mixed(
         shown, base, lift, scale, kinds, gains, codes.targets, highest, absent, absent_counts=False
     )
 
@@ -318,7 +318,7 @@ def _best_factors(
 
 
 @kernel
-def note_types(exact: Array, lost: float, types: Array, keys: Array) -> None:
+def _note_types(exact: Array, lost: float, types: Array, keys: Array) -> None:
     """Keep chances of types with `lost` added, and a number by which like rows are put in order.
 
     Rows with a clear type come first, then by their likeliest type.
@@ -335,8 +335,8 @@ def note_types(exact: Array, lost: float, types: Array, keys: Array) -> None:
 
 
 @kernel
-def fewest_matches(
-    kept: Kept, targets: Mixed, largest: Array, enough: Array, needed: Array
+def _fewest_matches(
+    kept: Kept, targets: _Mixed, largest: Array, enough: Array, needed: Array
 ) -> None:
     """For each target, the chance that still matters, and with how many matches it is in reach.
 
@@ -344,17 +344,17 @@ def fewest_matches(
     """
     for target in range(enough.shape[0]):
         limit = threshold(kept, target)
-        enough[target] = chance_needed(limit / GRID, targets.scale[target])
+        enough[target] = _chance_needed(limit / GRID, targets.scale[target])
         matches = matches_needed(targets.reach, target, limit)
         while matches < targets.gains.shape[1] and (
-            most_of_any(targets, target, matches, largest) < enough[target]
+            _most_of_any(targets, target, matches, largest) < enough[target]
         ):
             matches += 1
         needed[target] = matches
 
 
 @kernel
-def chance_needed(nats: float, scale: float) -> float:
+def _chance_needed(nats: float, scale: float) -> float:
     """The lowest chance that reaches a score, with some room; 0 if every row may reach it."""
     above = nats - scale
     if nats <= IMPOSSIBLE or above < _LEAST_NATS:
@@ -363,7 +363,7 @@ def chance_needed(nats: float, scale: float) -> float:
 
 
 @kernel
-def most_of_any(targets: Mixed, target: int, matches: int, largest: Array) -> Number:
+def _most_of_any(targets: _Mixed, target: int, matches: int, largest: Array) -> Number:
     """A bound on the chance of all rows with so many matches, without the scale of the target."""
     most = targets.gains[target, matches, _FEW]
     for place in range(_FEW):
@@ -372,10 +372,10 @@ def most_of_any(targets: Mixed, target: int, matches: int, largest: Array) -> Nu
 
 
 @kernel
-def find_pairs(
+def _find_pairs(
     codes: Array,
     types: Array,
-    targets: Mixed,
+    targets: _Mixed,
     enough: Array,
     needed: Array,
     first: int,
@@ -389,19 +389,19 @@ def find_pairs(
     """
     mark(codes, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
-    few = Few(np.empty(_FEW), np.empty((codes.shape[1], _FEW)), np.empty(_FEW))
+    few = _Few(np.empty(_FEW), np.empty((codes.shape[1], _FEW)), np.empty(_FEW))
     product = np.empty(types.shape[1])
     count, target = 0, first
     while target < enough.shape[0] and count + codes.shape[0] <= pairs.shape[1]:
         looked_at = find_rows(bitmaps, targets, target, needed[target], counters, found)
         if looked_at > 0:
-            take_few(targets, target, few)
+            _take_few(targets, target, few)
         for place in range(looked_at):
             row = found[place]
             if (
                 row < codes.shape[0]
-                and most_of_few(codes, types, row, targets, target, few) >= enough[target]
-                and most_of_all(codes, types, row, targets, target, product) >= enough[target]
+                and _most_of_few(codes, types, row, targets, target, few) >= enough[target]
+                and _most_of_all(codes, types, row, targets, target, product) >= enough[target]
             ):
                 pairs[0, count], pairs[1, count] = target, row
                 count += 1
@@ -411,7 +411,7 @@ def find_pairs(
 
 
 @kernel
-def take_few(targets: Mixed, target: int, few: Few) -> None:
+def _take_few(targets: _Mixed, target: int, few: _Few) -> None:
     """Put side by side what is asked for again and again."""
     for place in range(_FEW):
         few.base[place] = targets.gains[target, 0, place]
@@ -421,8 +421,8 @@ def take_few(targets: Mixed, target: int, few: Few) -> None:
 
 
 @kernel
-def most_of_few(
-    codes: Array, types: Array, row: int, targets: Mixed, target: int, few: Few
+def _most_of_few(
+    codes: Array, types: Array, row: int, targets: _Mixed, target: int, few: _Few
 ) -> Number:
     """A bound on a row's chance, without the scale of the target: by a few of the types."""
     for place in range(_FEW):
@@ -440,8 +440,8 @@ def most_of_few(
 
 
 @kernel
-def most_of_all(
-    codes: Array, types: Array, row: int, targets: Mixed, target: int, product: Array
+def _most_of_all(
+    codes: Array, types: Array, row: int, targets: _Mixed, target: int, product: Array
 ) -> float:
     """The same by all types."""
     for kind in range(product.shape[0]):
@@ -455,7 +455,7 @@ def most_of_all(
 
 
 @kernel
-def offer_pairs(
+def _offer_pairs(
     kept: Kept, targets: Array, rows: Array, scores: Array, members: Array, starts: Array
 ) -> None:
     """Take scored rows into account: all `members[starts[row] : starts[row + 1]]` of each."""

@@ -1,10 +1,11 @@
 """Strategy: search by common tokens, whatever the slot, with an index of the targets.
 
-Rare tokens are looked up: for each token of a known row, the targets who hold it. The few tokens
-that nearly everybody holds would make that as long as comparing everyone. They are the bits of one
-machine word instead: what a row and a target have in common of them is one `and`, and it is asked
-for only where it could matter, since a target has no more to gain from them than they are worth
-together. The bound is safe and the score itself is exact: no answer depends on it.
+Rare tokens are looked up in an inverted index: for each token of a known row, the targets who hold
+it. Tokens that nearly everybody holds would make that as slow as comparing all pairs. Up to 64 of
+them become the bits of one machine word per row instead, so that one `and` finds those in common.
+This is done only where it could matter: a target gains at most the worth of all its frequent
+tokens from them. The bound never excludes a row that could matter and the score itself is exact, so
+no answer depends on it.
 """
 
 from collections.abc import Iterable
@@ -40,26 +41,27 @@ from reidrisk.scores.cosine import lengths as lengths_of
 # 100,000 tokens, 50 times faster than by an index with one or two slots, twice with four.
 _SHORT, _SHORT_OF_FEW_TOKENS, _FEW_TOKENS = 2, 4, 1 << 12
 
-BITS = 64
+_BITS = 64
 _BYTES, _VALUES = 8, 256
-_LANES = 64
-_ROWS_PER_STEP = 256
-_SAFE = 1 - 1e-9  # far more than the rounding of a cosine
+_LANES = 64  # targets whose sums are compared by one vectorised loop
+_ROWS_PER_STEP = 256  # rows of about equal length, for which one bound on the cosine holds
+_SAFE = 1 - 1e-9  # leaves far more room than the rounding of a cosine takes
 _GRID = 2.0**40
-_LEAST, _NEVER = -(2**61), 2**61
+_LEAST, _NEVER = -(2**61), 2**61  # so that sums with them stay within 64 bits
 _ODD = np.uint64(0x5555555555555555)
 _PAIRS = np.uint64(0x3333333333333333)
 _FOURS = np.uint64(0x0F0F0F0F0F0F0F0F)
 
 
-class Inverted(NamedTuple):
+class _Inverted(NamedTuple):
     """Targets by what they hold.
 
-    `holders[starts[token] : starts[token + 1]]` hold a rare token, each of which gains `gain`.
-    `bit[token]` is the bit of a frequent one, -1 for others; `masks` are the targets' frequent
-    tokens, `worth` what these gain at most, `of_bits[count]` what so many of any target gain at
-    most, `of_byte[place, value]` what eight of them gain.
-    `lengths` are those of the targets, for cosines; none for plain sums.
+    `holders[starts[token] : starts[token + 1]]` are the targets that hold a rare token, and
+    `gain[token]` is what it gains. `bit[token]` is the bit of a frequent token, -1 for others;
+    `masks` are the frequent tokens of each target, and `worth` what they gain at most together.
+    `of_bits[count]` is the most that any so many frequent tokens gain, `of_byte[place, value]` what
+    the tokens of one byte gain. `lengths` are those of the targets, for cosines; empty for plain
+    sums.
     """
 
     holders: NDArray[np.int32]
@@ -73,11 +75,11 @@ class Inverted(NamedTuple):
     lengths: NDArray[np.float64]
 
 
-class Asked(NamedTuple):
-    """What targets ask for, and their frequent tokens, in blocks of lanes.
+class _Asked(NamedTuple):
+    """The sums that targets ask for, and their frequent tokens, in blocks of lanes.
 
-    `of_all` is the lowest sum over all common tokens that may matter; `of_rare` that over the rare
-    ones, if all frequent ones of the target are in common.
+    `of_all` is the lowest sum over all common tokens that may matter; `of_rare` the lowest over
+    rare tokens, assuming that all frequent tokens of the target are in common.
     """
 
     of_all: NDArray[np.int64]
@@ -97,7 +99,7 @@ def search(
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
-            look_up(bags.values, bags.starts, observations.first + first, targets, kept)
+            _look_up(bags.values, bags.starts, observations.first + first, targets, kept)
 
     bags = observations.changed(known=flat(observations.known))
     return keep(bags, score, wanted, engine, look)
@@ -106,14 +108,14 @@ def search(
 def search_as_sets(
     observations: Observations, score: OverlapWeights, wanted: Wanted, engine: Engine
 ) -> Matches:
-    """Search short rows as sets under token weights: an index looks at every user who ties."""
+    """Search short rows as sets under token weights: an index would score every row that ties."""
     return plan.search(*as_sets(observations, score), wanted, engine)
 
 
 def evidence(
     observations: Observations, score: OverlapWeights, engine: Engine
 ) -> NDArray[np.float64]:
-    """Add up rows as sets under token weights; bags, which have no slots, by definition."""
+    """Sum over rows as sets under token weights; over bags, which have no slots, by definition."""
     if observations.known.kind is Kind.BAGS:
         return definition.evidence(observations, score, engine)
     return plan.evidence(*as_sets(observations, score), engine)
@@ -127,13 +129,13 @@ def are_short(observations: Observations) -> bool:
 
 
 def bytes_needed(observations: Observations, room: Room, wanted: Wanted) -> int:
-    """Memory of the index as it is made, and of what each thread keeps of targets and tokens."""
+    """Memory of the index while it is made, and of what each thread keeps of targets and tokens."""
     targets, tokens = len(observations.anonymous), observations.tokens
     per_thread = targets * (80 + 16 * wanted.by_listing.list_best) + 8 * tokens
     return 48 * int(observations.anonymous.size) + 25 * tokens + room.threads * per_thread
 
 
-def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> Inverted:
+def inverted(observations: Observations, score: OverlapWeights | CosineWeights) -> _Inverted:
     """The targets who hold each token, one token after the other; frequent tokens as bits."""
     target, token = _held(observations)
     targets = len(observations.anonymous)
@@ -152,7 +154,7 @@ def inverted(observations: Observations, score: OverlapWeights | CosineWeights) 
     order = np.argsort(token, kind="stable")
     starts = np.searchsorted(token[order], np.arange(len(gain) + 1))
     holders = target[order].astype(np.int32)
-    return Inverted(
+    return _Inverted(
         holders, starts, gain, bit, masks, worth, *_of_frequent(bit, gain), lengths=lengths
     )
 
@@ -168,13 +170,13 @@ def _held(observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.int
 
 
 def _bits(holders: NDArray[np.int64], targets: int) -> NDArray[np.int8]:
-    """The bit of each token that so many hold that it is better not looked up, else -1.
+    """The bit of each token that is too frequent to look up, -1 for others.
 
-    Known users are taken to hold tokens as often as targets do. Looking a token up costs the share
-    of pairs that both hold it; asking for bits costs up to one look at every pair.
+    Known users are assumed to hold tokens as often as targets do. Looking a token up costs the
+    share of pairs that both hold it; comparing bits costs up to one step for every pair.
     """
     bit = np.full(len(holders), -1, np.int8)
-    most = np.argsort(-holders, kind="stable")[:BITS]
+    most = np.argsort(-holders, kind="stable")[:_BITS]
     if ((holders[most] / targets) ** 2).sum() >= 1:
         bit[most] = np.arange(len(most))
     return bit
@@ -183,8 +185,8 @@ def _bits(holders: NDArray[np.int64], targets: int) -> NDArray[np.int8]:
 def _of_frequent(
     bit: NDArray[np.int8], gain: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """What so many frequent tokens gain at most, and what each value of each byte of them gains."""
-    of_bit = np.zeros(BITS, np.int64)
+    """The most that any so many frequent tokens gain, and the gain of each value of each byte."""
+    of_bit = np.zeros(_BITS, np.int64)
     of_bit[bit[bit >= 0]] = gain[bit >= 0]
     most = np.cumsum(np.concatenate([[0], -np.sort(-np.maximum(of_bit, 0))]))
     held = np.arange(256)[:, None] >> np.arange(8) & 1
@@ -192,7 +194,7 @@ def _of_frequent(
 
 
 @dataclass(frozen=True, eq=False)
-class EverySlot:
+class _EverySlot:
     """Rows in which every slot holds all tokens of the row: sets, made block by block.
 
     Args:
@@ -228,11 +230,11 @@ class EverySlot:
     def __len__(self) -> int:
         return self.rows.users
 
-    def prefix(self, slots: int) -> "EverySlot":
+    def prefix(self, slots: int) -> "_EverySlot":
         """The same sets, fewer times."""
         return replace(self, slots=slots)
 
-    def part(self, start: int, stop: int) -> "EverySlot":
+    def part(self, start: int, stop: int) -> "_EverySlot":
         """Some of the users."""
         return replace(self, rows=token_rows(self.rows.part(start, stop)))
 
@@ -244,9 +246,9 @@ class EverySlot:
         """The sets of some users, by their numbers."""
         return self.spread(self.rows.take(rows))
 
-    def select(self, rows: NDArray[np.integer]) -> "EverySlot":
+    def select(self, rows: NDArray[np.integer]) -> "_EverySlot":
         """Some of the users, by their numbers."""
-        return EverySlot(token_rows(self.rows.select(rows)), self.slots)
+        return _EverySlot(token_rows(self.rows.select(rows)), self.slots)
 
     def spread(self, rows: Tokens) -> Tokens:
         """All tokens of a row in every slot, as a view."""
@@ -254,8 +256,8 @@ class EverySlot:
 
 
 @dataclass(frozen=True, eq=False)
-class _EverySlotThere(EverySlot):
-    """The same of rows that are elsewhere: blocks are spread where they are."""
+class _EverySlotThere(_EverySlot):
+    """The same for rows on a cluster: blocks are spread where they are."""
 
     def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
         """Let `work` see each block once: see `mapreduce.Elsewhere`."""
@@ -268,9 +270,9 @@ class _EverySlotThere(EverySlot):
 
 
 def as_sets(observations: Observations, score: OverlapWeights) -> tuple[Observations, TokenWeights]:
-    """Sets and weights that have the same scores: for sums over everyone, by match patterns."""
+    """Sets and token weights that give the same scores, so that match patterns can be counted."""
     there = isinstance(observations.known, Elsewhere)
-    sets = (_EverySlotThere if there else EverySlot)(
+    sets = (_EverySlotThere if there else _EverySlot)(
         token_rows(observations.known), observations.slots
     )
     tokens = observations.tokens
@@ -294,10 +296,10 @@ def _spread_view(rows: Tokens, slots: int) -> Tokens:
 
 
 @dataclass(frozen=True, eq=False)
-class Flat:
-    """Rows whose blocks are the tokens of all rows, one after the other, and where each begins.
+class _Flat:
+    """Rows whose blocks are bags: the tokens of all rows one after the other, and their starts.
 
-    Bags of very unequal size are never beside each other, as wide as the largest.
+    A padded array of bags of very unequal size would be as wide as the largest.
 
     Args:
         rows: The rows themselves.
@@ -325,8 +327,8 @@ class Flat:
 
 
 @dataclass(frozen=True, eq=False)
-class _FlatThere(Flat):
-    """The same of rows that are elsewhere: blocks become bags where they are."""
+class _FlatThere(_Flat):
+    """The same for rows on a cluster: blocks become bags where they are."""
 
     def over(self, work: Work[Any], merge: Merge[Any], **how: Any) -> Any:
         """Let `work` see each block once: see `mapreduce.Elsewhere`."""
@@ -341,62 +343,62 @@ class _FlatThere(Flat):
         return _there(self.rows).over(flatten, merge, **how)
 
 
-def flat(rows: Rows) -> Flat:
+def flat(rows: Rows) -> _Flat:
     """Rows as bags, wherever they are."""
-    return (_FlatThere if isinstance(rows, Elsewhere) else Flat)(token_rows(rows))
+    return (_FlatThere if isinstance(rows, Elsewhere) else _Flat)(token_rows(rows))
 
 
 def _there(rows: Any) -> Any:
-    """Rows that are elsewhere, with all that they can be told."""
+    """Rows on a cluster, whose `over` takes more options than the protocol says."""
     return rows
 
 
 @kernel
-def look_up(values: Array, starts: Array, first_row: int, targets: Inverted, kept: Kept) -> None:
+def _look_up(values: Array, starts: Array, first_row: int, targets: _Inverted, kept: Kept) -> None:
     """Offer all rows that may matter; `values[starts[row] : starts[row + 1]]` are of a row.
 
-    A row may hold tokens several times, and free places. For cosines short rows come first, since
-    what is asked of a step is what is asked of its shortest row.
+    A row may hold a token several times, and free places. For cosines, rows are sorted by length:
+    the bound of a step is that of its shortest row.
     """
     count, rows = kept.best.shape[0], starts.shape[0] - 1
     last = np.full(targets.gain.shape[0], -1, np.int64)
-    lengths = row_lengths(values, starts, targets, last)
+    lengths = _row_lengths(values, starts, targets, last)
     order = np.argsort(lengths) if targets.lengths.shape[0] > 0 else np.arange(rows)
-    asked = Asked(*nobody_asks(count))
+    asked = _Asked(*_nobody_asks(count))
     rows_per_step = _ROWS_PER_STEP if targets.lengths.shape[0] > 0 else max(rows, 1)
     sums = np.zeros(asked.masks.size, np.int64)
     by_block, bits = sums.reshape(asked.masks.shape), np.empty(_LANES, np.uint64)
     for step in range(0, rows, rows_per_step):
         shortest = lengths[order[step]]
         for target in range(count):
-            ask(asked, kept, targets, target, shortest)
+            _ask(asked, kept, targets, target, shortest)
         for place in range(step, min(step + rows_per_step, rows)):
             row = order[place]
             sums[:] = 0
-            mask = add_up(values, starts, row, targets, last, sums)
+            mask = _add_up(values, starts, row, targets, last, sums)
             for block in range(asked.masks.shape[0]):
-                if not any_enough(by_block, asked.of_rare, block):
+                if not _any_enough(by_block, asked.of_rare, block):
                     continue
-                count_bits(asked.masks, mask, block, bits)
+                _count_bits(asked.masks, mask, block, bits)
                 for lane in range(_LANES):
                     total = by_block[block, lane]
                     if total + targets.of_bits[bits[lane]] < asked.of_all[block, lane]:
                         continue
                     target = block * _LANES + lane
-                    consider(kept, targets, target, total, mask, lengths[row], first_row + row)
-                    ask(asked, kept, targets, target, shortest)
+                    _consider(kept, targets, target, total, mask, lengths[row], first_row + row)
+                    _ask(asked, kept, targets, target, shortest)
 
 
 @kernel
-def nobody_asks(count: int) -> Number:
-    """Room for what so many targets ask for; places behind the last one ask for the impossible."""
+def _nobody_asks(count: int) -> Number:
+    """Arrays for what targets ask for; lanes behind the last target ask for the impossible."""
     shape = (-(-count // _LANES), _LANES)
     return np.full(shape, _NEVER), np.full(shape, _NEVER), np.zeros(shape, np.uint64)
 
 
 @kernel
-def ask(asked: Asked, kept: Kept, targets: Inverted, target: int, shortest: float) -> None:
-    """Ask for the lowest sums that may matter; a cosine asks it of the shortest rows."""
+def _ask(asked: _Asked, kept: Kept, targets: _Inverted, target: int, shortest: float) -> None:
+    """Ask for the lowest sums that may matter; for a cosine, to a row of the shortest length."""
     score = max(threshold(kept, target), _LEAST)
     if targets.lengths.shape[0] > 0 and score > 0:
         share = (np.float64(score) - 1) / _GRID * _SAFE
@@ -408,7 +410,7 @@ def ask(asked: Asked, kept: Kept, targets: Inverted, target: int, shortest: floa
 
 
 @kernel
-def row_lengths(values: Array, starts: Array, targets: Inverted, last: Array) -> Number:
+def _row_lengths(values: Array, starts: Array, targets: _Inverted, last: Array) -> Number:
     """The lengths of rows for cosines; 1 for plain sums. `last` holds -1 and is left so."""
     lengths = np.ones(starts.shape[0] - 1)
     if targets.lengths.shape[0] == 0:
@@ -426,12 +428,13 @@ def row_lengths(values: Array, starts: Array, targets: Inverted, last: Array) ->
 
 
 @kernel
-def add_up(
-    values: Array, starts: Array, row: int, targets: Inverted, last: Array, sums: Array
+def _add_up(
+    values: Array, starts: Array, row: int, targets: _Inverted, last: Array, sums: Array
 ) -> Number:
-    """Add up what a row and each target have in common of rare tokens; the frequent ones it holds.
+    """Add up rare tokens shared with each target; return the frequent tokens of the row as bits.
 
-    `last[token]` is the last row before that held a token.
+    `last[token]` is the last row that held a token: so a repeated token counts once, without
+    clearing anything between rows.
     """
     mask = np.uint64(0)
     for place in range(starts[row], starts[row + 1]):
@@ -449,7 +452,7 @@ def add_up(
 
 
 @kernel
-def any_enough(sums: Array, needed: Array, block: int) -> bool:
+def _any_enough(sums: Array, needed: Array, block: int) -> bool:
     """Whether any sum of a block of targets could matter."""
     found = False
     for lane in range(_LANES):
@@ -458,8 +461,12 @@ def any_enough(sums: Array, needed: Array, block: int) -> bool:
 
 
 @kernel
-def count_bits(masks: Array, mask: Number, block: int, bits: Array) -> None:
-    """Count the frequent tokens that a row and each target of a block have in common."""
+def _count_bits(masks: Array, mask: Number, block: int, bits: Array) -> None:
+    """Count the frequent tokens that a row and each target of a block have in common.
+
+    Counts set bits by adding neighbours, then pairs, then groups of four: vector code, unlike a
+    loop over bits.
+    """
     for lane in range(_LANES):
         word = masks[block, lane] & mask
         word = (word & _ODD) + ((word >> np.uint64(1)) & _ODD)
@@ -471,8 +478,8 @@ def count_bits(masks: Array, mask: Number, block: int, bits: Array) -> None:
 
 
 @kernel
-def consider(
-    kept: Kept, targets: Inverted, target: int, total: int, mask: Number, length: float, row: int
+def _consider(
+    kept: Kept, targets: _Inverted, target: int, total: int, mask: Number, length: float, row: int
 ) -> None:
     """Offer a row to a target, given its sum over rare tokens, unless it does not matter."""
     both = mask & targets.masks[target]

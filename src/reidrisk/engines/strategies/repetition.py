@@ -1,4 +1,9 @@
-"""Strategy: search by how often tokens came on both sides."""
+"""Strategy: search by how often tokens came on both sides, with an index of the targets.
+
+The gain of a token is split into what the known row gains alone, what the target gains alone and a
+correction if both hold it. Only the correction depends on the pair, and most pairs have few tokens
+in common.
+"""
 
 from collections.abc import Iterable
 from typing import Any, NamedTuple
@@ -16,7 +21,7 @@ from reidrisk.engines.strategies.overlap import bytes_needed, flat
 from reidrisk.scores import RepeatedTokens
 
 
-class TokenTimes(NamedTuple):
+class _TokenTimes(NamedTuple):
     """Targets by what they were shown, and how often.
 
     `holders[starts[token] : starts[token + 1]]` were shown a token `times` times. `alone` is what
@@ -39,18 +44,18 @@ def search(
 ) -> Matches:
     """Search by an index: for each known token, the targets that it was shown of."""
     engine.room.check_fits(bytes_needed(observations, engine.room, wanted))
-    targets = counted(observations, score)
+    targets = _counted(observations, score)
 
     def look(blocks: Iterable[tuple[int, Any]], kept: Kept) -> None:
         for first, bags in blocks:
-            rate(bags.values, bags.starts, observations.first + first, targets, kept)
+            _rate(bags.values, bags.starts, observations.first + first, targets, kept)
 
     bags = observations.changed(known=flat(observations.known))
     return keep(bags, score, wanted, engine, look)
 
 
-def counted(observations: Observations, score: RepeatedTokens) -> TokenTimes:
-    """The targets by token, and how often each came; gains as sums of what is alone and common."""
+def _counted(observations: Observations, score: RepeatedTokens) -> _TokenTimes:
+    """The targets by token with how often each came, and gains split as described above."""
     shown, tokens = observations.anonymous.astype(np.int64), observations.tokens
     places = observations.slots * observations.set_size
     gains = score.gains(places, shown.shape[1])
@@ -60,7 +65,7 @@ def counted(observations: Observations, score: RepeatedTokens) -> TokenTimes:
     times = np.minimum(times, gains.shape[2] - 1)
     alone = np.zeros(len(shown), np.int64)
     np.add.at(alone, target, gains[score.kind[token], 0, times])
-    return TokenTimes(
+    return _TokenTimes(
         holders=target.astype(np.int32),
         times=times,
         starts=np.searchsorted(token, np.arange(tokens + 1)),
@@ -72,7 +77,7 @@ def counted(observations: Observations, score: RepeatedTokens) -> TokenTimes:
 
 
 @kernel
-def rate(values: Array, starts: Array, first_row: int, targets: TokenTimes, kept: Kept) -> None:
+def _rate(values: Array, starts: Array, first_row: int, targets: _TokenTimes, kept: Kept) -> None:
     """Offer all rows that matter; `values[starts[row] : starts[row + 1]]` are of a row."""
     times = np.zeros(targets.kind.shape[0], np.int64)
     count = kept.best.shape[0]
@@ -81,7 +86,7 @@ def rate(values: Array, starts: Array, first_row: int, targets: TokenTimes, kept
     for row in range(starts.shape[0] - 1):
         for target in range(count):
             sums[target] = targets.alone[target]
-        alone = add_up(values[starts[row] : starts[row + 1]], targets, times, sums)
+        alone = _add_up(values[starts[row] : starts[row + 1]], targets, times, sums)
         for target in range(count):
             if sums[target] + alone >= needed[target]:
                 offer(kept, target, sums[target] + alone, first_row + row)
@@ -89,8 +94,8 @@ def rate(values: Array, starts: Array, first_row: int, targets: TokenTimes, kept
 
 
 @kernel
-def add_up(row: Array, targets: TokenTimes, times: Array, sums: Array) -> Number:
-    """Add what a row and each target have in common to the sums; what the row gains by itself.
+def _add_up(row: Array, targets: _TokenTimes, times: Array, sums: Array) -> Number:
+    """Add the corrections for tokens in common to the sums; return what the row gains alone.
 
     `times` is zero and is left so.
     """

@@ -1,8 +1,8 @@
 """Strategy: list the best rows by one score, and rate these again by another.
 
-Rows outside the list are where the first search put them. So what it says of ties, ranks and order
-holds for a target whose list is empty, and of ranks for one whose true row is outside: all that are
-listed rate above it in both.
+Rows outside the list keep the order of the first search. So its ties, ranks and order hold for a
+target whose list is empty; and its ranks hold for a target whose true row is not listed, because
+all listed rows score above it under both scores.
 """
 
 import operator
@@ -30,8 +30,8 @@ from reidrisk.engines.true_scores import true_scores
 from reidrisk.scores.protocol import Gains, Score
 from reidrisk.scores.shortlisted import Shortlisted, ShortlistedChances, listed, not_listed
 
-_CELLS_AT_A_TIME = 1 << 22
-_PAIRS_AT_A_TIME = 1 << 17
+_CELLS_AT_A_TIME = 1 << 22  # of the lists of targets: two arrays of 32 MiB
+_PAIRS_AT_A_TIME = 1 << 17  # that are rated again at a time
 
 
 def search(
@@ -39,9 +39,9 @@ def search(
 ) -> Matches:
     """List the best rows of each target by the first score, and rate these again."""
     parts = []
-    for some in blocks(observations, score, wanted):
-        found = plan.search(some, score.first, to_list(score, wanted), engine)
-        parts.append(rated_again(some, score, wanted, found, engine.room.threads))
+    for some in _blocks(observations, score, wanted):
+        found = plan.search(some, score.first, _to_list(score, wanted), engine)
+        parts.append(_rated_again(some, score, wanted, found, engine.room.threads))
     return join_targets(parts)
 
 
@@ -50,21 +50,24 @@ def evidence(observations: Observations, score: Shortlisted, engine: Engine) -> 
     return plan.evidence(observations, score.score, engine)
 
 
-def to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
-    """What the first search is to find: a row more than are listed, to see where scores differ."""
+def _to_list(score: Shortlisted, wanted: Wanted) -> Wanted:
+    """What the first search is to find: one row more than is kept.
+
+    Rows that tie with the first one left out are left out too, so its score must be known.
+    """
     return Wanted(max(score.keep_best + 1, wanted.by_listing.list_best), wanted.ranks)
 
 
-def blocks(
+def _blocks(
     observations: Observations, score: Shortlisted, wanted: Wanted
 ) -> Iterator[Observations]:
-    """So many targets at a time that their lists fit."""
-    together = max(_CELLS_AT_A_TIME // to_list(score, wanted).list_best, 1)
+    """Targets in blocks whose lists fit into memory."""
+    together = max(_CELLS_AT_A_TIME // _to_list(score, wanted).list_best, 1)
     for start in range(0, len(observations.anonymous), together):
         yield observations.only(slice(start, start + together))
 
 
-def rated_again(
+def _rated_again(
     observations: Observations, score: Shortlisted, wanted: Wanted, found: Matches, threads: int
 ) -> Matches:
     """What a search with the shortlist finds, given what the first search found.
@@ -131,7 +134,7 @@ def _rated(
 def _rated_there(
     observations: Observations, score: Score, rows: NDArray[np.int64], target: NDArray[np.int64]
 ) -> Gains:
-    """The same for rows that are elsewhere: pairs go to the rows, by one pass."""
+    """The same for rows on a cluster: in one pass, pairs are sent to the rows."""
     order = np.argsort(rows, kind="stable")
     in_order, targets, shown = rows[order], target[order], observations.anonymous
 

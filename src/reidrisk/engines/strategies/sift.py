@@ -6,7 +6,7 @@ as in pencil-and-paper binary addition; counters begin so far below 512 that the
 if the row could matter. Only such targets are scored. The bound is safe, and the score itself is
 exact: pruning never changes an answer.
 
-The loop over words (`find_words`) writes nothing: only so do compilers turn it into vectors, and
+The loop over words (`_find_words`) writes nothing: only so do compilers turn it into vectors, and
 that makes it eight times faster than the same loop with counters in memory.
 """
 
@@ -27,12 +27,12 @@ from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, keep, offer, threshold
 from reidrisk.scores import TokenPairWeights
 
-WORDS = 8
-TARGETS_PER_SIFT = 64 * WORDS
-BITS = 3
-HIGHEST_LEVEL = 2**BITS - 1
-MOST_LEVELS = 511  # in a sum
-PLACES_AT_ONCE = 8
+_WORDS = 8
+_TARGETS_PER_SIFT = 64 * _WORDS
+_BITS = 3
+_HIGHEST_LEVEL = 2**_BITS - 1
+_MOST_LEVELS = 511  # in a sum
+_PLACES_AT_ONCE = 8
 
 _ROWS_AT_ONCE = 64
 _DIGITS = 9  # of a counter; one more says that it went beyond
@@ -40,7 +40,7 @@ _NONE, _ONE = np.uint64(0), np.uint64(1)
 
 _ROWS_AT_A_TIME = 1 << 16  # with fewer, limits are set too often: a quarter takes a fifth longer
 _BYTES_OF_BITS = 1 << 27  # at a time, unless those of 512 targets take more
-_MOST_SLOTS = MOST_LEVELS // HIGHEST_LEVEL  # the others are bounded by their largest gain
+_MOST_SLOTS = _MOST_LEVELS // _HIGHEST_LEVEL  # the others are bounded by their largest gain
 
 # A step of levels as a part of what the best token gains over an ordinary one. Rows far beyond the
 # ordinary are e times rarer with each fifth of it that they gain.
@@ -50,7 +50,7 @@ _KNOWN_TOKENS = 32  # by which steps are judged
 _LONGEST_STEP = 2**58  # so that no difference leaves 64 bits
 
 
-class Tabled(NamedTuple):
+class _Tabled(NamedTuple):
     """Up to 512 targets under a token table: what they show, all gains, and their levels.
 
     `bits[place, digit * WORDS + word]` are the digits of levels. A place stands for a known token
@@ -72,7 +72,7 @@ def bytes_needed(observations: Observations, room: Room, wanted: Wanted, targets
     rows = min(_ROWS_AT_A_TIME, observations.known.users)
     places = room.threads * 4 * rows * _width(observations.slots)
     true_gains = 16 * observations.slots * targets  # before there are places
-    bits = -(-targets // TARGETS_PER_SIFT) * _bytes_of_bits(observations)
+    bits = -(-targets // _TARGETS_PER_SIFT) * _bytes_of_bits(observations)
     return targets * per_target + max(places, true_gains) + bits
 
 
@@ -83,7 +83,7 @@ def search(
     targets = len(observations.anonymous)
     chunks = max(_BYTES_OF_BITS // _bytes_of_bits(observations), 1)
     together = engine.room.targets_together(
-        min(targets, chunks * TARGETS_PER_SIFT),
+        min(targets, chunks * _TARGETS_PER_SIFT),
         lambda some: bytes_needed(observations, engine.room, wanted, some),
     )
     rounding = _rounding(observations, score)
@@ -92,11 +92,11 @@ def search(
         some = observations.only(slice(start, start + together))
         tabled = _tabled(some, score, rounding)
 
-        def look(blocks: Blocks, kept: Kept, tabled: list[Tabled] = tabled) -> None:
+        def look(blocks: Blocks, kept: Kept, tabled: list[_Tabled] = tabled) -> None:
             for first, rows in _cut(blocks):
                 places = _places(rows, observations.tokens)
                 for chunk, targets in enumerate(tabled):
-                    sift(places, observations.first + first, targets, _of_chunk(kept, chunk))
+                    _sift(places, observations.first + first, targets, _of_chunk(kept, chunk))
                 del places  # before the next are made
 
         parts.append(keep(some, score, wanted, engine, look))
@@ -113,7 +113,7 @@ def _cut(blocks: Blocks) -> Iterator[tuple[int, Tokens]]:
 
 def _of_chunk(kept: Kept, chunk: int) -> Kept:
     """What is kept of 512 targets."""
-    mine = slice(chunk * TARGETS_PER_SIFT, (chunk + 1) * TARGETS_PER_SIFT)
+    mine = slice(chunk * _TARGETS_PER_SIFT, (chunk + 1) * _TARGETS_PER_SIFT)
     return Kept._make(each if isinstance(each, int) else each[mine] for each in kept)
 
 
@@ -127,29 +127,29 @@ def _places(rows: Tokens, tokens: int) -> NDArray[np.int32]:
 
 def _width(slots: int) -> int:
     """Places of a row."""
-    return max(-(-slots // 4) * 4, PLACES_AT_ONCE)
+    return max(-(-slots // 4) * 4, _PLACES_AT_ONCE)
 
 
 def _bytes_of_bits(observations: Observations) -> int:
     """Memory of the levels of 512 targets."""
     places = observations.slots * (observations.tokens + 1) + 1
-    return places * BITS * WORDS * 8
+    return places * _BITS * _WORDS * 8
 
 
 def _tabled(
     observations: Observations, score: TokenPairWeights, rounding: "_Rounding"
-) -> list[Tabled]:
+) -> list[_Tabled]:
     """All targets, 512 at a time."""
     shown = observations.anonymous.astype(np.int64)
     places = observations.slots * (observations.tokens + 1) + 1
 
-    def fill(start: int, stop: int) -> Tabled:
-        mine, bits = shown[start:stop], np.zeros((places, BITS * WORDS), np.uint64)
-        targets = Tabled(mine, score.table, bits, rounding.floors(mine), rounding.step)
-        fill_bits(targets, rounding.floor, min(observations.slots, _MOST_SLOTS))
+    def fill(start: int, stop: int) -> _Tabled:
+        mine, bits = shown[start:stop], np.zeros((places, _BITS * _WORDS), np.uint64)
+        targets = _Tabled(mine, score.table, bits, rounding.floors(mine), rounding.step)
+        _fill_bits(targets, rounding.floor, min(observations.slots, _MOST_SLOTS))
         return targets
 
-    return over_blocks(fill, len(shown), TARGETS_PER_SIFT)
+    return over_blocks(fill, len(shown), _TARGETS_PER_SIFT)
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,10 +215,10 @@ def _judged(
 
     The logarithm of the mean over known tokens of exp(bound), over all that is shown.
     """
-    within = [(below < up * step).mean(axis=2) for up in range(1, HIGHEST_LEVEL + 1)]
-    rarer = np.exp(_RARER * step * np.arange(HIGHEST_LEVEL + 1))
+    within = [(below < up * step).mean(axis=2) for up in range(1, _HIGHEST_LEVEL + 1)]
+    rarer = np.exp(_RARER * step * np.arange(_HIGHEST_LEVEL + 1))
     means = [np.ones_like(within[0])]
-    for up in range(1, HIGHEST_LEVEL + 1):
+    for up in range(1, _HIGHEST_LEVEL + 1):
         steps = [(rarer[j] - rarer[j - 1]) * within[up - j] for j in range(1, up + 1)]
         means.append((1 + np.sum(steps, axis=0)) / rarer[up])
     logs = np.log(means)
@@ -226,7 +226,7 @@ def _judged(
 
 
 @kernel
-def fill_bits(targets: Tabled, floor: Array, slots: int) -> None:
+def _fill_bits(targets: _Tabled, floor: Array, slots: int) -> None:
     """Set the bits of all targets in these slots, given the score of level 0 of what is shown."""
     size, step = targets.gain.shape[2], targets.step
     for slot in range(slots):
@@ -248,123 +248,123 @@ def fill_bits(targets: Tabled, floor: Array, slots: int) -> None:
                         low |= bit
                 place = slot * size + token + 1
                 targets.bits[place, first // 64] = low
-                targets.bits[place, first // 64 + WORDS] = mid
-                targets.bits[place, first // 64 + 2 * WORDS] = high
+                targets.bits[place, first // 64 + _WORDS] = mid
+                targets.bits[place, first // 64 + 2 * _WORDS] = high
 
 
 @kernel
-def sift(rows: Array, first_row: int, targets: Tabled, kept: Kept) -> None:
+def _sift(rows: Array, first_row: int, targets: _Tabled, kept: Kept) -> None:
     """Offer every row that may matter to each of these targets; rows are places."""
     limits = np.empty(targets.shown.shape[0], np.int64)
-    counters = np.zeros((3, (_DIGITS + 1) * WORDS), np.uint64)
+    counters = np.zeros((3, (_DIGITS + 1) * _WORDS), np.uint64)
     found = np.empty(_ROWS_AT_ONCE, np.uint64)
     for lane in range(limits.shape[0]):
         limits[lane] = threshold(kept, lane)
-        set_counter(counters, lane, levels_needed(targets, lane, limits[lane]))
+        _set_counter(counters, lane, _levels_needed(targets, lane, limits[lane]))
     for first in range(0, rows.shape[0], _ROWS_AT_ONCE):
         some = rows[first : first + _ROWS_AT_ONCE]
-        find_words(some, targets.bits, counters, found)
+        _find_words(some, targets.bits, counters, found)
         for row in range(some.shape[0]):
             words = found[row]
             while words:
                 word = place_of_bit(words & (~words + _ONE))
                 words &= words - _ONE
-                hits = reached(targets.bits, some, row, counters, word)
+                hits = _reached(targets.bits, some, row, counters, word)
                 while hits:
                     lane = word * 64 + place_of_bit(hits & (~hits + _ONE))
                     hits &= hits - _ONE
-                    score = table_score(some, row, targets, lane)
+                    score = _table_score(some, row, targets, lane)
                     if score >= limits[lane]:
                         offer(kept, lane, score, first_row + first + row)
                         limits[lane] = threshold(kept, lane)
-                        set_counter(counters, lane, levels_needed(targets, lane, limits[lane]))
+                        _set_counter(counters, lane, _levels_needed(targets, lane, limits[lane]))
 
 
 @kernel
-def find_words(rows: Array, bits: Array, counters: Array, found: Array) -> None:
+def _find_words(rows: Array, bits: Array, counters: Array, found: Array) -> None:
     """For each row the words, as bits, in which some target's counter reaches 512."""
     for row in range(rows.shape[0]):
-        begun = add_others(bits, rows, row, counters) if rows.shape[1] > PLACES_AT_ONCE else 0
+        begun = _add_others(bits, rows, row, counters) if rows.shape[1] > _PLACES_AT_ONCE else 0
         end, words = rows.shape[1], _NONE
-        some, others = four_places(rows, row, end - 8), four_places(rows, row, end - 4)
-        for word in range(WORDS):
-            digits = add_four(bits, some, word, digits_of(counters, begun, word))
-            beyond = add_four(bits, others, word, digits)[_DIGITS]
+        some, others = _four_places(rows, row, end - 8), _four_places(rows, row, end - 4)
+        for word in range(_WORDS):
+            digits = _add_four(bits, some, word, _digits_of(counters, begun, word))
+            beyond = _add_four(bits, others, word, digits)[_DIGITS]
             words |= np.uint64(beyond != _NONE) << np.uint64(word)
         found[row] = words
 
 
 @kernel
-def levels_needed(targets: Tabled, lane: int, score: int) -> Number:
+def _levels_needed(targets: _Tabled, lane: int, score: int) -> Number:
     """The lowest sum of levels that can reach a score; 512, which no sum attains, if none can."""
     if score <= targets.floor[lane]:
         return 0
     missing = score - targets.floor[lane]
-    if missing > MOST_LEVELS * targets.step:
-        return MOST_LEVELS + 1
+    if missing > _MOST_LEVELS * targets.step:
+        return _MOST_LEVELS + 1
     return (missing + targets.step - 1) // targets.step
 
 
 @kernel
-def set_counter(counters: Array, lane: int, needed: int) -> None:
+def _set_counter(counters: Array, lane: int, needed: int) -> None:
     """Let the counter of a target begin so that it reaches 512 with so many levels."""
     bit = _ONE << np.uint64(lane % 64)
     for digit in range(_DIGITS + 1):
-        place = digit * WORDS + lane // 64
+        place = digit * _WORDS + lane // 64
         counters[0, place] &= ~bit
-        if (MOST_LEVELS + 1 - needed) >> digit & 1:
+        if (_MOST_LEVELS + 1 - needed) >> digit & 1:
             counters[0, place] |= bit
 
 
 @inlined
-def four_places(rows: Array, row: int, first: int) -> Number:
+def _four_places(rows: Array, row: int, first: int) -> Number:
     """Four places of a row."""
     return rows[row, first], rows[row, first + 1], rows[row, first + 2], rows[row, first + 3]
 
 
 @kernel
-def reached(bits: Array, rows: Array, row: int, counters: Array, word: int) -> Number:
+def _reached(bits: Array, rows: Array, row: int, counters: Array, word: int) -> Number:
     """The targets of a word, as bits, whose counter reaches 512."""
-    digits = digits_of(counters, 0, word)
+    digits = _digits_of(counters, 0, word)
     for first in range(0, rows.shape[1], 4):
-        digits = add_four(bits, four_places(rows, row, first), word, digits)
+        digits = _add_four(bits, _four_places(rows, row, first), word, digits)
     return digits[_DIGITS]
 
 
 @inlined
-def digits_of(counters: Array, begun: int, word: int) -> Number:
+def _digits_of(counters: Array, begun: int, word: int) -> Number:
     """The counters of a word: nine digits, lowest first, and whether they went beyond."""
     return (
         counters[begun, word],
-        counters[begun, WORDS + word],
-        counters[begun, 2 * WORDS + word],
-        counters[begun, 3 * WORDS + word],
-        counters[begun, 4 * WORDS + word],
-        counters[begun, 5 * WORDS + word],
-        counters[begun, 6 * WORDS + word],
-        counters[begun, 7 * WORDS + word],
-        counters[begun, 8 * WORDS + word],
-        counters[begun, 9 * WORDS + word],
+        counters[begun, _WORDS + word],
+        counters[begun, 2 * _WORDS + word],
+        counters[begun, 3 * _WORDS + word],
+        counters[begun, 4 * _WORDS + word],
+        counters[begun, 5 * _WORDS + word],
+        counters[begun, 6 * _WORDS + word],
+        counters[begun, 7 * _WORDS + word],
+        counters[begun, 8 * _WORDS + word],
+        counters[begun, 9 * _WORDS + word],
     )
 
 
 @inlined
-def add_four(bits: Array, places: Number, word: int, digits: Number) -> Number:
+def _add_four(bits: Array, places: Number, word: int, digits: Number) -> Number:
     """Add the levels of four places to the counters of a word."""
     one, two, three, four = places
     d0, d1, d2, d3, d4, d5, d6, d7, d8, beyond = digits
-    d0, carry_a = add(d0, bits[one, word], bits[two, word])
-    d0, carry_b = add(d0, bits[three, word], bits[four, word])
-    d1, more_a = add(d1, bits[one, word + WORDS], bits[two, word + WORDS])
-    d1, more_b = add(d1, bits[three, word + WORDS], bits[four, word + WORDS])
-    d1, more_c = add(d1, carry_a, carry_b)
-    d2, carry_a = add(d2, bits[one, word + 2 * WORDS], bits[two, word + 2 * WORDS])
-    d2, carry_b = add(d2, bits[three, word + 2 * WORDS], bits[four, word + 2 * WORDS])
-    d2, carry_c = add(d2, more_a, more_b)
+    d0, carry_a = _add(d0, bits[one, word], bits[two, word])
+    d0, carry_b = _add(d0, bits[three, word], bits[four, word])
+    d1, more_a = _add(d1, bits[one, word + _WORDS], bits[two, word + _WORDS])
+    d1, more_b = _add(d1, bits[three, word + _WORDS], bits[four, word + _WORDS])
+    d1, more_c = _add(d1, carry_a, carry_b)
+    d2, carry_a = _add(d2, bits[one, word + 2 * _WORDS], bits[two, word + 2 * _WORDS])
+    d2, carry_b = _add(d2, bits[three, word + 2 * _WORDS], bits[four, word + 2 * _WORDS])
+    d2, carry_c = _add(d2, more_a, more_b)
     d2, carry_d = d2 ^ more_c, d2 & more_c
-    d3, more_a = add(d3, carry_a, carry_b)
-    d3, more_b = add(d3, carry_c, carry_d)
-    d4, carry = add(d4, more_a, more_b)
+    d3, more_a = _add(d3, carry_a, carry_b)
+    d3, more_b = _add(d3, carry_c, carry_d)
+    d4, carry = _add(d4, more_a, more_b)
     d5, carry = d5 ^ carry, d5 & carry
     d6, carry = d6 ^ carry, d6 & carry
     d7, carry = d7 ^ carry, d7 & carry
@@ -373,29 +373,29 @@ def add_four(bits: Array, places: Number, word: int, digits: Number) -> Number:
 
 
 @inlined
-def add(one: Number, two: Number, three: Number) -> Number:
+def _add(one: Number, two: Number, three: Number) -> Number:
     """Add three bits: the lower digit and the higher one."""
     either = two ^ three
     return one ^ either, (two & three) | (either & one)
 
 
 @kernel
-def add_others(bits: Array, rows: Array, row: int, counters: Array) -> int:
+def _add_others(bits: Array, rows: Array, row: int, counters: Array) -> int:
     """Add all places but the last eight to the counters of all targets; say where they are."""
     begun = 0
-    for first in range(0, rows.shape[1] - PLACES_AT_ONCE, 4):
-        places = four_places(rows, row, first)
+    for first in range(0, rows.shape[1] - _PLACES_AT_ONCE, 4):
+        places = _four_places(rows, row, first)
         then = 1 if begun != 1 else 2
-        for word in range(WORDS):
-            digits = add_four(bits, places, word, digits_of(counters, begun, word))
+        for word in range(_WORDS):
+            digits = _add_four(bits, places, word, _digits_of(counters, begun, word))
             for digit in range(_DIGITS + 1):
-                counters[then, digit * WORDS + word] = digits[digit]
+                counters[then, digit * _WORDS + word] = digits[digit]
         begun = then
     return begun
 
 
 @kernel
-def table_score(rows: Array, row: int, targets: Tabled, lane: int) -> Number:
+def _table_score(rows: Array, row: int, targets: _Tabled, lane: int) -> Number:
     """The exact score of a row of places under a token table."""
     score, size = 0, targets.gain.shape[2]
     for slot in range(targets.shown.shape[1]):

@@ -45,7 +45,7 @@ from reidrisk.scores import GRID, Score, TokenPairWeights, TypeMixture, by_slot
 from reidrisk.scores.protocol import frozen
 from reidrisk.scores.type_mixture import infer_types, rate_alone
 
-LANES = 32
+_LANES = 32
 """Targets of a block, which are worked on together."""
 
 LEVELS = 1025
@@ -60,10 +60,10 @@ _BARS = -200.0, 10.0  # in halvings: one that leaves nothing out, and one that i
 _TRIES = 14  # bisections, which find a bar to better than a sixteenth of a halving
 _FAR = 600.0  # nats; exp of more would be infinite
 
-GROUP = 8
+_GROUP = 8
 """Slots that are multiplied without a product kept in between, which takes as long as they do."""
 
-RUN = 32
+_RUN = 32
 """Products that are added as they are, before their sum is added to others in double precision."""
 
 # Under a mixture of many products, this share of the evidence is left out, as far as the mixture
@@ -89,7 +89,7 @@ Step: TypeAlias = tuple[Tokens, Floats]
 
 
 @dataclass(frozen=True, eq=False)
-class Bars:
+class _Bars:
     """Who counts for whom: for each type the targets, in blocks, those that need most rows first.
 
     Attributes:
@@ -103,7 +103,7 @@ class Bars:
     per_row: float
 
     @classmethod
-    def of(cls, levels: NDArray[np.int16], per_row: float) -> "Bars":
+    def of(cls, levels: NDArray[np.int16], per_row: float) -> "_Bars":
         """From the lowest level that counts, types x targets.
 
         Args:
@@ -113,7 +113,7 @@ class Bars:
         order = np.empty(levels.shape, np.int32)
         for of_type, places in zip(levels, order, strict=True):
             places[:] = np.argsort(of_type, kind="stable")
-        first = order[:, ::LANES].astype(np.int64)
+        first = order[:, ::_LANES].astype(np.int64)
         lowest = np.take_along_axis(levels, first, axis=1).astype(np.int64)
         return cls(order, lowest, per_row)
 
@@ -123,7 +123,7 @@ class Bars:
         return self.levels[:, 0]
 
 
-class Likely(NamedTuple):
+class _Likely(NamedTuple):
     """For each type the rows of a step who count for anybody, the likeliest first.
 
     Attributes:
@@ -150,7 +150,7 @@ def bytes_needed(
     slots, size, step = observations.slots, observations.tokens + 1, _step(users)
     bytes_of_row = int(per_row * _bytes_of_row(slots, observations.tokens)) + 1
     together = min(_steps_together(users, room, bytes_of_row) * step, users) * bytes_of_row
-    factors = 8 * LANES * (slots * size + 1)
+    factors = 8 * _LANES * (slots * size + 1)
     sums = 8 * targets * (-(-users // step) + 2)
     if isinstance(score, TokenPairWeights):
         return 4 * score.table.nbytes + room.threads * (together + factors) + sums
@@ -177,9 +177,9 @@ def table_evidence(observations: Observations, score: TokenPairWeights, engine: 
         ends = np.cumsum([len(rows) for rows, _ in steps])
         starts = ends - [len(rows) for rows, _ in steps]
         lanes = _no_factors(observations.slots, observations.tokens, np.float64)
-        sums = np.zeros((len(steps), -(-len(shown) // LANES), LANES))
+        sums = np.zeros((len(steps), -(-len(shown) // _LANES), _LANES))
         for block in range(sums.shape[1]):
-            fill_factors(tables, shown[block * LANES : (block + 1) * LANES], lanes)
+            _fill_factors(tables, shown[block * _LANES : (block + 1) * _LANES], lanes)
             _add(places, often, starts, ends, lanes, sums[:, block])
         return sums.reshape(len(steps), -1)[:, : len(shown)]
 
@@ -196,9 +196,9 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
     users, (targets, slots) = observations.known.users, observations.anonymous.shape
     types = len(score.chances.weights)
     few = min(users, _cells(observations)) * targets * slots * types <= _FEW
-    bars = everyone_counts(types, targets)
+    bars = _everyone_counts(types, targets)
     if not few:
-        counts = count_types(observations.known, score, engine)
+        counts = _count_types(observations.known, score, engine)
         bars = who_counts(score, np.asarray(observations.anonymous), counts, _LEFT_OUT)
     engine.room.check_fits(bytes_needed(observations, score, engine.room, bars.per_row))
     factors = _TypeFactors.of(observations, score, precise=few)
@@ -213,7 +213,7 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
     # What is below all numbers is lost: at most so much, which must not matter to the sum.
     least = 1e9 * users * types * slots * float(accuracy.smallest_subnormal)
     # Each factor, product and sum is rounded. What this adds at most is taken off again.
-    rounding = (2 * slots + RUN + 2) * float(accuracy.eps) / 2
+    rounding = (2 * slots + _RUN + 2) * float(accuracy.eps) / 2
     scale = factors.scales.max(axis=0) - _LIFT * np.log(2) + np.log1p(-rounding)
     return _logarithm(sums, max(least, _LEAST_SUM), scale, observations, score, engine)
 
@@ -245,7 +245,7 @@ class _TypeFactors:
         kinds = range(len(score.chances.weights))
         peaks = np.array([_type_table(score, kind).max(axis=1) for kind in kinds])
         peaks = np.maximum(peaks, _TINY)
-        usual = np.roll(chances_shown(score), 1, axis=0).T
+        usual = np.roll(_chances_shown(score), 1, axis=0).T
         above = np.log2(peaks / np.where(usual > 0, usual, peaks)).max(axis=0)
         scales, furthest = np.zeros((len(peaks), len(shown))), np.zeros(len(shown))
         for tokens in shown.T + 1:
@@ -265,10 +265,10 @@ class _TypeFactors:
         return table
 
 
-def _add_types(steps: Sequence[Step], bars: Bars, factors: _TypeFactors) -> Floats:
+def _add_types(steps: Sequence[Step], bars: _Bars, factors: _TypeFactors) -> Floats:
     """The sums of some steps, type by type."""
     score, (targets, slots) = factors.score, factors.shown.shape
-    likely = [likely_rows(rows, score, bars.least, factors.kind) for rows, _ in steps]
+    likely = [_likely_rows(rows, score, bars.least, factors.kind) for rows, _ in steps]
     ends = np.cumsum([len(each.rows) for each in likely])
     places = _no_places(ends[-1], slots, score.tokens)
     weights = np.empty(ends[-1], factors.kind)
@@ -284,16 +284,16 @@ def _add_types(steps: Sequence[Step], bars: Bars, factors: _TypeFactors) -> Floa
         order, table = bars.order[kind], factors.table(kind)
         starts = first + [each.starts[kind] for each in likely]
         above = np.array([each.above[kind] for each in likely])
-        of_type = np.zeros((len(steps), len(bars.levels[kind]), LANES))
+        of_type = np.zeros((len(steps), len(bars.levels[kind]), _LANES))
         for block, level in enumerate(bars.levels[kind].tolist()):
             count = above[:, level].sum()
             if not count:
                 break
-            shown = factors.shown[order[block * LANES : (block + 1) * LANES]]
+            shown = factors.shown[order[block * _LANES : (block + 1) * _LANES]]
             if 2 * count < len(table):
-                fill_needed(table, shown, places, starts, starts + above[:, level], lanes)
+                _fill_needed(table, shown, places, starts, starts + above[:, level], lanes)
             else:
-                fill_factors(table[None], shown, lanes)
+                _fill_factors(table[None], shown, lanes)
             _add(places, weights, starts, starts + above[:, level], lanes, of_type[:, block])
         worth = np.exp(factors.scales[kind] - scale)[order]
         sums[:, order] += of_type.reshape(len(steps), -1)[:, :targets] * worth
@@ -307,7 +307,7 @@ def _type_table(score: TypeMixture, kind: int) -> Floats:
 
 
 def _no_factors(slots: int, tokens: int, kind: Any) -> Numbers:
-    return np.zeros((slots * (tokens + 1) + 1, LANES), kind)
+    return np.zeros((slots * (tokens + 1) + 1, _LANES), kind)
 
 
 def _places(rows: Tokens, tokens: int) -> Numbers:
@@ -321,7 +321,7 @@ def _places(rows: Tokens, tokens: int) -> Numbers:
 def _no_places(rows: int, slots: int, tokens: int) -> Numbers:
     """Room for places: whole groups of slots."""
     few = slots * (tokens + 1) <= np.iinfo(np.uint16).max
-    return np.empty((rows, -(-slots // GROUP) * GROUP), np.uint16 if few else np.uint32)
+    return np.empty((rows, -(-slots // _GROUP) * _GROUP), np.uint16 if few else np.uint32)
 
 
 def _bytes_of_row(slots: int, tokens: int) -> int:
@@ -339,7 +339,7 @@ def _add(
 ) -> None:
     """Add the products of rows of several steps to their sums."""
     listen()
-    add = add_products if places.shape[1] == GROUP else add_long_products
+    add = _add_products if places.shape[1] == _GROUP else _add_long_products
     add(places, weights, starts, ends, factors, sums)
 
 
@@ -431,17 +431,17 @@ def _logarithm(
     return evidence
 
 
-def everyone_counts(types: int, targets: int) -> Bars:
+def _everyone_counts(types: int, targets: int) -> _Bars:
     """Nothing is left out.
 
     Args:
         types: How many types.
         targets: How many targets.
     """
-    return Bars.of(np.zeros((types, targets), np.int16), types)
+    return _Bars.of(np.zeros((types, targets), np.int16), types)
 
 
-def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: float) -> Bars:
+def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: float) -> _Bars:
     """What is left out is within a budget.
 
     Args:
@@ -461,12 +461,12 @@ def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: floa
         shares = _shares(score, some, masses) * _doubts(score, known, some)
         levels[:, first : first + len(some)] = _highest_levels(shares, masses, below, budget)
     counting = np.arange(LEVELS) >= levels.min(axis=1)[:, None]
-    return Bars.of(levels, counts[counting].sum() * len(counts) / counts.sum())
+    return _Bars.of(levels, counts[counting].sum() * len(counts) / counts.sum())
 
 
 def _shares(score: TypeMixture, shown: Tokens, masses: Floats) -> Floats:
     """Share of each type in the evidence of anonymous rows, in expectation: types x targets."""
-    as_shown = score.chances._replace(single=chances_shown(score))
+    as_shown = score.chances._replace(single=_chances_shown(score))
     of_shown = np.empty((len(shown), len(masses)))
     infer_types(as_shown, shown, of_shown)
     shares = (of_shown * (masses / np.maximum(score.chances.weights, _TINY))).T
@@ -490,7 +490,7 @@ def _doubts(score: TypeMixture, known: Floats, shown: Tokens) -> Floats:
 def _known_beside(score: TypeMixture) -> Floats:
     """For each type z, token shown and type y, E[Pr(known | y) / Pr(known | z)] in its slot."""
     chances, outcomes = score.chances, score.tokens + score.gaps
-    single, shown = chances.single[:outcomes], chances_shown(score)
+    single, shown = chances.single[:outcomes], _chances_shown(score)
     beside = np.empty((len(chances.weights), *shown.shape))
     for kind, of_type in enumerate(beside):
         joint = chances.joint[:, :outcomes, kind]
@@ -499,7 +499,7 @@ def _known_beside(score: TypeMixture) -> Floats:
     return frozen(beside)  # as the tables of a mixture are: kernels are compiled for these
 
 
-def chances_shown(score: TypeMixture) -> Floats:
+def _chances_shown(score: TypeMixture) -> Floats:
     """Chance of each token shown by each type, whatever is known: tokens x types, gaps last."""
     chances, outcomes = score.chances, score.tokens + score.gaps
     shown = np.ones(chances.single.shape)
@@ -523,7 +523,7 @@ def _highest_levels(shares: Floats, masses: Floats, below: Floats, budget: float
     return levels(low)
 
 
-def count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
+def _count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
     """How many known rows there are of each type and level.
 
     Args:
@@ -544,7 +544,7 @@ def count_types(known: Rows, score: TypeMixture, engine: Engine) -> Integers:
     return engine.reduce(known, work, operator.add)
 
 
-def likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtype) -> Likely:
+def _likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtype) -> _Likely:
     """Find who counts, given the lowest level that does for each type.
 
     Args:
@@ -562,8 +562,8 @@ def likely_rows(rows: Tokens, score: TypeMixture, least: Integers, kind: np.dtyp
     starts = ends - above[:, 0]
     who, weights = np.empty(ends[-1], np.int32), np.empty(ends[-1], kind)
     free = starts[:, None] + above[:, 1:]
-    sort_by_level(chances, chances.view(np.int64), least, free, who, weights)
-    return Likely(who, weights, starts, above)
+    _sort_by_level(chances, chances.view(np.int64), least, free, who, weights)
+    return _Likely(who, weights, starts, above)
 
 
 def level_edges() -> Array:
@@ -574,67 +574,67 @@ def level_edges() -> Array:
 
 
 @kernel
-def add_products(
+def _add_products(
     places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
 ) -> None:
     """For rows of one group of slots, add to `sums[part, lane]` their weights times all factors."""
-    run = np.empty(LANES, factors.dtype)
+    run = np.empty(_LANES, factors.dtype)
     for part in range(starts.shape[0]):
-        for first in range(starts[part], ends[part], RUN):
+        for first in range(starts[part], ends[part], _RUN):
             run[:] = 0
-            for row in range(first, min(first + RUN, ends[part])):
+            for row in range(first, min(first + _RUN, ends[part])):
                 weight = weights[row]
                 a, b, c, d = places[row, 0], places[row, 1], places[row, 2], places[row, 3]
                 e, f, g, h = places[row, 4], places[row, 5], places[row, 6], places[row, 7]
-                for lane in range(LANES):
+                for lane in range(_LANES):
                     run[lane] += (
                         weight
                         * factors[a, lane] * factors[b, lane] * factors[c, lane] * factors[d, lane]
                         * factors[e, lane] * factors[f, lane] * factors[g, lane] * factors[h, lane]
                     )  # fmt: skip
-            for lane in range(LANES):
+            for lane in range(_LANES):
                 sums[part, lane] += run[lane]
 
 
 @kernel
-def add_long_products(
+def _add_long_products(
     places: Array, weights: Array, starts: Array, ends: Array, factors: Array, sums: Array
 ) -> None:
     """The same for rows of several groups."""
-    product, run = np.empty(LANES, factors.dtype), np.empty(LANES, factors.dtype)
+    product, run = np.empty(_LANES, factors.dtype), np.empty(_LANES, factors.dtype)
     for part in range(starts.shape[0]):
-        for first in range(starts[part], ends[part], RUN):
+        for first in range(starts[part], ends[part], _RUN):
             run[:] = 0
-            for row in range(first, min(first + RUN, ends[part])):
+            for row in range(first, min(first + _RUN, ends[part])):
                 product[:] = weights[row]
                 for slot in range(0, places.shape[1], 4):
                     a, b = places[row, slot], places[row, slot + 1]
                     c, d = places[row, slot + 2], places[row, slot + 3]
-                    for lane in range(LANES):
+                    for lane in range(_LANES):
                         product[lane] = (
                             product[lane]
                             * factors[a, lane] * factors[b, lane]
                             * factors[c, lane] * factors[d, lane]
                         )  # fmt: skip
-                for lane in range(LANES):
+                for lane in range(_LANES):
                     run[lane] += product[lane]
-            for lane in range(LANES):
+            for lane in range(_LANES):
                 sums[part, lane] += run[lane]
 
 
 @kernel
-def fill_factors(tables: Array, shown: Array, factors: Array) -> None:
+def _fill_factors(tables: Array, shown: Array, factors: Array) -> None:
     """Spread `tables[slot, known + 1, shown + 1]` over lanes of targets."""
     size = tables.shape[1]
     factors[size * shown.shape[1]] = 1
     for slot in range(shown.shape[1]):
         table = tables[slot if tables.shape[0] > 1 else 0]
         for known in range(size):
-            fill_lanes(table[known], shown[:, slot], factors[slot * size + known])
+            _fill_lanes(table[known], shown[:, slot], factors[slot * size + known])
 
 
 @kernel
-def fill_needed(
+def _fill_needed(
     table: Array, shown: Array, places: Array, starts: Array, ends: Array, factors: Array
 ) -> None:
     """The same, of one table for all slots, only for what some rows have: they are few."""
@@ -644,11 +644,11 @@ def fill_needed(
         for row in range(starts[part], ends[part]):
             for slot in range(shown.shape[1]):
                 place = places[row, slot]
-                fill_lanes(table[place - slot * size], shown[:, slot], factors[place])
+                _fill_lanes(table[place - slot * size], shown[:, slot], factors[place])
 
 
 @kernel
-def fill_lanes(values: Array, shown: Array, factors: Array) -> None:
+def _fill_lanes(values: Array, shown: Array, factors: Array) -> None:
     """What one known token is worth to each target."""
     for lane in range(shown.shape[0]):
         factors[lane] = values[shown[lane] + 1]
@@ -663,7 +663,7 @@ def count_levels(bits: Array, counts: Array) -> None:
 
 
 @kernel
-def sort_by_level(
+def _sort_by_level(
     chances: Array, bits: Array, least: Array, free: Array, rows: Array, weights: Array
 ) -> None:
     """Put rows of at least some level, and their chances, to where `free[type, level]` is room."""

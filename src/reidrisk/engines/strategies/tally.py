@@ -1,9 +1,9 @@
 """Strategy: score every known row under token weights, for ranks and for evidence.
 
-No pair is compared. The rows of a block are listed by code; a target adds its gain of a match to
-the rows that hold its code in a slot, and these are few. What a row's gaps add is looked up, eight
-slots at a time. A pair takes the time of its matches, half a nanosecond more, and with gaps as much
-for every eight slots: however many slots there are, whatever the weights.
+No pair is compared slot by slot. The rows of a block are listed by code, and a target adds its gain
+of a match to the few rows that hold its code in a slot. What a row's gaps add is looked up, eight
+slots at a time. So a pair costs the time of its matches and half a nanosecond, and as much again
+for every eight slots if gaps count, however many slots there are and whatever the weights.
 """
 
 import operator
@@ -23,14 +23,16 @@ from reidrisk.engines.protocol import Engine, Room
 from reidrisk.engines.pruning import Kept, keep, keep_best, lowest_kept, some_kept, target_parts
 from reidrisk.scores import GRID, Gains, TokenWeights
 
-ROWS_PER_TALLY = 4096
-_TOGETHER = 128
-_STEP = 1 << 14
+ROWS_PER_TALLY = 4096  # their scores for one target, 32 KiB, fit into the first-level cache
+_TOGETHER = 128  # rows that are compared with the lowest kept score by one vectorised loop
+_STEP = 1 << 14  # rows that are summed on their own: the order of sums depends on nothing else
 
-# Seconds: list a row by one code; pass a pair, add one match, look up eight slots with gaps.
+# Seconds, measured: list a row by one code; pass a pair, add one match, look up eight slots with
+# gaps.
 _LIST, _PASS, _ADD, _LOOK_UP = 5e-9, 5e-10, 1e-9, 4e-10
 
-# What is 200 nats below the best changes no digit of a sum.
+# Table of exp for `_chance_below`, by sixteenths of a nat: 2**36 steps of the grid. Terms 200 nats
+# below the best are below the last digit of a sum, and the table ends there with 0.
 _SIXTEENTH = 36
 _CHANCES = np.append(np.exp(-np.arange(200 * 16) / 16), 0.0)
 
@@ -38,7 +40,7 @@ Floats: TypeAlias = NDArray[np.float64]
 Sums: TypeAlias = tuple[Gains, Floats]
 
 
-class Rated(NamedTuple):
+class _Rated(NamedTuple):
     """Targets under token weights: `base` if nothing matches, and what matches and gaps add.
 
     `of_gap` has no columns where a known gap is like any other mismatch. `absent[slot]` is the code
@@ -53,7 +55,7 @@ class Rated(NamedTuple):
     size: int
 
 
-class RowsByCode(NamedTuple):
+class _RowsByCode(NamedTuple):
     """A block of rows: `rows[ends[code - 1] : ends[code]]` hold a code; gaps as bits, by eights."""
 
     rows: NDArray[np.uint16]
@@ -112,7 +114,7 @@ def _search(
 
 
 def _evidence(observations: Observations, score: TokenWeights, engine: Engine) -> Floats:
-    """Add up everyone, step by step, each relative to its best."""
+    """Add up exp(score) of all known rows, step by step, each relative to its best score."""
     codes = codes_of(observations)
     targets = rated(observations, score, codes)
 
@@ -123,7 +125,7 @@ def _evidence(observations: Observations, score: TokenWeights, engine: Engine) -
             for _, some in _cut(rows):
                 known = codes.of(some)
                 for part in target_parts(observations):
-                    add_up(known, some_rated(targets, part), best[part], sums[part])
+                    _add_up(known, some_rated(targets, part), best[part], sums[part])
         return parts
 
     parts = engine.reduce(
@@ -138,11 +140,11 @@ def _evidence(observations: Observations, score: TokenWeights, engine: Engine) -
     return np.asarray(peak / GRID + np.log(total))
 
 
-def rated(observations: Observations, score: TokenWeights, codes: Codes) -> Rated:
-    """What matches and gaps add."""
+def rated(observations: Observations, score: TokenWeights, codes: Codes) -> _Rated:
+    """Targets with what matches and gaps add to their base score."""
     match, mismatch, known_gap = score.gains(np.asarray(observations.anonymous))
     of_gap = known_gap - mismatch
-    return Rated(
+    return _Rated(
         codes.targets,
         mismatch.sum(axis=1),
         match - mismatch,
@@ -152,10 +154,10 @@ def rated(observations: Observations, score: TokenWeights, codes: Codes) -> Rate
     )
 
 
-def some_rated(targets: Rated, part: slice) -> Rated:
+def some_rated(targets: _Rated, part: slice) -> _Rated:
     """Some of the targets."""
     codes, base, of_match, of_gap, absent, size = targets
-    return Rated(codes[part], base[part], of_match[part], of_gap[part], absent, size)
+    return _Rated(codes[part], base[part], of_match[part], of_gap[part], absent, size)
 
 
 def _cut(rows: Tokens) -> Iterator[tuple[int, Tokens]]:
@@ -165,14 +167,18 @@ def _cut(rows: Tokens) -> Iterator[tuple[int, Tokens]]:
 
 
 @kernel
-def tally(codes: Array, first_row: int, targets: Rated, kept: Kept) -> None:
-    """Offer all rows to every target; rows are codes, at most `ROWS_PER_TALLY`."""
-    listed, scores = list_rows(codes, targets), np.empty(codes.shape[0], np.int64)
+def tally(codes: Array, first_row: int, targets: _Rated, kept: Kept) -> None:
+    """Offer all rows to every target; rows are codes, at most `ROWS_PER_TALLY`.
+
+    Rows are compared with the lowest kept score in groups, without branches, so that the compiler
+    makes vector code of it; only groups with a hit are looked at row by row.
+    """
+    listed, scores = _list_rows(codes, targets), np.empty(codes.shape[0], np.int64)
     table = np.zeros((listed.gaps.shape[0], 256), np.int64)
     for target in range(targets.codes.shape[0]):
-        rate(listed, targets, target, table, scores)
+        _rate(listed, targets, target, table, scores)
         if kept.above[target] < kept.most_above:
-            count_ranks(scores, first_row, kept, target)
+            _count_ranks(scores, first_row, kept, target)
         for start in range(0, scores.shape[0], _TOGETHER):
             some = scores[start : start + _TOGETHER]
             lowest, found = lowest_kept(kept, target), False
@@ -185,12 +191,13 @@ def tally(codes: Array, first_row: int, targets: Rated, kept: Kept) -> None:
 
 
 @kernel
-def count_ranks(scores: Array, first_row: int, kept: Kept, target: int) -> None:
+def _count_ranks(scores: Array, first_row: int, kept: Kept, target: int) -> None:
     """Count the rows above the truth, and the others that are level with it."""
     above, level, true_score = 0, 0, kept.true_score[target]
     for row in range(scores.shape[0]):
         above += scores[row] > true_score
         level += scores[row] == true_score
+    # The true row is level with itself, and is no rival.
     if first_row <= kept.true_row[target] < first_row + scores.shape[0]:
         level -= 1
     kept.above[target] += above
@@ -198,32 +205,32 @@ def count_ranks(scores: Array, first_row: int, kept: Kept, target: int) -> None:
 
 
 @kernel
-def add_up(codes: Array, targets: Rated, best: Array, sums: Array) -> None:
+def _add_up(codes: Array, targets: _Rated, best: Array, sums: Array) -> None:
     """Add the likelihood of all rows to `sums`, relative to that of the best so far.
 
-    Where `sums` is 0 there was nobody so far.
+    A sum of 0 means that no row was seen so far. A new best rescales the sum.
     """
-    listed, scores = list_rows(codes, targets), np.empty(codes.shape[0], np.int64)
+    listed, scores = _list_rows(codes, targets), np.empty(codes.shape[0], np.int64)
     table = np.zeros((listed.gaps.shape[0], 256), np.int64)
     for target in range(targets.codes.shape[0]):
-        rate(listed, targets, target, table, scores)
+        _rate(listed, targets, target, table, scores)
         top = scores[0]
         for row in range(scores.shape[0]):
             top = max(top, scores[row])
         if sums[target] == 0:
             best[target] = top
         elif top > best[target]:
-            sums[target] *= chance_below(top - best[target])
+            sums[target] *= _chance_below(top - best[target])
             best[target] = top
         total = 0.0
         for row in range(scores.shape[0]):
-            total += chance_below(best[target] - scores[row])
+            total += _chance_below(best[target] - scores[row])
         sums[target] += total
 
 
 @kernel
-def chance_below(nats: int) -> Number:
-    """Exp of so much below 0, on the grid: sixteenths by a table, the rest by its series.
+def _chance_below(nats: int) -> Number:
+    """Exp of minus some grid steps: sixteenths of a nat by a table, the rest by series.
 
     Right to eleven digits, in less than half the time of `math.exp`.
     """
@@ -234,8 +241,8 @@ def chance_below(nats: int) -> Number:
 
 
 @kernel
-def list_rows(codes: Array, targets: Rated) -> RowsByCode:
-    """List rows by code."""
+def _list_rows(codes: Array, targets: _Rated) -> _RowsByCode:
+    """List rows by code with a counting sort, and their gaps as bits."""
     slots, ends = targets.codes.shape[1], np.zeros(targets.size + 1, np.int64)
     rows = np.empty(codes.size, np.uint16)
     for row in range(codes.shape[0]):
@@ -253,11 +260,11 @@ def list_rows(codes: Array, targets: Rated) -> RowsByCode:
         for row in range(codes.shape[0]):
             is_gap = codes[row, slot * (codes.shape[1] // slots)] == targets.absent[slot]
             gaps[slot // 8, row] |= np.uint8(is_gap) << (slot % 8)
-    return RowsByCode(rows, ends, gaps)
+    return _RowsByCode(rows, ends, gaps)
 
 
 @kernel
-def rate(listed: RowsByCode, targets: Rated, target: int, table: Array, scores: Array) -> None:
+def _rate(listed: _RowsByCode, targets: _Rated, target: int, table: Array, scores: Array) -> None:
     """Write the scores of all rows for a target."""
     scores[:] = targets.base[target]
     for slot in range(targets.of_gap.shape[1]):
@@ -269,7 +276,7 @@ def rate(listed: RowsByCode, targets: Rated, target: int, table: Array, scores: 
             scores[row] += table[eight, listed.gaps[eight, row]]
     for slot in range(targets.codes.shape[1]):
         code, gain = np.int64(targets.codes[target, slot]), targets.of_match[target, slot]
-        if code > 0:
+        if code > 0:  # 0 is a slot that the target does not show
             for place in range(listed.ends[code - 1], listed.ends[code]):
                 scores[listed.rows[place]] += gain
 
