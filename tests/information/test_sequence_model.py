@@ -186,7 +186,7 @@ def test_what_was_learned_is_not_learned_again(tmp_path, kind):
 
 
 def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
-    from reidrisk.learning.sequence_training import Lesson, read_network
+    from reidrisk.learning.sequence_training import TrainingTask, read_network
 
     seen, recipe = world(users=500), TINY["copying"]
     parts = divided(seen, 0)
@@ -197,8 +197,8 @@ def test_a_kept_network_is_read_again_and_knows_what_it_is(tmp_path):
     for file in files:
         network, about = read_network(file, recipe, tokens=TOKENS, slots=SLOTS)
         conditional = about.configuration["conditional"]
-        lesson = Lesson(parts.training, parts.held_out, TOKENS, conditional, QUICK, 0)
-        found[conditional] = lesson.nats(network, parts.tested).sum(axis=1) / math.log(2)
+        task = TrainingTask(parts.training, parts.held_out, TOKENS, conditional, QUICK, 0)
+        found[conditional] = task.nats(network, parts.tested).sum(axis=1) / math.log(2)
         assert about.users == len(parts.training)
     for conditional, figure in ((False, "entropy"), (True, "conditional_entropy")):
         np.testing.assert_allclose(found[conditional], both[figure].bits, rtol=1e-12)

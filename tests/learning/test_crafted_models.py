@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 
 from reidrisk.learning.network_files import ModelInfo, write_model  # noqa: E402
 from reidrisk.learning.pairs import Pairs  # noqa: E402
-from reidrisk.learning.sequence_training import Lesson, read_network  # noqa: E402
+from reidrisk.learning.sequence_training import TrainingTask, read_network  # noqa: E402
 from reidrisk.learning.translators import Translator  # noqa: E402
 from reidrisk.learning.type_chain import TypeChainNetwork  # noqa: E402
 
@@ -103,9 +103,9 @@ def test_a_size_that_only_the_header_has_takes_no_memory(tmp_path, size, recipe)
 @pytest.mark.parametrize("looks", [None, 3, [3], [{"step": 1}], [[0, 0.0, 1.0, 1.0]], [{}]])
 def test_a_kept_network_without_its_learning_curve_is_refused(tmp_path, looks):
     pairs, how = Pairs(ROWS, ROWS), Training(steps=2, every=1)
-    lesson = Lesson(pairs, pairs, TOKENS, conditional=True, how=how, seed=0)
-    taught = lesson.learn(chain(), tmp_path)
+    task = TrainingTask(pairs, pairs, TOKENS, conditional=True, how=how, seed=0)
+    trained = task.learn(chain(), tmp_path)
     (file,) = tmp_path.rglob("model.safetensors")
-    configuration = {**taught.about.configuration, "looks": looks}
-    write_model(file, taught.network, replace(taught.about, configuration=configuration))
-    refused(file, lambda: lesson.learn(chain(), tmp_path), "damaged-file")
+    configuration = {**trained.about.configuration, "looks": looks}
+    write_model(file, trained.network, replace(trained.about, configuration=configuration))
+    refused(file, lambda: task.learn(chain(), tmp_path), "damaged-file")

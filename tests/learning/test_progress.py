@@ -8,7 +8,7 @@ import sys
 import pytest
 from tests.snapshots import refuses
 
-from reidrisk.learning.progress import Look, Training, told
+from reidrisk.learning.progress import Training
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,6 @@ def test_the_rate_rises_to_its_highest_and_falls_to_the_end():
     assert rates[-1] == pytest.approx(0.01)
     assert rates[0] == pytest.approx(0.1)
     assert dataclasses.replace(how, warm_up=0).rate_at(1) == 1.0
-
-
-def test_a_look_is_told_in_a_line_with_the_time_left():
-    look = Look(step=1_300, seconds=12.5, training=5.61312, held_out=5.7214)
-    assert told(look, Training(steps=2_000), 3_725.4) == (
-        "step 1,300 of 2,000: loss 5.613, on held-out users 5.721, at most 1:02:05 left"
-    )
 
 
 BLOCKED = """

@@ -21,7 +21,7 @@ from reidrisk.scores import ShortlistedChances, TypeChain, TypeMixture
 from reidrisk.scores.shortlisted import KEEP_BEST
 
 if TYPE_CHECKING:
-    from reidrisk.learning.sequence_training import Taught
+    from reidrisk.learning.sequence_training import TrainedNetwork
     from reidrisk.learning.type_chain import Tables
 
 FEW = 5_000
@@ -118,17 +118,19 @@ class Neural:
             return score
         return ShortlistedChances(score, score.by_token(), self.keep_best)
 
-    def learn(self, view: View) -> "Taught":
+    def learn(self, view: View) -> "TrainedNetwork":
         """What is learned from the panel: `write` keeps it in a file, for `model`."""
         pairs = pairs_of(panel_of(self, view), view.known, self.name)
-        from reidrisk.learning.sequence_training import Lesson  # noqa: PLC0415  torch is a guest
+        from reidrisk.learning.sequence_training import (  # noqa: PLC0415  torch is a guest
+            TrainingTask,
+        )
 
         recipe = chain(self.begin, self.classes)
         how = recipe.training if self.training is None else self.training
-        lesson = Lesson(
+        task = TrainingTask(
             *pairs.split(how.seed), view.tokens, conditional=True, how=how, seed=how.seed
         )
-        return lesson.learn(recipe)
+        return task.learn(recipe)
 
     def _read(self, view: View) -> "Tables":
         """The chances of what was learned before."""

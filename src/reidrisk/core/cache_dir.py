@@ -1,8 +1,8 @@
 """A cache folder owned by the user, whose files are checked by owner, mode and checksum.
 
-Compiled kernels and the scripts of pages run with all that their reader may do. So a file is used
-only if it belongs to this user, nobody else may write to it, and its checksum fits; otherwise it
-counts as missing. What cannot be read or written is made again, which costs time and nothing else.
+Compiled kernels and the scripts of pages run with all rights of their user. So a file is used only
+if it belongs to this user, nobody else may write to it, and its checksum fits; otherwise it counts
+as missing. What cannot be read or written is made again, which costs time and nothing else.
 """
 
 import os
@@ -20,7 +20,7 @@ _OTHERS_MAY_WRITE = 0o022
 
 
 def cache_folder() -> Path | None:
-    """The folder of cached files; None if there is none to which nobody else may write.
+    """The folder of cached files; None if none is safe from changes by other users.
 
     It is `reidrisk` in `NUMBA_CACHE_DIR`, if that is set, or else in the cache folder of the user.
     """
@@ -41,6 +41,7 @@ def read_cached(path: Path, stamp: bytes) -> bytes | None:
     """
     try:
         with path.open("rb") as file:
+            # The open file is checked, not the path, which could change in between.
             if not _is_ours(os.fstat(file.fileno())):
                 return None
             checksum, content = file.read(_CHECKSUM_SIZE), file.read()
@@ -74,7 +75,7 @@ def write_cached(path: Path, stamp: bytes, content: bytes) -> None:
 @cache
 def _private(folder: Path) -> Path | None:
     """The folder, made if need be, if it belongs to this user alone."""
-    if not folder.is_absolute():  # the home of this user is not known
+    if not folder.is_absolute():  # the home folder of this user is unknown
         return None
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -85,6 +86,6 @@ def _private(folder: Path) -> Path | None:
 
 def _is_ours(status: os.stat_result) -> bool:
     """Whether it belongs to this user, and nobody else may write to it."""
-    if sys.platform == "win32":  # the folder is one of the user's own, and modes say nothing
+    if sys.platform == "win32":  # modes say nothing there, and the folder is in the user's own
         return True
     return status.st_uid == os.geteuid() and not status.st_mode & _OTHERS_MAY_WRITE

@@ -59,7 +59,7 @@ def probability(name: str, value: SupportsFloat) -> float:
 
 
 def shown(value: object) -> str:
-    """What was given, or the beginning of it."""
+    """A value as text, cut off if it is long, for messages."""
     try:
         text = written(value) if isinstance(value, bool) else repr(value)
     except ValueError:  # Python prints no whole number of thousands of digits
@@ -68,6 +68,6 @@ def shown(value: object) -> str:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """What someone may have meant, as part of a sentence that says there is no such thing."""
+    """The end of a sentence that says that a name is unknown: a similar name, or a full stop."""
     close = difflib.get_close_matches(name, list(known), 1)
     return f": did you mean {close[0]}?" if close else "."

@@ -1,8 +1,8 @@
 """Check files before reading, and write files whole or not at all.
 
-A file is written beside the place where it is wanted, flushed to disk, and only then moved there:
-whatever happens, there is the old file or the new one. What is no file is not replaced by one:
-devices and pipes are written to, and links are refused.
+A file is written under another name in the same folder, flushed to disk, and only then moved into
+place: whatever happens, there is the old file or the new one. Devices and pipes are written to
+directly, and links are refused.
 """
 
 import errno
@@ -22,7 +22,7 @@ PART = ".reidrisk-part"
 """How the names of our temporary files end, and those of nobody else."""
 
 ONLY_ME = 0o600
-"""Who may read files with users in them: their owner."""
+"""Mode of files with data of users: only the owner may read them."""
 
 _NO_LINKS_NO_WAITING = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _STREAMS = {"/dev/stdout": 1, "/dev/stderr": 2}
@@ -40,7 +40,7 @@ def written_whole(*paths: str | os.PathLike[str], mode: int = 0o666) -> Iterator
             moved, only the owner may.
     """
     wanted = tuple(writable(path) for path in paths)
-    # Known before they are made, so that none is left whenever this is stopped.
+    # Names are chosen before files are made, so that an interrupt in between leaves none behind.
     parts = tuple(_part(path) for path in wanted)
     try:
         for part in parts:
@@ -68,7 +68,7 @@ def written_whole(*paths: str | os.PathLike[str], mode: int = 0o666) -> Iterator
 
 
 def writable(path: str | os.PathLike[str]) -> Path:
-    """The path, if a file that is written there replaces nothing else than a file."""
+    """The path, if writing a file there replaces nothing but a file."""
     file = Path(path)
     if file.is_symlink() and not _is_stream(file):
         raise InvalidInput(
@@ -108,13 +108,13 @@ def keep_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 
 def left_over(file: Path) -> Iterator[Path]:
-    """What writes of this file left behind that were killed."""
+    """Temporary files of this file that killed processes left behind."""
     return file.parent.glob(f".{file.name}.*{PART}")
 
 
 def append(path: Path, text: str, *, mode: int = 0o666) -> None:
     """Add text to a file, which is made with this mode if not there; a link is not followed."""
-    # What cannot be a file answers at once instead of waiting for somebody to read.
+    # Opening a pipe must fail at once instead of waiting for a reader.
     how = os.O_WRONLY | os.O_APPEND | os.O_CREAT | _NO_LINKS_NO_WAITING
     writable(path)
     try:
@@ -165,25 +165,25 @@ def _part(path: Path) -> Path:
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether what is written there goes on elsewhere: into a pipe, to a terminal, nowhere."""
+    """Whether it is a pipe, a terminal or another device, which cannot be replaced."""
     return _descriptor(path) is not None or path.is_fifo() or path.is_char_device()
 
 
 def _descriptor(path: Path) -> int | None:
-    """The number of what this process has open under such a name, also if it is a file."""
+    """The file descriptor that a name such as `/dev/fd/3` or `/dev/stdout` stands for."""
     found = re.fullmatch(r"/(?:dev|proc/self)/fd/(\d+)", str(path))
     return int(found[1]) if found else _STREAMS.get(str(path))
 
 
 def _pour(part: Path, path: Path) -> None:
     number = _descriptor(path)
-    sys.stdout.flush()  # what was said before comes before
+    sys.stdout.flush()  # what was printed before must come first
     with part.open("rb") as source, open(path if number is None else os.dup(number), "wb") as into:  # noqa: PTH123
         shutil.copyfileobj(source, into)
 
 
 def _flush(path: Path, how: int) -> None:
-    """Have it on disk, not only on its way there."""
+    """Write its pages to disk, so that it survives a crash of the machine."""
     handle = os.open(path, how)
     try:
         os.fsync(handle)

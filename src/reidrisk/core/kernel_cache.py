@@ -1,10 +1,11 @@
 """A cache of compiled kernels on disk, verified before they are loaded.
 
-A file of compiled code runs with all that the user may do, and numba unpickles it. So it is loaded
-only if it belongs to us, nobody else may write to it, and its checksum fits; anything else is a
-kernel that is not there yet. The checksum also covers the source of the kernel and of whatever it
-calls: code that has changed since does not fit either. What cannot be read or written costs the
-time to compile, and nothing else.
+A file of compiled code runs with all rights of the user, and numba unpickles it. So it is loaded
+only if it belongs to this user, nobody else may write to it, and its checksum fits; otherwise the
+kernel is compiled again. The checksum also covers the source of the kernel and of all kernels that
+it calls, so code that has changed does not fit. numba's own cache checks none of this: it compares
+only the time and size of the file with the kernel, not of files with kernels that it calls. A cache
+that cannot be read or written costs the time to compile, and nothing else.
 """
 
 import gc
@@ -27,7 +28,7 @@ from reidrisk.core import cache_dir
 from reidrisk.core.cache_dir import cache_folder
 from reidrisk.core.digest import sha256_bytes
 
-# Names that numba calls its own: it offers no others to who keeps compiled code.
+# Private names of numba: it has no public ones for reading and writing compiled code.
 if not (hasattr(CompileResult, "_reduce") and hasattr(CompileResult, "_rebuild")):
     raise ImportError("this numba does not give away what it compiled")
 
@@ -35,13 +36,13 @@ _PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None), np.generic)
 
 
 def keep(compiled: Any) -> None:
-    """Let what numba compiles of a kernel be kept on disk."""
-    if hasattr(compiled, "_cache"):  # else numba compiles nothing, as it was told
+    """Keep what numba compiles of a kernel on disk."""
+    if hasattr(compiled, "_cache"):  # not if NUMBA_DISABLE_JIT is set
         compiled._cache = KernelCache(compiled)  # noqa: SLF001  there is no other way
 
 
 class KernelCache(NullCache):  # type: ignore[misc]
-    """What numba asks for compiled code before it compiles, and gives it to afterwards.
+    """The cache of one kernel: numba asks it before compiling, and gives it the result.
 
     Args:
         kernel: Whose code it is.
@@ -57,7 +58,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return None if folder is None else str(folder)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for these types of arguments; None if it is not there, whole and of today."""
+        """The code for these types of arguments; None if it is missing, damaged or outdated."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
         code = None if path is None else cache_dir.read_cached(path, self._stamp(sig))
@@ -73,7 +74,7 @@ class KernelCache(NullCache):  # type: ignore[misc]
         cache_dir.write_cached(path, self._stamp(sig), dumps(data._reduce()))  # noqa: SLF001
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """Where code of this kernel for these arguments and this machine is."""
+        """The file for this kernel, these types of arguments and this processor."""
         folder, function = cache_folder(), self._kernel.py_func
         if folder is None:
             return None
@@ -84,36 +85,36 @@ class KernelCache(NullCache):  # type: ignore[misc]
         return folder / f"{function.__name__.strip('<>')}-{apart.hex()[:32]}.nbc"
 
     def _stamp(self, sig: Any) -> bytes:
-        """What the code is made from, down to the constants it uses."""
-        # Among types of arguments, named tuples are told apart by name, not by their fields.
+        """Digest of what the code is made from, down to the constants it uses."""
+        # The signature tells named tuples apart by name only, not by their fields.
         tuples = (getattr(kind, "instance_class", None) for kind in normalize_signature(sig)[0])
         return _digest(_made_from(self._kernel.py_func, set()) + b"".join(map(_said, tuples)))
 
 
-class _NothingIsTidied(event.Listener):  # type: ignore[misc]
-    """No search for garbage while something is compiled: it takes a tenth of the time."""
+class _WithoutGarbageCollection(event.Listener):  # type: ignore[misc]
+    """Stops garbage collection while numba compiles, where it takes a tenth of the time."""
 
     def __init__(self) -> None:
-        self._tidied: list[bool] = []
+        self._was_enabled: list[bool] = []
 
     def on_start(self, event: Any) -> None:
-        """Kernels that others call are compiled within them."""
+        """Remember the state; calls nest, since a kernel compiles the kernels it calls."""
         del event
-        self._tidied.append(gc.isenabled())
+        self._was_enabled.append(gc.isenabled())
         gc.disable()
 
     def on_end(self, event: Any) -> None:
-        """As it was before."""
+        """Restore the state."""
         del event
-        if self._tidied.pop():
+        if self._was_enabled.pop():
             gc.enable()
 
 
-event.register("numba:compile", _NothingIsTidied())
+event.register("numba:compile", _WithoutGarbageCollection())
 
 
 def _made_from(function: Any, seen: set[Any]) -> bytes:
-    """Digest of a function and of all that it names, down to the last kernel and constant."""
+    """Digest of a function and of all that it uses, down to the last kernel and constant."""
     seen.add(function)
     code = function.__code__
     cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
@@ -132,13 +133,13 @@ def _made_from(function: Any, seen: set[Any]) -> bytes:
 
 
 def _names(code: CodeType) -> set[str]:
-    """All names in a function, and in those within."""
+    """All names that a function and its inner functions use."""
     inner = (one for one in code.co_consts if isinstance(one, CodeType))
     return set(code.co_names).union(*map(_names, inner))
 
 
 def _said(value: Any) -> bytes:
-    """Digest of a constant; of a class its name and fields, of anything else its name."""
+    """Digest of a constant by value, of a class by name and fields, of others by name."""
     if isinstance(value, np.ndarray):
         return _digest(repr((value.dtype, value.shape)).encode() + value.tobytes())
     if isinstance(value, _PLAIN):

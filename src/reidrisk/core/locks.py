@@ -1,10 +1,11 @@
 """Lock a folder, so that one process works in it at a time.
 
-The system's own lock on the folder ends with the process that holds it, however it ends: nobody is
-kept out by a process that is gone. Beside it lies a note of who holds it, for messages. Where the
-system has no such lock, on Windows and on some network disks, the note itself is the lock: one
-process alone can make it. One that a process of this machine left behind is taken over; whether a
-process elsewhere is still there, nobody knows here, so the message says what to remove.
+A lock of the operating system (`flock`) ends with the process that holds it, however it ends, so a
+process that is gone keeps nobody out. A note beside it says who holds it, for messages. Where there
+is no such lock, on Windows and on some network disks, the note itself is the lock, because only one
+process can create it. A note left behind by a process of this machine that is gone is taken over.
+Whether a process on another machine still runs cannot be known, so the message says which file to
+remove.
 """
 
 import json
@@ -94,7 +95,7 @@ def _system_lock(folder: Path) -> int | None:
 
 
 def _noted(folder: Path, *, alone: bool) -> Lock:
-    """Write down who is here; `alone` if the system says that nobody else is."""
+    """Write the note; `alone` if the operating system granted the lock."""
     note, state = folder / NOTE, folder.stat()
     since = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S")
     said = json.dumps({"process": os.getpid(), "machine": platform.node(), "since": since})
@@ -134,7 +135,7 @@ def _in_use(folder: Path, more: str = "") -> InvalidInput:
 
 
 def _read(note: Path) -> dict[str, object]:
-    """What a note says; nothing if there is none, or if it is just being written."""
+    """The content of a note; empty if there is none, or if it is just being written."""
     with suppress(OSError, ValueError):
         said = json.loads(note.read_text(encoding="utf-8"))
         return said if isinstance(said, dict) else {}
@@ -146,7 +147,7 @@ def _left_behind(holder: dict[str, object]) -> bool:
     process = holder.get("process")
     if holder.get("machine") != platform.node() or not isinstance(process, int):
         return False
-    if os.name == "nt":  # where asking would end it
+    if os.name == "nt":  # there `os.kill` with signal 0 would end the process
         return False
     try:
         os.kill(process, 0)

@@ -20,12 +20,13 @@ GIB = 1 << 30
 
 _ROOT = Path("/")
 _PLENTY = 1 << 62
-# Of what is free, this is taken; estimates are not exact, and others want memory too.
+# The fraction of free memory that may be taken: estimates are not exact, and others need memory.
 _TAKEN = 4, 5
-# Address space that libraries need to start at all, and for the threads of each core: without it
-# they do not refuse, but end the process. Measured: see decision 23.
+# Address space that libraries need to start, and for the threads of each core: without it they do
+# not raise an error but end the process. Measured: see decision 23.
 _TO_START, _FOR_A_CORE = GIB, GIB // 8
 
+# Limits given by the user (`limited`) and by Spark (`take_cores`), for this context only.
 _said: ContextVar[int | None] = ContextVar("said", default=None)
 _given: ContextVar[int | None] = ContextVar("given", default=None)
 
@@ -44,23 +45,23 @@ def cores(root: Path = _ROOT) -> int:
 
 
 def free_memory(root: Path = _ROOT) -> int:
-    """Bytes that this process can still take; plenty where the system does not say.
+    """Bytes that this process can still take; a huge number if the system does not say.
 
-    What the user said takes the place of what the machine and its container have free, not of what
-    the system will refuse.
+    A limit given by the user replaces what the machine and its container have free, but not
+    `ulimit`, which the system enforces.
     """
     return max(min(_left(root).values()), 0)
 
 
 def to_get_more() -> str:
-    """What to do for more memory, by what is the limit now."""
+    """Advice how to get more memory, naming the tightest limit."""
     left, (_, memory, _) = _left(_ROOT), _taken(_ROOT)
     name = min(left, key=left.__getitem__)
     return f"raise {name} ({memory / GIB:.2g} GiB are taken already)"
 
 
 def usable_memory() -> int:
-    """Bytes to take: most of what is free."""
+    """Bytes that may be planned for: most of what is free."""
     part, whole = _TAKEN
     return free_memory() * part // whole
 
@@ -92,9 +93,9 @@ def check_fits(size: int, what: str, advice: str) -> None:
 
 
 def within_memory(parts: Iterable[Part], what: str) -> Iterator[Part]:
-    """The same parts of something that is kept, as long as there is memory for as much again.
+    """The same parts, refused once there is no memory left for as much again.
 
-    That is what putting them together takes, more or less.
+    Joining the parts at the end takes about as much memory as they take together.
     """
     _, before, _ = _taken(_ROOT)
     for part in parts:
@@ -104,10 +105,10 @@ def within_memory(parts: Iterable[Part], what: str) -> Iterator[Part]:
 
 
 def check_start() -> None:
-    """Refuse limits of address space under which libraries end the process instead of refusing."""
+    """Refuse limits of address space under which libraries would end the process."""
     needed = _TO_START + _FOR_A_CORE * cores()
     if min(_limits()) < _PLENTY:
-        # Else Arrow takes a GiB of address space before it needs any.
+        # The default pool of Arrow reserves a GiB of address space before it needs any.
         os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     for limit, flag in zip(_limits(), "vd", strict=True):
         if limit < needed:
@@ -120,7 +121,7 @@ def check_start() -> None:
 
 
 def check_address_space(size: int, what: str) -> None:
-    """Refuse a library that would end the process where it cannot reserve this much."""
+    """Refuse to load a library that ends the process if it cannot reserve this much."""
     address_space, _, _ = _taken(_ROOT)
     limit, _ = _limits()
     if limit - address_space < size:
@@ -158,9 +159,9 @@ def _limits() -> tuple[int, int]:
 
 
 def _taken(root: Path) -> tuple[int, int, int]:
-    """Bytes of address space, of memory, and of data that this process has.
+    """Bytes of address space, of memory and of data that this process has.
 
-    Pages of files do not count as memory: they are given back when others are wanted.
+    Pages of mapped files do not count as memory: the system drops them when it needs room.
     """
     pages = [int(one) for one in _text(root / "proc/self/statm").split()]
     if not pages:
@@ -170,7 +171,7 @@ def _taken(root: Path) -> tuple[int, int, int]:
 
 
 def _of_machine(root: Path) -> int:
-    """Bytes that the machine has free without swapping, or has, if it does not say more."""
+    """Bytes that the machine has free without swapping, or all its memory if it does not say."""
     lines = _text(root / "proc/meminfo").splitlines()
     if free := [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]:
         return free[0]
@@ -186,7 +187,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
         _, names, path = line.split(":", 2)
         if names and controller not in names.split(","):
             continue
-        # Seen from inside a container, its own group is the top, and may be called anything.
+        # Inside a container its own group is mounted at the top, whatever path is named here.
         inside = [part for part in path.split("/") if part not in {"", ".."}]
         for mount in (top / names, top / controller) if names else (top, top / "unified"):
             for depth in range(len(inside), -1, -1):
@@ -194,7 +195,7 @@ def _groups(root: Path, controller: str) -> Iterator[Path]:
 
 
 def _of_group(group: Path) -> int:
-    """Bytes that a control group leaves; pages of files are given back when others are wanted."""
+    """Bytes that a control group leaves; its cached pages of files count as free."""
     names = ("memory.max", "memory.high", "memory.limit_in_bytes")
     limits = [found for name in names if (found := _number(group / name)) is not None]
     if not limits:
@@ -220,7 +221,7 @@ def _number(file: Path) -> int | None:
 
 
 def _text(file: Path) -> str:
-    """What the system says there; nothing, where it does not."""
+    """The content of a file of the system; empty if it is not there."""
     try:
         return file.read_text(encoding="ascii")
     except OSError:

@@ -1,9 +1,9 @@
 """Pass over known rows: cut them into blocks, work on each, and merge the results.
 
-Whoever counts, samples or searches known rows writes a piece of work that sees some blocks and
-returns something that merges, and lets it go over the rows here. Rows in memory or on disk are cut
-over the cores of this machine. Rows that are elsewhere go over themselves: the work travels to
-them, and only what it found comes back.
+Code that counts, samples or searches known rows passes a function `work`, which sees some blocks
+and returns a result, and a function `merge` that puts two results together. Rows in memory or on
+disk are shared among the cores of this machine. For rows on a cluster the work is sent to them, and
+only results come back.
 """
 
 import math
@@ -31,16 +31,17 @@ ROWS_AT_A_TIME = 1 << 18
 
 _LEAST_UNIT, _MOST_UNIT, _UNITS = 1 << 12, 1 << 18, 16
 
-# The first block is this part of the largest, unless these are few rows; the fewest are a word of
-# bits. What is long, in seconds; how many times more is tried at most; what is no less: measured,
-# see decision 4.
+# The first block has a quarter of the most rows, but at least `_FEW`; no block has fewer rows than
+# a machine word has bits.
 _FIRST, _FEW, _FEWEST = 4, 1 << 12, 1 << 6
+# A block that takes longer than `_LONG` seconds is too large; the next one is at most `_MORE` times
+# larger; halving it helped if it then takes less than `_HELPED` of the time. Measured: decision 4.
 _LONG, _MORE, _HELPED = 0.4, 8, 0.8
 
 
 @runtime_checkable
 class Elsewhere(Protocol):
-    """Rows that are not here: a pass goes to them."""
+    """Rows on another machine, such as a cluster: work is sent to them."""
 
     def over(
         self,
@@ -56,9 +57,9 @@ class Elsewhere(Protocol):
 
 
 def unit(users: int) -> int:
-    """Rows that are never parted, wherever so many rows are cut: a power of two.
+    """Rows that always stay together, however known rows are cut: a power of two.
 
-    Every unit begins at a multiple of it. A step divides it, so steps are the same everywhere.
+    Units begin at multiples of it, and a step divides it, so steps are the same on every backend.
     """
     wanted = max(users // _UNITS, 1)
     return min(max(1 << (wanted.bit_length() - 1), _LEAST_UNIT), _MOST_UNIT)
@@ -77,7 +78,7 @@ def over_rows(
     Args:
         rows: Known rows.
         work: Called with some of the blocks, perhaps with none; several calls may run at a time,
-            here or elsewhere. It must not need what it was not given: it may be far away.
+            here or elsewhere. It must use nothing but its arguments and what it has captured.
         merge: Puts two results together; any order and grouping gives the same.
         step: Rows in a block, exactly, but for the last: a power of two, at most `unit(users)`.
             For sums of floats, whose order matters: key the parts by their first row, and add them
@@ -99,10 +100,10 @@ def over_here(
     threads: int,
     done: Callable[[int], None] | None = None,
 ) -> Result:
-    """The same for rows that are read on this machine.
+    """`over_rows` for rows that are read on this machine.
 
-    Unless there is a step, blocks are as large as can be worked on in a fraction of a second, so
-    that an interrupt is heard and progress moves.
+    Without a step, blocks are as large as can be worked on in a fraction of a second, so that an
+    interrupt is heard and progress moves.
 
     Args:
         rows: Known rows.
@@ -126,7 +127,7 @@ def over_here(
         for start, stop in taken:
             began = time.thread_time()
             yield start, rows.block(start, stop)
-            listen()  # nobody is told of what comes too late
+            listen()  # after an interrupt, progress is no longer reported
             pace.took(stop - start, time.thread_time() - began)
             if done is not None:
                 done(stop - start)
@@ -136,10 +137,10 @@ def over_here(
 
 
 class _Pace:
-    """How many rows to work on at a time, by how long some took.
+    """Chooses the rows of the next block by how long the blocks before took.
 
-    Begins with few rows, and takes more while that is quick. Takes fewer when that was long, unless
-    fewer took as long: there is work, too, which every block costs.
+    It begins with few rows and takes more while blocks are quick. It takes fewer when a block took
+    long, unless that did not help: then the time goes into work that every block costs.
 
     Args:
         most: Rows at most.
@@ -149,7 +150,7 @@ class _Pace:
 
     def __init__(self, most: int, users: int, threads: int) -> None:
         self.threads = threads
-        few = min(_FEW, most)  # which are not shared between threads
+        few = min(_FEW, most)  # too few to share between threads
         self.most = max(min(most, -(-users // threads)), few, 1)
         self.fewest = min(_FEWEST, self.most)
         self.rows = max(self.most // _FIRST, few, 1)
@@ -157,13 +158,13 @@ class _Pace:
         self.long = self.most, math.inf
 
     def size(self, left: int) -> int:
-        """Rows of the next block, of those that are left: the last as large for every thread."""
+        """Rows of the next block; what is left at the end is shared equally among threads."""
         if self.last is None and left <= self.threads * self.rows:
             self.last = max(-(-left // self.threads), self.fewest)
         return min(self.rows, self.last or self.rows)
 
     def took(self, rows: int, seconds: float) -> None:
-        """Learn how long some rows took; less may be known than when they were taken."""
+        """Learn how long a block took; `rows` may differ from the size that is tried now."""
         before, long = self.long
         if seconds > _LONG and self.fewest < rows <= self.rows:
             if rows < before and seconds > _HELPED * long:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reidrisk.core.checks import whole_number
 from reidrisk.errors import InvalidInput
 
-# The score of a row that is not here: below all others, so that merging is taking the larger.
+# The score of a row that was not searched: below all others, so that a merge takes the maximum.
 ABSENT = np.iinfo(np.int64).min
 NOBODY = -1
 # Instead of a count, where the true row was not searched.
@@ -28,7 +28,7 @@ class Wanted:
     Args:
         list_best: How many of the best rows to list.
         ranks: Up to which rank the rows above the truth are counted; None counts all of them.
-            As many guesses can be judged. To look for the best counts up to 1 at no cost.
+            As many guesses can be judged. Counting up to 1 costs nothing.
         second: Whether to find the score of the second best row.
     """
 
@@ -47,7 +47,7 @@ class Wanted:
 
     @property
     def by_listing(self) -> Self:
-        """The same of a search that lists the second best instead: see `Matches.with_second`."""
+        """The same, with the second best row listed instead: see `Matches.with_second`."""
         if not self.second:
             return self
         return replace(self, list_best=max(self.list_best, 2), second=False)
@@ -172,6 +172,7 @@ class Matches:
         if _same_second([self, other]):
             assert self.second is not None
             assert other.second is not None
+            # The second best of both is the lower best, or one of the second bests.
             lower = np.minimum(self.best, other.best)
             second = np.maximum(lower, np.maximum(self.second, other.second))
         return type(self)(
@@ -179,7 +180,7 @@ class Matches:
         )
 
     def with_second(self, wanted: Wanted) -> Self:
-        """With the second best score, of a search `by_listing`.
+        """The matches of a search `by_listing`, with the second best score in its own field.
 
         Args:
             wanted: What the search was asked for.
@@ -196,7 +197,7 @@ def merge_all(parts: list[Matches]) -> Matches:
 
 
 def join_targets(parts: list[Matches]) -> Matches:
-    """Put the matches of consecutive targets behind each other."""
+    """Concatenate the matches of consecutive targets."""
     names = [each.name for each in fields(Matches) if each.name not in ("ranks", "second")]
     if _same_second(parts):
         names.append("second")
@@ -229,7 +230,7 @@ def _same_ranks(parts: list[Matches]) -> int | None:
 
 
 def no_matches(targets: int, wanted: Wanted | None = None) -> Matches:
-    """The matches among no rows: merged with others, it changes nothing."""
+    """The matches among no rows: the neutral element of `Matches.merge`."""
     wanted = Wanted() if wanted is None else wanted
     absent, none = np.full(targets, ABSENT), np.zeros(targets, np.int64)
     rows = np.full((targets, wanted.list_best), NOBODY)
@@ -239,7 +240,7 @@ def no_matches(targets: int, wanted: Wanted | None = None) -> Matches:
 
 
 def up_to_rank(above: Counts, level: Counts, ranks: int | None) -> tuple[Counts, Counts]:
-    """Counts as they are kept: of rows above up to a rank, of level ones only below that rank."""
+    """Counts cut off at a rank, so that they do not depend on how rows were pruned or sharded."""
     if ranks is None:
         return above, level
     return np.minimum(above, ranks), np.where(above < ranks, level, 0)
@@ -249,6 +250,6 @@ def first_by_score(
     rows: NDArray[np.int64], scores: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The `count` best along the last axis: highest score first, equal ones by row."""
+    # lexsort sorts upwards, and -ABSENT would overflow: it is moved by one, still below all scores.
     order: Any = np.lexsort((rows, -(scores + (scores == ABSENT))))[..., :count]
-    # lexsort sorts upwards, and -ABSENT would overflow: it is moved by one, still below all scores
     return np.take_along_axis(rows, order, -1), np.take_along_axis(scores, order, -1)

@@ -1,6 +1,6 @@
 """Observations, what an attacker has seen: known rows, anonymous rows and the truth.
 
-Everything is checked here and in `rows.py`, once: behind this border code trusts its rows and runs
+Everything is checked once, here and in `rows.py`. From then on code trusts its rows and runs
 without bounds checks.
 """
 
@@ -73,10 +73,9 @@ class Observations(KnownShape):
         first: Only for a shard: the row that `known[0]` is among all known rows.
         users: Only for a shard: the number of all known rows. `truth` counts among all of them, so
             a shard need not hold any true row.
-        strangers: Anonymous rows of people who are not known, in the form of `anonymous`; None if
-            there are none; one of each. They are no targets: nothing that is said of targets
-            depends on them.
-            `of_strangers` makes them so.
+        strangers: Anonymous rows of people who are not known, one of each person, in the form of
+            `anonymous`; None if there are none. They are no targets, and no figure of targets
+            depends on them; `of_strangers` makes them targets.
 
     Example:
         >>> known = [[3, 1], [0, 1], [2, 2]]
@@ -190,7 +189,7 @@ class Observations(KnownShape):
         )
 
     def changed(self, **fields: object) -> Self:
-        """A copy with other fields, which are known to be right."""
+        """A copy with some fields replaced, without checking them again."""
         same = object.__new__(type(self))
         for name in self.__slots__:
             object.__setattr__(same, name, fields.get(name, getattr(self, name)))
@@ -230,5 +229,6 @@ def _truth(values: ArrayLike, targets: int, users: int) -> NDArray[np.int64]:
 def _true_rows(known: Rows, places: NDArray[np.int64], here: NDArray[np.bool_]) -> Rows:
     if here.all():
         return known.select(places)
+    # One row at least is selected, so that there is something to take kind and shape from.
     one: Any = known.select(places[here] if here.any() else np.zeros(1, np.int64))
     return one.part(0, int(here.sum())).spread(here)  # type: ignore[no-any-return]

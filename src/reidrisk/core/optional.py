@@ -32,8 +32,7 @@ def _absent(module: str, extra: str, what: str = "this") -> str:
 def frame(rows: list[dict[str, Any]]) -> Any:
     """Rows as a data frame of pandas, or else of polars.
 
-    A library that is there but cannot be imported is not passed over: what is wrong with it is
-    said.
+    A library that is installed but broken is not skipped: its error is raised.
     """
     for module in ("pandas", "polars"):
         try:

@@ -4,9 +4,9 @@ Kernels release the interpreter lock, so plain threads run them side by side. Wo
 into the same blocks, whatever the number of threads, and results come back in block order: no
 answer depends on the machine.
 
-Whoever waits for threads hears an interrupt at once, and threads hear it between two items of work,
-or where they `listen`. They are waited for a moment; who is longer in a kernel is left behind, and
-ends there. See decision 4.
+The thread that waits hears an interrupt at once; worker threads hear it between two items of work,
+or where they call `listen`. Then they are waited for half a second. A thread that is still inside a
+kernel is left behind and ends when the kernel returns. See decision 4.
 """
 
 import threading
@@ -28,7 +28,7 @@ Function = TypeVar("Function", bound=Callable[..., object])
 
 Array: TypeAlias = NDArray[Any]
 Number: TypeAlias = Any
-"""Of a kernel: a whole number, as wide as the compiler finds."""
+"""A whole number in a kernel, of the type that the compiler infers."""
 
 _MOMENT = 0.5
 """Seconds that threads are waited for after an interrupt."""
@@ -42,12 +42,12 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Part of a kernel's loop, which would not become vectors if it were left as a call."""
+    """Compile a function into the loops that call it, which else would not be vectorised."""
     return cast("Function", Kernel(function, inline="always"))
 
 
 class Kernel:
-    """A function that numba compiles: numba is loaded on the first call, since it takes long.
+    """A function that numba compiles on its first call, since importing numba takes long.
 
     Args:
         function: What it does; kernels that it calls are compiled with it.
@@ -60,12 +60,13 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """What numba makes of it: one for all threads, whichever is the first."""
+        """The compiled function, the same one for all threads."""
+        # `setdefault` decides which thread wins if two compile at the same time.
         return self.__dict__.setdefault("compiled", _compiled(self.py_func))
 
     @cached_property
     def inside(self) -> Any:
-        """The same for other kernels alone: without what Python needs to call it."""
+        """The compiled function for other kernels only, without wrappers for Python."""
         bare = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
         made = _compiled(self.py_func, **bare, **self._options)
         return self.__dict__.setdefault("inside", made)
@@ -76,21 +77,21 @@ class Kernel:
 
     @property
     def _numba_type_(self) -> Any:
-        """What numba asks a value for that another kernel names."""
+        """What numba asks for when another kernel uses this one as a global."""
         return self.inside._numba_type_
 
     def __reduce__(self) -> str:
-        """By its name: whoever gets it uses the one it has compiled or keeps on disk."""
+        """Pickle by name: an executor uses the kernel that it has compiled or cached."""
         return self.py_func.__qualname__
 
 
 def _compiled(function: Callable[..., object], **options: Any) -> Any:
-    import numba  # noqa: PLC0415  only who calls a kernel waits for it
+    import numba  # noqa: PLC0415  it takes long, and not every command needs a kernel
 
     compiled = numba.njit(function, nogil=True, **options)
     try:
         from reidrisk.core.kernel_cache import keep  # noqa: PLC0415  it loads numba too
-    except ImportError:  # a numba that has other insides: compile anew in each process
+    except ImportError:  # a numba with other internals: compile anew in each process
         return compiled
     keep(compiled)
     return compiled
@@ -179,7 +180,7 @@ def over_queue(
 def listen() -> None:
     """End the work of this thread if nobody waits for it any more.
 
-    For work that stays long with one item: to be called every few hundred milliseconds.
+    Work that takes long for one item calls this every few hundred milliseconds.
     """
     stop: _Stop | None = getattr(_here, "stop", None)
     if stop is not None and stop.said:
@@ -187,11 +188,11 @@ def listen() -> None:
 
 
 class _Stopped(BaseException):
-    """Nobody waits for what a thread does."""
+    """Raised in a thread for whose result nobody waits any more."""
 
 
 class _Stop:
-    """Whether some threads are to stop, or those who wait for them."""
+    """Whether some threads are to stop, or the thread that started them is."""
 
     def __init__(self) -> None:
         self.outer: _Stop | None = getattr(_here, "stop", None)
@@ -203,7 +204,7 @@ class _Stop:
 
 
 class _Threads(Generic[Result]):
-    """Threads for some work; none of them holds up the end of the process."""
+    """Daemon threads for some work, which do not keep the process from ending."""
 
     def __init__(self) -> None:
         self.stop = _Stop()
@@ -214,7 +215,7 @@ class _Threads(Generic[Result]):
         return self
 
     def start(self, work: Callable[[], Result]) -> None:
-        """Begin some work; where the system has no room for a thread, that is a want of memory."""
+        """Begin some work; a thread that cannot be started is reported as a lack of memory."""
 
         def run() -> None:
             _here.stop = self.stop
@@ -232,7 +233,7 @@ class _Threads(Generic[Result]):
             raise MemoryError(str(wrong)) from wrong
 
     def outcome(self) -> Result:
-        """What one of them returned or raised, the next that is done."""
+        """Return or raise the outcome of the next thread that is done."""
         found, wrong = self.outcomes.get()
         if wrong is not None:
             raise wrong

@@ -1,8 +1,8 @@
 """Find parts by name: ours in their package, those of others by `package.module:Name`.
 
-A new attack, release or bound is one new file, of the same name: nothing else lists it.
-`package.module:Name` is a part of someone else; only code that is installed, or lies in the folder
-one works in, is run.
+A new built-in attack, release or bound is one new file of the same name; no list names it.
+`package.module:Name` is a plug-in. Only code that is installed, or that lies in the current folder,
+is run.
 """
 
 import importlib
@@ -37,7 +37,7 @@ def parts_of(package: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, An
 
 
 def part_named(package: ModuleType, name: str, wanted: Callable[[Any], bool]) -> Any:
-    """One of `parts_of`, without loading the others: its module has its name; None if none has."""
+    """One of `parts_of`, found by the name of its module without loading others; else None."""
     module = name.replace("-", "_")
     if module not in (one.name for one in pkgutil.iter_modules(package.__path__)):
         return None
@@ -47,7 +47,7 @@ def part_named(package: ModuleType, name: str, wanted: Callable[[Any], bool]) ->
 
 
 def _parts_in(module: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, Any]:
-    """Those defined in this very module."""
+    """The wanted parts that a module defines itself, not those that it imports."""
     return {
         str(getattr(part, "name", name)): part
         for name, part in vars(module).items()
@@ -58,7 +58,7 @@ def _parts_in(module: ModuleType, wanted: Callable[[Any], bool]) -> dict[str, An
 
 
 def is_path(name: str) -> bool:
-    """Whether a name is that of a part of someone else."""
+    """Whether a name is that of a plug-in."""
     return ":" in name
 
 
@@ -75,7 +75,7 @@ def part_at(path: str, what: str) -> Any:
         sys.path.append(here)
     try:
         found = importlib.import_module(module)
-    except Exception as wrong:  # code of others may fail in any way
+    except Exception as wrong:  # a plug-in may fail in any way
         raise InvalidInput(
             f"{path!r} should be {what}, but {module!r} cannot be imported "
             f"({type(wrong).__name__}: {wrong}); install the package that has it, or run where it "
@@ -95,7 +95,7 @@ def part_at(path: str, what: str) -> Any:
 
 
 def whose(wrong: BaseException) -> str | None:
-    """The module of someone else that was running when something went wrong; None if only ours."""
+    """The plug-in module that was running when something went wrong; None if there was none."""
     names = [frame.f_globals.get("__name__") for frame, _ in traceback.walk_tb(wrong.__traceback__)]
     return next((name for name in reversed(names) if name in _OF_OTHERS), None)
 

@@ -2,12 +2,12 @@
 
 Code that works through rows asks for a block of them, or for a few by their numbers, never for all:
 ten million users need not fit into memory. What a row holds is its kind: one token for each slot, a
-set of tokens for each slot, a bag of tokens without slots, or what somebody else defines. A kind
-owns its storage, its gaps and its bytes, in a `Codec`; what only tokens have (`tokens`, `set_size`,
-`complete`, the -1 of a gap) is in `TokenKindRows`.
+set of tokens for each slot, a bag of tokens without slots, or a kind that a plug-in defines. A kind
+says in a `Codec` how its rows are stored, what a gap is and how rows become bytes; what only tokens
+have (`tokens`, `set_size`, `complete`, the -1 of a gap) is in `TokenKindRows`.
 
-Rows are checked once, when a handle is made: behind this border code trusts them and runs without
-bounds checks.
+Rows are checked once, when a handle is made. From then on code trusts them: kernels index arrays by
+their tokens without bounds checks.
 """
 
 import math
@@ -32,11 +32,11 @@ Mask: TypeAlias = NDArray[np.bool_]
 Numbers: TypeAlias = NDArray[np.integer[Any]]
 Tokens: TypeAlias = NDArray[np.integer[Any]]
 
-_ROWS_AT_A_TIME = 1 << 20
+_ROWS_AT_A_TIME = 1 << 20  # that are checked at a time, so that a memory map stays on disk
 
 
 class Kind(Enum):
-    """What a row of ours holds; other kinds are members of an `Enum` of their own."""
+    """What a built-in row holds; plug-ins add kinds as members of an `Enum` of their own."""
 
     TOKENS = "one token for each slot"
     SETS = "a set of tokens for each slot"
@@ -129,7 +129,7 @@ class HeldRows(Rows, Protocol):
 
 
 class Codec(Protocol):
-    """What a kind knows of its rows without looking at them: their shape, gaps and bytes."""
+    """How rows of a kind are stored: their shape, what a gap is, and how they become bytes."""
 
     @property
     def kind(self) -> Enum:
@@ -148,7 +148,7 @@ class Codec(Protocol):
         """Whether it is certain that nothing is missing."""
 
     def certain(self, *, complete: bool) -> "Codec":
-        """The same, of rows that were looked at for gaps."""
+        """The same codec, for rows that were searched for gaps."""
 
     def prefix(self, slots: int) -> "Codec":
         """The same for the first `slots` slots."""
@@ -185,7 +185,7 @@ class Codec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MappedArray:
-    """A part of a file that is mapped into memory: where it is, instead of what it holds.
+    """The place of a memory-mapped array in its file, to be pickled instead of its content.
 
     Args:
         file: Its name.
@@ -205,13 +205,13 @@ class MappedArray:
 
     @classmethod
     def of(cls, values: Tokens) -> "MappedArray | None":
-        """Where an array lies in a file; None if not, or if written entries are copies."""
+        """Where an array lies in a file; None if it has none, or if it is copy-on-write."""
         map_, file = getattr(values, "_mmap", None), getattr(values, "filename", None)
         copied = getattr(values, "mode", "c") == "c"
         if map_ is None or file is None or copied or min(values.strides, default=0) < 0:
             return None
         begin = np.frombuffer(map_, np.uint8).ctypes.data
-        # A view says the offset of the whole map, which begins at a page.
+        # A view keeps the offset of the whole map, and a map begins at a page.
         before = values.offset - values.offset % mmap.ALLOCATIONGRANULARITY  # type: ignore[attr-defined]
         place = before + values.ctypes.data - begin
         return cls(
@@ -245,7 +245,7 @@ def _state(file: str) -> tuple[int, int]:
 
 
 class CodecRows:
-    """What a handle says of rows that are not here, by its codec."""
+    """Properties that a handle takes from its codec."""
 
     @property
     def codec(self) -> Any:
@@ -307,7 +307,7 @@ class ArrayCodec:
         return self.shape[0]
 
     def certain(self, *, complete: bool) -> Self:
-        """The same, of rows that were looked at for gaps."""
+        """The same codec, for rows that were searched for gaps."""
         return replace(self, complete=complete)
 
     def prefix(self, slots: int) -> Self:
@@ -315,7 +315,7 @@ class ArrayCodec:
         return replace(self, shape=(slots, *self.shape[1:]))
 
     def first(self, block: Array, slots: int) -> Array:
-        """What is known of a block after the first `slots` slots."""
+        """A block after the first `slots` slots."""
         return block[:, :slots]
 
     def present(self, block: Array) -> Mask:
@@ -377,7 +377,7 @@ class ArrayCodec:
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class ArrayRows(NDArrayOperatorsMixin):
-    """Rows in an array, which may be a memory map. They serve as an array wherever one is asked.
+    """Rows in an array, which may be a memory map. They can be used wherever numpy takes an array.
 
     Args:
         values: Users first, then slots, then what a slot holds.
@@ -390,6 +390,8 @@ class ArrayRows(NDArrayOperatorsMixin):
     def __init__(self, values: Array, codec: ArrayCodec) -> None:
         self._fill(read_only(values), codec)
 
+    # Frozen dataclasses that check in `__init__` are also made from values that are known to be
+    # right, without a second check: `_fill` and `_with`.
     def _fill(self, values: Array, codec: ArrayCodec) -> Self:
         object.__setattr__(self, "values", values)
         object.__setattr__(self, "codec", codec)
@@ -660,11 +662,11 @@ class BagCodec:
         return self
 
     def present(self, block: Array) -> Mask:
-        """Whether bags beside each other hold anything, users x 1."""
+        """Whether bags of a padded array hold anything, users x 1."""
         return np.asarray((block != MISSING).any(axis=1, keepdims=True))
 
     def filled(self, block: Array) -> bool:
-        """Always: free places beside a bag are no gaps."""
+        """Always: the padding of a bag is no gap."""
         return True
 
     def beside(self, shown: Any, name: str) -> "BagRows":
@@ -772,7 +774,7 @@ class BagRows:
 
     @classmethod
     def beneath(cls, rows: Tokens, *, tokens: int) -> Self:
-        """Rows of checked tokens as bags that still hold their gaps, without a copy."""
+        """Rows of checked tokens as bags, gaps included, without a copy."""
         flat = rows.reshape(len(rows), -1)
         bags = object.__new__(cls)
         bags._fill(flat.ravel(), np.arange(len(flat) + 1) * flat.shape[1], tokens)
@@ -865,11 +867,11 @@ class BagRows:
         return same
 
     def block(self, start: int, stop: int) -> Tokens:
-        """Bags beside each other, the free places filled with `MISSING`."""
+        """Bags as one array, padded with `MISSING`."""
         return read_only(self.part(start, stop).beside())
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
-        """Some bags by their numbers, in this order, beside each other."""
+        """Some bags by their numbers, in this order, as one padded array."""
         return self.select(rows).beside()
 
     def beside(self) -> Tokens:
@@ -940,7 +942,7 @@ def rows_of(known: "Rows | ArrayLike", *, tokens: int | None = None, name: str =
 
 
 def is_rows(known: object) -> TypeGuard[Rows]:
-    """Whether something is a handle, of whatever make."""
+    """Whether something is a handle on rows, built-in or of a plug-in."""
     return hasattr(known, "block")
 
 
@@ -966,7 +968,8 @@ def _check_slots(known: int, shown: int, name: str) -> None:
 
 
 def smallest_type(tokens: int) -> np.dtype[Any]:
-    """The smallest type for tokens below `tokens` and the mark of a gap."""
+    """The smallest signed type that holds tokens below `tokens`, and -1 for a gap."""
+    # The type that holds -tokens also holds tokens - 1: int8 takes 128 tokens.
     return np.min_scalar_type(-tokens)
 
 
@@ -991,6 +994,7 @@ def _checked_array(
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
         lowest = check_block(name, rows[start : start + _ROWS_AT_A_TIME], tokens, start)
         complete = complete and lowest > MISSING
+    # A memory map stays as it is: blocks of it get the smallest type when they are read.
     if not isinstance(rows, np.memmap) and rows.itemsize > smallest_type(tokens).itemsize:
         rows = rows.astype(smallest_type(tokens), order="C")
     return read_only(rows), complete
@@ -1010,7 +1014,7 @@ def check_block(name: str, block: Tokens, tokens: int, start: int) -> int:
 
 
 def read_only(array: NDArray[Any]) -> NDArray[Any]:
-    """A view that nobody writes to."""
+    """A read-only view."""
     view = array.view()
     view.flags.writeable = False
     return view

@@ -7,19 +7,19 @@ from typing import Any, TypeVar
 
 Anything = TypeVar("Anything")
 
-# They reorder the text around them, so that a name could turn a number round.
+# They change the direction of text, so that a name could make 12 read as 21.
 _REORDER = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# Control characters, halves of characters, and line and paragraph separators.
+# Categories: control characters, lone surrogates, line and paragraph separators.
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
 
 
 def cleaned(value: Anything) -> Anything:
-    """The same records, with a visible mark for every character that is not meant to be seen."""
+    """The same records, with a visible mark in place of every such character."""
     return _cleaned(value)  # type: ignore[no-any-return]
 
 
 def shortened(text: str, most: int = 40) -> str:
-    """The text, or as many characters of it, and that there are more."""
+    """The text, cut off with dots if it is longer."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 

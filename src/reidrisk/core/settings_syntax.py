@@ -1,8 +1,8 @@
 """Write a setting as an option, a study key or an argument, depending on who reads it.
 
-A message that advises a setting asks here how it is written, and whether it can be said at all: not
-every command has every option. The command line and the reader of study files say once that it is
-they who speak; everybody else is in Python.
+A message that advises a setting asks here how the reader would write it, and whether the reader
+can: not every command has every option. The command line and the reader of study files set this
+once, with `speaking`; otherwise the reader is assumed to be writing Python.
 """
 
 import json
@@ -27,7 +27,7 @@ _offers: ContextVar[Offers] = ContextVar("offers", default=_anything)
 
 @contextmanager
 def speaking(place: Place, offers: Offers = _anything) -> Iterator[None]:
-    """Speak of settings as they are written there, and only of those that are offered there."""
+    """Inside, name settings as this reader writes them, and only those that are on offer."""
     before, offered_before = _place.set(place), _offers.set(offers)
     try:
         yield
@@ -38,7 +38,7 @@ def speaking(place: Place, offers: Offers = _anything) -> Iterator[None]:
 
 @contextmanager
 def offering(*names: str) -> Iterator[None]:
-    """Advise only these settings, as far as they are offered at all: a reader takes no others."""
+    """Inside, advise only these settings, as far as they are on offer at all."""
     outside = _offers.get()
     before = _offers.set(lambda name: name in names and outside(name))
     try:
@@ -48,7 +48,7 @@ def offering(*names: str) -> Iterator[None]:
 
 
 def offered(*names: str) -> list[str]:
-    """Those of some settings that can be said here, each once.
+    """Those of some settings that the reader can write, each once.
 
     >>> with speaking("keys", {"header", "user"}.__contains__), offering("user", "item"):
     ...     offered("header", "user", "item", "user")
@@ -58,7 +58,7 @@ def offered(*names: str) -> list[str]:
 
 
 def setting(name: str, value: str | float | bool | None = None) -> str:
-    """How a setting is written here, with its value if there is one to advise.
+    """A setting as the reader writes it, with a value if there is one to advise.
 
     >>> setting("separator", ";")
     'separator=";"'
@@ -80,7 +80,7 @@ def setting(name: str, value: str | float | bool | None = None) -> str:
 
 
 def written(value: str | float | bool) -> str:
-    """How a value is written in a study file, or in Python.
+    """A value as it is written in a study file, or in Python.
 
     >>> with speaking("keys"):
     ...     written(True)
@@ -91,7 +91,7 @@ def written(value: str | float | bool) -> str:
 
 
 def option(name: str) -> str:
-    """How something is written that study files never say, since it belongs to the machine.
+    """A setting of the machine, which study files never hold: an option or an argument.
 
     >>> option("max_memory")
     'max_memory='
@@ -103,14 +103,14 @@ def option(name: str) -> str:
 
 
 def warn(sentences: Iterable[str]) -> None:
-    """Warn who is in Python; whoever else speaks shows the warnings of what was read."""
+    """Warn in Python; the command line shows the warnings of what was read by itself."""
     if _place.get() == "arguments":
         for sentence in sentences:
             warnings.warn(sentence, stacklevel=4)  # where a reader was called
 
 
 def _quoted(value: str | float) -> str:
-    """As a shell takes it."""
+    """A value quoted for a shell."""
     text = str(value)
     if not isinstance(value, str):
         return text

@@ -209,17 +209,17 @@ def learn(
         progress: Called with each look.
         what: What comes behind the name of a figure in reports of progress.
     """
-    from reidrisk.learning.sequence_training import Lesson  # noqa: PLC0415  torch is a guest
+    from reidrisk.learning.sequence_training import TrainingTask  # noqa: PLC0415  torch is a guest
 
     how = how or replace(recipe.training, seed=seed)
     found = {}
     for figure in FIGURES:
         conditional = figure == CONDITIONAL_ENTROPY
-        lesson = Lesson(parts.training, parts.held_out, parts.tokens, conditional, how, seed)
-        taught = lesson.learn(recipe, folder, _told(progress, figure + what))
-        curve = Curve(figure, tuple(_in_bits(look) for look in taught.looks))
-        bits = _bits(lesson.nats(taught.network, parts.tested))
-        found[figure] = LearnedBits(taught.network, curve, bits)
+        task = TrainingTask(parts.training, parts.held_out, parts.tokens, conditional, how, seed)
+        trained = task.learn(recipe, folder, _told(progress, figure + what))
+        curve = Curve(figure, tuple(_in_bits(look) for look in trained.looks))
+        bits = _bits(task.nats(trained.network, parts.tested))
+        found[figure] = LearnedBits(trained.network, curve, bits)
     return found
 
 

@@ -21,7 +21,7 @@ _NO_MEMORY = re.compile(
     r"ALLOC_FAILED|bad_alloc",
     re.IGNORECASE,
 )
-"""What torch says when a machine or an accelerator has no memory left."""
+"""Messages of torch when a machine or an accelerator has no memory left."""
 
 _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 # Without a fixed workspace, products of matrices on CUDA differ from run to run.
@@ -81,9 +81,9 @@ def set_generators(states: Mapping[str, Any]) -> None:
 
 @contextmanager
 def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[None]:
-    """Inside, the same seed gives the same numbers on a CPU; outside nothing has changed.
+    """Inside, the same seed gives the same numbers on a CPU; afterwards all settings are restored.
 
-    On an accelerator what can be repeated is; what its library cannot repeat runs all the same.
+    On an accelerator, operations without a deterministic version run all the same.
 
     Args:
         seed: Of all chance inside.
@@ -100,9 +100,9 @@ def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[Non
         try:
             os.environ.setdefault(_WORKSPACE, _FIXED_WORKSPACE)
             torch.set_num_threads(threads)
-            # Says the same as `use_deterministic_algorithms`, which loads torch's compiler too.
+            # The same as `use_deterministic_algorithms`, without loading torch's compiler.
             torch.set_deterministic_debug_mode("error" if place.type == "cpu" else "warn")
-            # Nobody reads memory that was not written; filling it takes a twentieth of the time.
+            # We never read uninitialised memory, and filling it takes a twentieth of the time.
             settings.fill_uninitialized_memory = False
             _begin_generators(seed_for(seed, "learning/network"), place)
             yield
@@ -113,7 +113,7 @@ def repeatable(seed: int, threads: int = 1, device: str = "cpu") -> Iterator[Non
 
 
 def _begin_generators(seed: int, device: Any) -> None:
-    """Seed what the device draws from, and no other generator: `torch.manual_seed` takes all."""
+    """Seed the generators of this device only; `torch.manual_seed` would seed those of all."""
     torch.default_generator.manual_seed(seed)
     if device.type != "cpu":
         getattr(torch, device.type).manual_seed(seed)

@@ -30,25 +30,25 @@ Sample = NDArray[np.int32]
 Mixture: TypeAlias = tuple[Floats, Floats]
 
 _BLOCK = 1 << 13
-"""Users per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
+"""Users per call of the kernel: it fixes the order of sums, so it must not depend on cores."""
 
 NEARLY = 1 - 1e-4
-"""The largest chance to be in a set. A sure token has no finite weight among those drawn."""
+"""The largest chance to be in a set. A token of chance 1 would need an infinite weight."""
 
 _TINY = 1e-200
 """The least share of a type, so that one can divide by it."""
 
 _SURPLUS = 3
-"""Times as many types as wanted are begun with; the most alike are then merged."""
+"""The fit begins with this many times the wanted types; the most similar are then merged."""
 
 _START_USERS, _START_ITERATIONS = 50_000, 30
-"""Users and steps of the first, rough fit of all these."""
+"""Users and steps of the first, rough fit with all these types."""
 
 _LEAST_SIGHTINGS = 0.5
-"""A token that was never seen counts as seen half a time, as in popularity."""
+"""A token that was never seen counts as seen half a time, as when popularity is counted."""
 
 MOST_USERS = 1 << 20
-"""Of so many users at most a number is held while some are chosen."""
+"""Users whose draws are held in memory while a sample is chosen."""
 
 _NOBODY = np.empty(0), np.empty(0, np.int64), np.empty(0, np.uint64)
 
@@ -121,9 +121,9 @@ class TypeModel:
         return weights, phi, history
 
     def merge(self, mixture: Mixture, types: int) -> Mixture:
-        """Join the two types whose union explains what is shown least worse, until few are left.
+        """Merge the two types whose union loses least likelihood, until so many types are left.
 
-        What is lost in a slot is the entropy of what the union shows, over that of its parts.
+        The loss in a slot is the entropy of what the union shows, less that of its parts.
 
         Args:
             mixture: With too many types.

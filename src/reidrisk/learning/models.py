@@ -1,4 +1,4 @@
-"""Models of rows by name: the sizes of their networks, how these begin and how they are trained.
+"""Models of rows by name: the size of their networks, initial weights and training.
 
 Nothing here needs torch until a network is made.
 """
@@ -75,7 +75,7 @@ SHAPES = {
 
 
 class _Begin(Protocol):
-    """Makes a network from the rows of training users, users x slots, gaps as `MISSING`.
+    """Makes an untrained network from the rows of training users; gaps are `MISSING`.
 
     The network has `nats(source, target)`: rows x slots of symbols to rows x slots of nats, the
     source None if it is not conditional. The gap is the symbol behind all tokens.
@@ -133,7 +133,7 @@ def translator(name: str, shape: Shape, training: Training) -> Recipe:
 
 
 def chain(begin: str = "types", classes: int = 64) -> Recipe:
-    """The laptop's model: classes of users that drift, and copies.
+    """The model for a laptop: classes of users that drift, and copies.
 
     Args:
         begin: "types", found by EM; or "scratch", everyone's chances and noise.

@@ -1,15 +1,15 @@
 """Trained networks and checkpoints of training in safetensors files, each with a checksum.
 
-The checksum stands in the header, computed with zeros in its place. It shows damage and careless
-changes; it is no signature. Nothing of a file is executed, and nothing is allocated that the file
-does not hold.
+The checksum is in the header, computed with zeros in its place. It detects damage and careless
+changes; it is no signature. Nothing in a file is executed, and no more memory is allocated than the
+file is long.
 
-A model is learned from people and may tell of them, so only its owner may read the file: see
-`docs/decisions/0025-networks-in-safetensors.md`.
+A model may reveal something of the people it was trained on, so only its owner may read the file:
+see `docs/decisions/0025-networks-in-safetensors.md`.
 
-There are two checkpoints: the last, and the one before, which takes its place if the last is
-damaged. What comes of either is the same, so one that is damaged is passed over and costs only
-time. One that belongs to another training is somebody's work, and is left alone.
+Two checkpoints are kept: the last, and the one before in case the last is damaged. Resuming from
+either gives the same network, so skipping a damaged one costs only time. A checkpoint of another
+training is somebody's work, and is left alone.
 """
 
 import json
@@ -57,7 +57,7 @@ def write_sealed(path: Path, said: Mapping[str, Any], tensors: Mapping[str, Any]
     """
     # Copies, since safetensors refuses memory that two tensors share.
     copies = {name: one.detach().to("cpu", copy=True).contiguous() for name, one in tensors.items()}
-    # One note that says all: safetensors writes several in any order.
+    # One note holds everything: safetensors writes several in arbitrary order.
     text = json.dumps({**said, _SEAL: _NO_SEAL}, allow_nan=False, sort_keys=True)
     content = safetensors_torch.save(copies, metadata={_SAID: text})
     seal = sha256(content)
@@ -100,7 +100,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _written(seal: str) -> bytes:
-    """A checksum as it stands in a header: in a text of JSON within JSON."""
+    """A checksum as it stands in a header: JSON inside a string of JSON."""
     return json.dumps(json.dumps({_SEAL: seal}))[2:-2].encode()
 
 
@@ -349,11 +349,11 @@ class Checkpoints:
         write_sealed(file, {"training": dict(self.training)}, tensors)
         files = self._files()
         here = files.index(file) + 1
-        # Those of later steps were passed over because they are damaged.
+        # Checkpoints of later steps were skipped because they are damaged.
         _remove(files[: max(here - _KEPT, 0)] + files[here:])
 
     def clear(self) -> None:
-        """Remove them, and what writes left behind that were killed."""
+        """Remove them, and temporary files that killed processes left behind."""
         _remove([*self._files(), *self.folder.glob(f".{_BEGIN}*{_END}.*{PART}")])
 
     def last(self) -> Path | None:
@@ -379,6 +379,6 @@ class Checkpoints:
 
 def _remove(files: list[Path]) -> None:
     for file in files:
-        # One that stays is in nobody's way, and no reason to lose what was learned.
+        # A file that cannot be removed does no harm, and is no reason to stop training.
         with suppress(OSError):
             file.unlink()

@@ -12,7 +12,7 @@ from reidrisk.errors import InvalidInput
 from reidrisk.learning.splits import names_of
 
 _FEWEST_USERS = 20
-"""Fewer tell nothing that holds for others."""
+"""What is learned from fewer users does not carry over to others."""
 
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 5_000
 """Share of users of a panel who decide when to stop, and how many suffice."""
@@ -51,9 +51,9 @@ class Pairs:
         return Pairs(self.known.reshape(-1, 1), self.shown.reshape(-1, 1))
 
     def split(self, seed: int) -> tuple["Pairs", "Pairs"]:
-        """Users to learn from, and others who decide when to stop; the order of users is nothing.
+        """Users to learn from, and others who decide when to stop, whatever the order of users.
 
-        Even of few users somebody is held out.
+        At least one user is held out, however few there are.
         """
         draws = uniforms(seed=seed, purpose="learning/panel", users=self.names, count=1)[:, 0]
         order = np.argsort(draws, kind="stable")

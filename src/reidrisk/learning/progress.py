@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from datetime import timedelta
 
 from reidrisk.core.checks import real_number, shown, whole_number
 from reidrisk.errors import InvalidInput
@@ -18,14 +17,15 @@ class Training:
         rate: Learning rate at its highest; it rises over `warm_up` steps and falls to 0 at the end.
         warm_up: Steps.
         every: Steps between looks at held-out users.
-        patience: Looks without a gain after which training stops.
-        seed: Of all chance.
+        patience: Looks without improvement after which training stops.
+        seed: Seed of all random draws.
         device: "cpu", "cuda", "mps" or "auto".
-        threads: Of a CPU. Sums of floats depend on it, so it is part of what is repeated.
+        threads: Threads of a CPU. Sums of floats depend on it, so repeating a run needs the same
+            number.
         clip: Gradients longer than this are shortened to it.
-        seconds: Processor time after which training stops, if it has not ended before. Where that
-            happens no second run is the same, and the rate has not fallen to 0: a run that should
-            take a given time is better given fewer steps.
+        seconds: Processor time after which training stops, if it has not ended before. Such a run
+            cannot be repeated, and the learning rate has not fallen to 0: to limit the time, fewer
+            steps are better.
     """
 
     steps: int = 2_000
@@ -63,7 +63,7 @@ class Training:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What training had reached at a step, in the unit of the loss.
+    """A point of the learning curve: the losses at a step.
 
     Attributes:
         step: Steps done.
@@ -80,7 +80,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Trained:
-    """How training went; the network has the weights of the best look.
+    """The learning curve of a training; the network has the weights of the best look.
 
     Attributes:
         looks: The learning curve.
@@ -91,20 +91,3 @@ class Trained:
     looks: tuple[Look, ...]
     best: Look
     stopped: str
-
-
-def told(look: Look, how: Training, left: float) -> str:
-    """A look in a line, for whoever waits.
-
-    Args:
-        look: The latest.
-        how: Says how many steps there are.
-        left: Seconds that the rest takes, if it is not stopped before.
-
-    >>> told(Look(300, 12.5, 5.6131, 5.7214), Training(steps=2_000), 125.2)
-    'step 300 of 2,000: loss 5.613, on held-out users 5.721, at most 0:02:05 left'
-    """
-    return (
-        f"step {look.step:,} of {how.steps:,}: loss {look.training:.4g}, on held-out users "
-        f"{look.held_out:.4g}, at most {timedelta(seconds=round(left))} left"
-    )

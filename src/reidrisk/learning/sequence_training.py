@@ -1,7 +1,7 @@
 """Train a network to predict rows, and measure how well it does.
 
-A lesson is learned once: in a folder, training goes on where it was stopped, and what has been
-learned is read again.
+With a folder, a task is trained only once: training that was stopped resumes, and a network that
+was trained before is read from its file.
 """
 
 from collections.abc import Callable, Iterable
@@ -33,17 +33,17 @@ from reidrisk.learning.training import train
 
 _FILE = "model.safetensors"
 _NAME = 16
-"""Digits that tell lessons in one folder apart."""
+"""Digits of a digest that tell lessons in one folder apart."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Taught:
-    """A network that has learned.
+class TrainedNetwork:
+    """A trained network.
 
     Attributes:
         network: With the weights of its best look, ready for use.
-        about: What its file says.
-        looks: How it learned, in nats per slot.
+        about: What its file says of it.
+        looks: Its learning curve, in nats per slot.
     """
 
     network: Any
@@ -63,8 +63,8 @@ class Taught:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Lesson:
-    """What is to be learned.
+class TrainingTask:
+    """What a network is trained to do: predict rows of one site, perhaps given the other's.
 
     Attributes:
         training: Rows to learn from.
@@ -87,8 +87,8 @@ class Lesson:
         recipe: Recipe,
         folder: Path | None = None,
         progress: Callable[[Look, float], None] | None = None,
-    ) -> Taught:
-        """A network that has learned this.
+    ) -> TrainedNetwork:
+        """A network that is trained for this task.
 
         Args:
             recipe: Says what network.
@@ -100,7 +100,7 @@ class Lesson:
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
             network, about = read_network(place / _FILE, recipe, tokens=self.tokens)
-            return Taught(network, about, _looks(place / _FILE, about))
+            return TrainedNetwork(network, about, _looks(place / _FILE, about))
         network = recipe.begin(
             self.training.known,
             self.training.shown,
@@ -121,10 +121,10 @@ class Lesson:
         curve = {"looks": [asdict(look) for look in trained.looks]}
         configuration = {**about.configuration, **curve}
         done = replace(about, steps=trained.best.step, configuration=configuration)
-        taught = Taught(network, done, trained.looks)
+        ready = TrainedNetwork(network, done, trained.looks)
         if place is not None:
-            taught.write(place / _FILE)
-        return taught
+            ready.write(place / _FILE)
+        return ready
 
     def _about(self, recipe: Recipe) -> ModelInfo:
         """All that the network depends on."""
@@ -206,7 +206,8 @@ def read_network(
         raise _says_not(file, "conditional")
     blank = partial(recipe.blank, model.tensors, about.tokens, about.slots, conditional)
     try:
-        # What a file says is believed when it holds it: so first a network that has no memory.
+        # A damaged file may claim any size. The device `meta` allocates nothing, so sizes are
+        # compared with the weights in the file before a network of that size is made.
         with torch.device("meta"):
             network = blank()
     except (KeyError, TypeError, RuntimeError, OverflowError):
@@ -218,7 +219,7 @@ def read_network(
 
 
 def _looks(file: Path, about: ModelInfo) -> tuple[Look, ...]:
-    """How a kept network learned."""
+    """The learning curve of a network that was read."""
     try:
         looks = tuple(Look(**look) for look in about.configuration["looks"])
         for look in looks:
@@ -237,11 +238,11 @@ def _says_not(file: Path, what: str) -> InvalidInput:
     )
 
 
-def _nats(network: Any, pairs: Pairs, lesson: Lesson) -> NDArray[np.float64]:
-    source, target = lesson.symbols(pairs)
+def _nats(network: Any, pairs: Pairs, task: TrainingTask) -> NDArray[np.float64]:
+    source, target = task.symbols(pairs)
     parts = []
-    for start in range(0, len(pairs), lesson.how.batch):
-        some = slice(start, start + lesson.how.batch)
+    for start in range(0, len(pairs), task.how.batch):
+        some = slice(start, start + task.how.batch)
         given = None if source is None else source[some].long()
         parts.append(network.nats(given, target[some].long()).cpu().double().numpy())
     return np.concatenate(parts)

@@ -1,7 +1,7 @@
 """Split users into those who train, who decide when to stop, and who are measured.
 
-Who is which goes by chance that belongs to a user: the order of users does not matter, and an added
-one moves nobody else. Rows without ids are named by what they hold.
+The draw that decides belongs to a user: the order of users does not matter, and adding a user moves
+nobody else. Rows without ids are named by what they hold.
 """
 
 from dataclasses import dataclass
@@ -17,12 +17,12 @@ _LEAST = 10
 """Users of a part: fewer say nothing about others."""
 
 MULTIPLIER, _SHIFT = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-"""Of the numbers that stand for rows: 2**64 over the golden ratio, which is odd."""
+"""Of a multiplicative hash: 2**64 over the golden ratio. It is odd, so no bits are lost."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserSplit:
-    """Numbers of users, each in one part only, in an order by chance.
+    """Numbers of users, each in exactly one part, in random order.
 
     Attributes:
         training: They are learned from.
@@ -43,11 +43,11 @@ def split_users(
     tested: float = 0.1,
     least: int = _LEAST,
 ) -> UserSplit:
-    """Split users by chance.
+    """Split users at random.
 
     Args:
         names: One for each user: ids, or `names_of` their rows.
-        seed: Of chance.
+        seed: Seed of the random draws.
         held_out: Share of users who decide when to stop.
         tested: Share of users whom figures are of; 0 if these are others altogether.
         least: Users that a part must have, unless its share is 0.
@@ -82,10 +82,9 @@ def split_users(
 
 
 def names_of(rows: NDArray[np.integer]) -> NDArray[np.uint64]:
-    """Names of rows by what they hold and by how many of the same came before.
+    """Names of rows by what they hold and by how many equal rows came before.
 
-    Rows that are alike cannot be told apart by anything else, so any order of users gives the same
-    rows the same names.
+    Equal rows differ in nothing else, so any order of users gives the same set of names.
     """
     contents = contents_of(rows)
     both = np.column_stack([contents, times_before(contents)])

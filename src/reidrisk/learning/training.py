@@ -1,7 +1,7 @@
 """The training loop: steps on some users, stopped by the loss on others.
 
-Every look at held-out users can be kept in a folder. Training that is stopped, by whatever, goes on
-from the last of them and ends with the weights it would have ended with.
+Every look at held-out users can write a checkpoint to a folder. Training that was stopped for
+whatever reason resumes from the last one, and ends with exactly the weights that it would have had.
 """
 
 import math
@@ -50,13 +50,12 @@ def train(
 
     Args:
         network: A module of torch.
-        loss: Mean loss of training users, given their numbers as a tensor on the device. What it
-            leaves to chance it draws from torch's own generators: only these go on after a stop.
+        loss: Mean loss of training users, given their numbers as a tensor on the device. It draws
+            random numbers from torch's own generators only: checkpoints hold their states.
         held_out: Loss on users who are not trained on; no gradients are kept, no units dropped.
         users: How many training users there are.
         how: Steps, batches, seed.
-        progress: Called with each look and the seconds left; `reidrisk.learning.progress.told`
-            makes a line of them.
+        progress: Called with each look and the seconds left.
         folder: Keeps checkpoints of the last looks until training has ended, and goes on from
             them. One training at a time.
         identity: What the network is and what it learns from, such as its configuration and the
@@ -82,7 +81,7 @@ def train(
 
 @dataclass
 class _Run:
-    """A training as it goes on."""
+    """The state of a training."""
 
     network: Any
     loss: Callable[[Any], Any]
@@ -114,7 +113,7 @@ class _Run:
         """Go to the end; why it is the end."""
         done, before = (self.looks[-1].step, self.looks[-1].seconds) if self.looks else (0, 0.0)
         clock, losses = _Clock(self.how, done, before), 0.0
-        if not self.looks:  # what it begins with may be hard to better
+        if not self.looks:  # the initial weights may already be the best
             reached = self._reached(0)
             self._note(Look(0, clock.seconds(), reached, reached))
         for step in range(done + 1, self.how.steps + 1):
@@ -166,7 +165,7 @@ class _Run:
             self.best_weights = {name: one.clone() for name, one in weights.items()}
 
     def _stopped(self, *, over: bool) -> str:
-        """Why training ends at the last look; nothing if it does not."""
+        """Why training ends at the last look; empty if it does not."""
         assert self.best is not None
         last = self.looks[-1].step
         if last == self.how.steps:
@@ -176,7 +175,7 @@ class _Run:
         return "seconds" if over else ""
 
     def _keep(self) -> None:
-        """Write down all that what follows depends on."""
+        """Write a checkpoint with all that the rest of the training depends on."""
         if self.checkpoints is None:
             return
         optimiser = self.optimiser.state_dict()["state"]
@@ -195,7 +194,7 @@ class _Run:
         self.checkpoints.store(self.looks[-1].step, tensors)
 
     def _go_on(self) -> None:
-        """Be where the last checkpoint was."""
+        """Resume from the last checkpoint, if there is one."""
         found = None if self.checkpoints is None else self.checkpoints.find()
         if found is None:
             return
@@ -212,12 +211,12 @@ class _Run:
             ) from None
 
     def _take_up(self, tensors: dict[str, Any]) -> None:
-        """Take over what a checkpoint holds; errors of any kind if that is something else."""
+        """Load a checkpoint; raises errors of any kind if the tensors are not one."""
         self.looks = [Look(int(step), *others) for step, *others in tensors["looks"].tolist()]
         self.best = min(self.looks, key=lambda look: look.held_out)  # of equals the first, as noted
         weights = _of("network", tensors)
         self.best_weights = _of("best", tensors) or weights
-        for one in (self.best_weights, weights):  # the best are needed at the end only
+        for one in (self.best_weights, weights):  # loading the best only checks that they fit
             self.network.load_state_dict(one)
         parameters = tuple(self.network.parameters())
         numbered: dict[int, dict[str, Any]] = {}
@@ -278,7 +277,7 @@ def _kept(folder: Path | None, training: dict[str, str]) -> Iterator[Checkpoints
 
 
 def _named(network: Any, users: int, how: Training, device: Any, identity: str) -> dict[str, str]:
-    """What makes this training what it is; where time is short does not."""
+    """What identifies this training; the limit of seconds does not change it."""
     shapes = [
         (name, tuple(one.shape), str(one.dtype)) for name, one in network.state_dict().items()
     ]
@@ -296,7 +295,7 @@ def _named(network: Any, users: int, how: Training, device: Any, identity: str) 
 
 
 def _smaller(how: Training) -> str:
-    """What takes less memory."""
+    """Advice on how to take less memory."""
     if how.batch == 1:
         return "use a smaller network"
     half = how.batch // 2

@@ -29,16 +29,16 @@ from reidrisk.learning.pairs import symbols_of
 _nn: Any = torch.nn
 
 _SMALL = 0.1
-"""Of first weights behind the layers, so that a network begins where its biases are."""
+"""Scale of the initial output weights: small, so that at first the biases decide."""
 
 _SMOOTHING = 0.5
-"""Times that each symbol is taken to have been seen before training."""
+"""Added to the count of each symbol, so that none has chance 0."""
 
 
 def begun(
     shape: Shape, known: Tokens, shown: Tokens, tokens: int, *, conditional: bool, seed: int
 ) -> "Translator":
-    """A network that knows how popular symbols are and how often they are copied, and no more yet.
+    """An untrained network whose biases are set to how popular symbols are and how often copied.
 
     Args:
         shape: Its size.
@@ -138,7 +138,7 @@ class Translator(_nn.Module):
 
 
 class _Symbols(_nn.Module):
-    """What a symbol is, and where it stands."""
+    """Embeddings of symbols and of their places."""
 
     def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ def _like(shape: Shape) -> dict[str, Any]:
 
 
 class _Encoder(_nn.Module):
-    """Each symbol of a row in the light of the others."""
+    """A Transformer encoder: each symbol attends to all others of its row."""
 
     def __init__(self, shape: Shape, symbols: int, slots: int) -> None:
         super().__init__()
@@ -184,7 +184,7 @@ class _Encoder(_nn.Module):
 
 
 class _TransformerDecoder(_nn.Module):
-    """What was written so far, in the light of the source: no slot sees a later one."""
+    """A Transformer decoder, attending to the source; no slot sees a later one."""
 
     widths = 1
 

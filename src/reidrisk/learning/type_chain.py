@@ -23,8 +23,8 @@ Floats = NDArray[np.float64]
 Symbols = NDArray[np.integer]
 
 FLOOR = 1e-4
-"""The least chance to keep, leave, copy or not, and the share of a class's chances that all symbols
-have alike. Nothing is impossible, and products of chances stay within single precision."""
+"""The least chance to keep, leave, copy or not copy, and the share of a class's chances that is
+spread evenly over symbols. So nothing is impossible, and products stay within single precision."""
 
 _KEEP = 0.95
 """Chance to keep a class, from scratch."""
@@ -33,8 +33,7 @@ _KEEPS = (0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.98, 0.999)
 """Chances to keep a class that are tried, where there are types."""
 
 _TRIALS = tuple(itertools.product((1.0, 0.5, 0.0), (0.02, 0.98)))
-"""What is tried with each of them: how much the known site says about the class, and how far the
-other draws anew."""
+"""Values of `trust` and `fresh` that are tried with each of `_KEEPS`."""
 
 _TRIED = 2_000
 """Users they are tried on."""
@@ -43,22 +42,22 @@ _SPREAD = 0.5
 """Of the logarithms of a class's chances around everyone's, from scratch."""
 
 _PSEUDO = 4.0
-"""Sightings of each symbol added at each site, so that rare ones are no more popular at one."""
+"""Added to the count of each symbol at each site, so that rare symbols do not differ by chance."""
 
 _PSEUDO_COPIES = 32.0
-"""Sightings added to those of each symbol, copied as often as all are."""
+"""Added to the count of each symbol, copied as often as symbols are on average."""
 
 _RARE = 1e-4
-"""Chance of a symbol in a class at which only half as many are copied, before learning."""
+"""Chance of a symbol in a class at which only half as many are copied, before training."""
 
 _SIGHTINGS, _USERS = 3_200_000, 200_000
-"""Types are fitted to so many users, or more of them if rows are short."""
+"""Types are fitted to so many users, or to more if rows are short."""
 
 _USERS_PER_CLASS = 20
 """With fewer users, there are fewer classes."""
 
 _ENOUGH = 50_000
-"""Users for whom as many classes as may be are taken; for fewer users fewer classes are tried."""
+"""From this many users on, the most classes are taken; with fewer users, fewer are tried too."""
 
 
 class Tables(NamedTuple):
@@ -122,7 +121,7 @@ class TypeChainNetwork(torch.nn.Module):
         if source is None:
             return self._surprise(_of(other, target))
         known, copy = self._known_and_copy(other)
-        # One look into each of two tables: a copy is told by the known symbol alone.
+        # One look-up in each of two tables: a copy depends on the known symbol alone.
         size, copied = len(other), source == target
         first = torch.cat([(1 - copy) / (1 - other), copy])
         second = torch.cat([other, torch.ones_like(other[:1])])
@@ -213,12 +212,12 @@ def begun(
         raise InvalidInput(
             f"a chain begins from types or from scratch, got {begin!r}", code="unknown-choice"
         )
-    # A copy says nothing new about a type, and would make types of single symbols.
+    # A copied symbol says nothing new about a type; counted twice it would make a type of its own.
     rows = np.concatenate([known, np.where(known == shown, MISSING, shown)], axis=1)
     chain = _begun_at(_types(rows, size, classes, seed), known, shown, conditional=conditional)
     _try(chain, known, shown)
     if conditional and not chain.trust and shown.shape[1] > 1:
-        # What the sites show does not belong together, so each has its own rows.
+        # The known site says nothing about the class, so types are fitted to the rows of each site.
         start = _types(np.concatenate([known, shown]), size, classes, seed)
         chain = _begun_at(start, known, shown, conditional=True)
         _try(chain, known, shown)
@@ -260,7 +259,7 @@ def _begun_at(
 
 
 def _try(chain: TypeChainNetwork, known: Symbols, shown: Symbols) -> None:
-    """Set how long classes are kept, and how the sites hang together, as rows are told best."""
+    """Set `keep`, `trust` and `fresh` to the values under which rows are most likely."""
     conditional = hasattr(chain, "trust")
     source, target = (torch.tensor(rows[:_TRIED]).long() for rows in (known, shown))
 
@@ -281,9 +280,9 @@ def _set_scalars(chain: TypeChainNetwork, keep: float, trust: float, fresh: floa
 
 
 def _futures(known: Any, weights: Any, keep: Any, nothing: bool) -> tuple[list[Any], list[Any]]:
-    """For each slot and class: the chance of what is known from it on, and of what follows it.
+    """For each slot and class: the chance of what is known from this slot on, and after it.
 
-    They are chances but for a factor, which is divided by later and needs no gradient.
+    Both are scaled by a factor that cancels later, so it needs no gradient.
     """
     slots = known.shape[1]
     one = torch.ones_like(known[:, 0])

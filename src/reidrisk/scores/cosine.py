@@ -41,7 +41,7 @@ class CosineWeights:
             raise InvalidInput(
                 "weights has a number for each token, 0 or more", code="invalid-weights"
             )
-        largest = values.max()  # a cosine does not depend on the scale
+        largest = values.max()  # a cosine does not depend on the scale, and squares stay below 1
         square = (values / largest if largest > 0 else values) ** 2
         object.__setattr__(self, "square", to_grid(square, "weights", dimensions=(1,)))
 

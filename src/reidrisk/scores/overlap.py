@@ -56,13 +56,14 @@ def common(known: Tokens, shown: Tokens) -> Tokens:
     rows = known.reshape(len(known), -1)
     once = first_shown(np.atleast_2d(shown))
     beside = np.broadcast_to(once, (len(rows), once.shape[1]))
+    # A token of the anonymous row that is new behind the known row is not in common.
     both = first_shown(np.concatenate([rows, beside], axis=1))
     new = both[:, rows.shape[1] :] != MISSING
     return np.where(new, MISSING, beside)
 
 
 def first_shown(rows: Tokens) -> Tokens:
-    """Rows in which a token that was shown before is missing.
+    """The same rows, with `MISSING` in place of tokens that came before in the row.
 
     Args:
         rows: Rows of tokens.

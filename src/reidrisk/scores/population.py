@@ -1,8 +1,8 @@
 """The chance that anybody shows a row, slot by slot, from all known rows.
 
-Where slots are independent, what a member of the population shows in one of them has the mean of
-its chances over the known rows: thousands of draws, for one slot. Over whole rows this mean would
-rest on the few rows that fit, and say nothing: decision 8.
+If slots are independent, the chance that a member of the population shows a token in one slot is
+the mean of its chance over the known rows, which are thousands of draws. The mean over whole rows
+would rest on the few known rows that fit, and be too noisy to use: decision 8.
 """
 
 import operator
@@ -20,7 +20,7 @@ from reidrisk.scores.protocol import GRID, Floats, Gains, by_slot
 
 
 def by_table(table: Gains, known: Rows, shown: Tokens) -> Floats:
-    """Logarithm of the chance of each row, from that of each pair of tokens, the gap last."""
+    """Logarithm of the chance of each row, from a table of gains of pairs of tokens."""
     slots, size = shown.shape[1], table.shape[2]
     counts = over_rows(known, partial(_counted, slots=slots, size=size), operator.add)
     nats = np.zeros(len(shown))
@@ -36,7 +36,7 @@ def by_table(table: Gains, known: Rows, shown: Tokens) -> Floats:
 def by_weights(
     table: Gains, log_sums: Callable[[Tokens], Gains], known: Rows, shown: Tokens
 ) -> Floats:
-    """The same, for each slot, from gains of a match, a mismatch and a known gap, less sums.
+    """Logarithm of the chance of each slot, from gains by match, mismatch and known gap.
 
     Args:
         table: The gains, each slots x symbols, the gap last.
@@ -73,7 +73,7 @@ def _counted(blocks: Blocks, *, slots: int, size: int) -> NDArray[np.int64]:
 def _weighed(
     blocks: Blocks, *, log_sums: Callable[[Tokens], Gains], usual: Floats, size: int
 ) -> dict[int, Floats]:
-    """What `_add` adds up of each block: sums of floats depend on their order."""
+    """The sums of `_add` for each block, kept apart: sums of floats depend on their order."""
     parts = {}
     for start, rows in blocks:
         slots = len(usual)
@@ -83,7 +83,7 @@ def _weighed(
 
 
 def _add(rows: Tokens, nats: Floats, held: Floats) -> None:
-    """Add the weights of rows that hold each symbol and of those that hold any; empty ones."""
+    """Add the weights of rows that hold each symbol, those that hold any, and count empty ones."""
     sets = np.sort(rows.reshape(len(rows), rows.shape[1], -1), axis=2)
     empty = sets[:, :, -1] == MISSING
     weights = np.exp(np.where(empty, -np.inf, nats))

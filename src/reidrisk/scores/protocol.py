@@ -1,9 +1,9 @@
 """The protocol of scores, and the grid of whole numbers they are rounded to.
 
-Higher means more likely the same person. Gains are given in nats (natural logarithms of likelihood
-ratios) or another `Unit`, and rounded once to whole multiples of 2**-40 of it, so that sums
-are exact in any order: rows that match in the same way have equal scores, always and everywhere.
-Decision 2 says why.
+A higher score means more likely the same person. Gains are given in nats (natural logarithms of
+likelihood ratios) or another `Unit`, and rounded once to whole multiples of 2**-40 of it. So sums
+are exact in any order, and rows that match in the same way have equal scores on every machine: ties
+can be counted. See decision 2.
 
 A gap, a slot in which nothing came, adds nothing unless a score says what it is worth. Arrays hold
 it as the last symbol, behind the tokens, so that `MISSING` as an index finds it: decision 12.
@@ -26,7 +26,7 @@ GRID = 2**40
 _LARGEST_SUM = 2**62
 
 IMPOSSIBLE_GAIN = -10_000.0
-"""Gain, in nats, of what cannot happen: far below all others, and still a number."""
+"""Gain, in nats, of what cannot happen: far below all others, but finite."""
 
 Gains: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
@@ -147,7 +147,7 @@ class Distribution(Score, Protocol):
 
 @runtime_checkable
 class OfAnyone(Distribution, Protocol):
-    """A distribution that also says how likely rows are of which nobody knows whose they are.
+    """A distribution that also gives the chance of a row of an unknown member of the population.
 
     Example:
         >>> single = np.array([[0.9, 0.1], [0.2, 0.8]])
@@ -166,7 +166,7 @@ class OfAnyone(Distribution, Protocol):
 
 
 def normalised(score: Score) -> Score:
-    """The model that a score stands for; the score itself if it does not say.
+    """The model that a score stands for; the score itself if it is no distribution.
 
     Args:
         score: How well a known row explains an anonymous one.
@@ -260,7 +260,7 @@ def check_shape(slots: int, tokens: int, observations: Observations) -> None:
 
 
 def check_sum(gains: Gains, slots: int) -> None:
-    """Refuse gains whose sums leave the grid."""
+    """Refuse gains whose sums over slots could leave 64 bits."""
     largest = max(int(gains.max()), -int(gains.min()))
     if largest * slots >= _LARGEST_SUM:
         raise InvalidInput(
@@ -287,19 +287,19 @@ def log_sum(nats: Floats, axis: int) -> Floats:
 
 
 def coins(rows: int, count: int, seed: int) -> Floats:
-    """The chances that decide what is drawn, rows x count."""
+    """Uniform draws by which outcomes are chosen, rows x count."""
     return uniforms(
         seed=seed, purpose="scores/drawn from a model", users=np.arange(rows), count=count
     )
 
 
 def choose(chances: Floats, coins: Floats) -> NDArray[np.int64]:
-    """For each row of chances, in any scale, the place that a coin falls on."""
+    """For each row of weights, the place that a uniform draw falls on."""
     total = np.cumsum(chances, axis=1)
     places = (total <= coins[:, None] * total[:, -1:]).sum(axis=1)
     return np.asarray(np.minimum(places, chances.shape[1] - 1))
 
 
 def as_tokens(symbols: NDArray[np.int64], tokens: int) -> NDArray[np.int64]:
-    """Symbols as tokens: the one behind the last token is the gap."""
+    """Symbols as tokens: the symbol behind the last token is the gap."""
     return np.where(symbols == tokens, MISSING, symbols)

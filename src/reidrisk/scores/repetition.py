@@ -27,7 +27,7 @@ from reidrisk.scores.protocol import (
 Floats: TypeAlias = NDArray[np.float64]
 
 MOST_TIMES = 15
-"""A token that came more often counts as one that came so often: nobody doubts it any more."""
+"""Counts are cut off here: a token that came this often is the user's own beyond doubt."""
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -35,9 +35,10 @@ class RepeatedTokens:
     """Gains by how often a token came on either side, whatever the slots.
 
     A token is one of a user's own with chance `own`, and then comes in each place with chance
-    `often`; if it is not, with chance `seldom`. What came a times among n places and b times
-    among m gains the logarithm of `Pr(a, b) / (Pr(a) Pr(b))`, both sides being of one user above
-    and of two below; less the gain of a token that neither side was shown.
+    `often`; if it is not, with chance `seldom`. A token that came a times among n places of one
+    side and b times among m of the other gains the logarithm of `Pr(a, b) / (Pr(a) Pr(b))`, the
+    chance if both sides are one user over that if they are two; less the gain of a token that
+    neither side was shown.
 
     Args:
         own: Chance by token.

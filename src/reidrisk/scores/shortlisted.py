@@ -1,7 +1,7 @@
-"""Score: a slow score asked only about rows that a quick one lists.
+"""Score: a slow score that rates only the rows that a quick score lists.
 
-Who is in the list depends on everybody who is known. So this is no score of two rows alone: before
-anybody is searched, `among` draws the list of each target.
+Which rows are listed depends on all known rows, so this is no score of two rows alone: `among`
+makes the list of each target first.
 """
 
 from collections.abc import Mapping
@@ -26,20 +26,21 @@ from reidrisk.scores.protocol import (
     check_kind,
 )
 
-# Every score in a list lies above, every one outside below: by first, moved down by twice as much.
+# Scores of listed rows lie above `_LOWEST`. Those of other rows are moved below it: they are
+# smaller than 2**60 before and are lowered by 2**61.
 _LOWEST = -(2**60)
 _MOVED = 2**61
 _NOBODY_LEFT_OUT = np.iinfo(np.int64).min
 
 KEEP_BEST = 1000
-"""Rows that are listed, if nothing else is asked for."""
+"""Rows that are listed by default."""
 
 Limits = Mapping[bytes, int]
 
 
 @dataclass(frozen=True, eq=False)
 class Shortlisted:
-    """Rate the rows that another score likes best; all others come after them.
+    """Rate the rows that another score rates best; all others come after them.
 
     Args:
         score: How listed rows are rated.
@@ -47,15 +48,15 @@ class Shortlisted:
         keep_best: How many rows are listed at most.
 
     The list of a target holds the known rows that `first` rates above its (`keep_best` + 1)-th best
-    one; all of them, if there are no more than `keep_best`. So it ends where scores differ, and
-    rows that are level are never parted: it may be shorter than asked for, and empty if more rows
-    are level at the top. A listed row's score is that of `score`. Rows outside come after all of
-    these, in the order of `first`: their score is that of `first`, less 2**21 nats. Best, ties,
-    ranks and lists follow from these scores as from any others.
+    one; all of them, if there are no more than `keep_best`. So rows that tie under `first` are
+    listed together or not at all: the list may be shorter than asked for, and is empty if more than
+    `keep_best` rows tie at the top. A listed row has the score of `score`. Other rows come after
+    all of these, in the order of `first`: they have the score of `first`, less 2**21 nats. Best,
+    ties, ranks and lists follow from these scores as from any others.
 
-    `of` is that of `score` for any two rows: whether one is listed is known where everyone is. The
-    evidence of a target sums `score` over everyone, listed or not, so that nobody is surer of a
-    guess for having looked at few.
+    `of` is that of `score` for any two rows, since two rows alone do not say whether one is listed.
+    The evidence of a target sums `score` over all known rows, listed or not: an attacker must not
+    become surer of a guess by looking at fewer rows.
 
     Example:
         >>> quick, slow = rr.TokenWeights(np.ones(4)), rr.OverlapWeights(np.ones(4))
@@ -95,7 +96,7 @@ class Shortlisted:
         return self.score.of(known, shown)
 
     def among(self, observations: Observations) -> "Listed":
-        """The score of two rows among these observations, the list being drawn: the definition."""
+        """The score of two rows among these observations, with lists made: the definition."""
         known = observations.known.block(0, observations.known.users)
         limits = {}
         for shown in observations.anonymous:
@@ -150,7 +151,7 @@ class ShortlistedChances(Shortlisted):
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """A shortlist whose lists are drawn.
+    """A shortlist whose lists are made.
 
     Args:
         shortlist: What rates.
@@ -181,7 +182,7 @@ def listed(scores: Gains) -> Gains:
 
 
 def not_listed(first: Gains) -> Gains:
-    """Scores of rows outside, by what lists them."""
+    """Scores of rows that are not listed, from those of the score that lists."""
     if first.size and first.max() >= -_LOWEST:
         raise InvalidInput(
             "what lists rows has scores of 2**20 and more; divide all gains by the same number: it "
@@ -200,7 +201,7 @@ def is_listed(scores: Gains) -> NDArray[np.bool_]:
 
 
 def settled(score: Score, observations: Observations) -> Score:
-    """A score of two rows alone: the lists are drawn, if it is one of listed rows."""
+    """A score of two rows alone: of a shortlist, the one with lists made for these rows."""
     return score.among(observations) if isinstance(score, Shortlisted) else score
 
 

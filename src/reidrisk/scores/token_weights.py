@@ -32,7 +32,9 @@ from reidrisk.scores.protocol import (
 )
 from reidrisk.scores.token_table import TokenPairWeights, table_of
 
-_LEAST_REST = 1e-4  # of a sum, when parts of it were subtracted: enough for ten digits
+# If less than this share of a sum is left after subtracting, too many digits have cancelled and the
+# sum is made anew; so ten digits are right.
+_LEAST_REST = 1e-4
 _CELLS_AT_A_TIME = 1 << 22
 
 Array: TypeAlias = NDArray[Any]
@@ -316,10 +318,11 @@ def _as_sets(known: Tokens) -> Tokens:
 def _add_outcomes(sets: Array, match: Array, mismatch: Array, sums: Array) -> None:
     """Logarithm of the sum over all tokens of exp(gain), for each set that is not empty.
 
-    All mismatches, less those of the known tokens, and the matches instead; where little is left
-    after subtracting, the others are added up. Sets are sorted: equal ones have equal sums.
+    From the sum over all mismatches, those of the known tokens are subtracted, and their matches
+    are added; if little is left after subtracting, the other mismatches are added up instead. Sets
+    are sorted, so that equal sets have equal sums to the last bit.
     """
-    # Loops, since each method of arrays is compiled as well: seconds, for nothing.
+    # Loops, since numba would compile each method of arrays as well, which takes seconds.
     peak = mismatch[0]
     for gain in mismatch:
         peak = max(peak, gain)

@@ -39,7 +39,7 @@ from reidrisk.scores.type_mixture import (
 
 _LIFT, _LIFT_BITS = 2.0**500, 500
 _LOG_LIFT = _LIFT_BITS * math.log(2)
-_SMALLEST = 2.0**-200  # what is below counts as 0
+_SMALLEST = 2.0**-200  # smaller chances count as 0
 _TOLERANCE = 1e-6
 
 Array: TypeAlias = NDArray[Any]
@@ -175,7 +175,7 @@ class TypeChain:
         return TypeMixture(weights, known.T, joint.transpose(2, 0, 1), gaps=True)
 
     def by_token(self) -> TokenWeights:
-        """What a slot says on its own, of any class: quick to search, as the first of a shortlist.
+        """Token weights of a slot on its own, over all classes: quick to search, for a shortlist.
 
         A match gains the logarithm of the chance that a token is shown beside itself, a mismatch
         that of the chance beside any other.
@@ -303,7 +303,7 @@ def _log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Ar
 
 @kernel
 def _sum_of_products(ones: Array, others: Array) -> float:
-    """By eight sums side by side, which one instruction adds: always in the same order."""
+    """The sum of products, as eight partial sums for vector instructions, in a fixed order."""
     a, b, c, d, e, f, g, h = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     whole = ones.shape[0] - ones.shape[0] % 8
     for place in range(0, whole, 8):
@@ -322,7 +322,7 @@ def _sum_of_products(ones: Array, others: Array) -> float:
 
 @kernel
 def _lift_all(belief: Array) -> int:
-    """Lift chances together if their sum is small, and say how many times."""
+    """Lift all chances while their sum is small; return how many times."""
     lifts = 0
     while 0 < sum_of(belief) < 1 / _LIFT:
         for kind in range(belief.shape[0]):

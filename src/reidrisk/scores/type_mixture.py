@@ -29,13 +29,14 @@ from reidrisk.scores.protocol import (
     frozen,
 )
 
-# The score of a row that cannot be this person's, in nats; no score is below it.
+# The score, in nats, of a row that cannot be this person's; no score is below it.
 IMPOSSIBLE = -(2**20)
 
 _MOST_BYTES = 4 * 10**9
 _TOLERANCE = 1e-6
-_SMALLEST = 2.0**-400  # what is below counts as 0
-# Products are kept above 2**-500 by this factor; with a smallest chance they stay above 2**-1000.
+_SMALLEST = 2.0**-400  # smaller chances count as 0
+# Products below 2**-500 are multiplied by this factor, so that with a chance of at least 2**-400
+# they stay above 2**-1000 and never underflow.
 _LIFT, _LIFT_BITS = 2.0**500, 500
 _LOG_LIFT = _LIFT_BITS * math.log(2)
 
@@ -238,7 +239,7 @@ def _log_total(chances: Chances, slots: int, product: Array, lifts: Array) -> fl
 def _multiply_slots(
     chances: Chances, shown: Array, known: Array, product: Array, lifts: Array
 ) -> None:
-    """For each type, its share times the chances of all slots; lifted so many times."""
+    """For each type, its share times the chances of all slots, and how often it was lifted."""
     _begin(chances, product, lifts)
     until_lift = chances.steps
     for slot in range(known.shape[0]):
@@ -268,7 +269,8 @@ def _multiply_alone(chances: Chances, known: Array, product: Array, lifts: Array
 
 @kernel
 def _begin(chances: Chances, product: Array, lifts: Array) -> None:
-    """For each type, its share, not lifted. A loop: to assign an array takes seconds to compile."""
+    """For each type, its share, not lifted."""
+    # A loop, since assigning whole arrays takes seconds to compile.
     for kind in range(product.shape[0]):
         product[kind] = chances.weights[kind]
         lifts[kind] = 0
@@ -285,7 +287,7 @@ def _lift(product: Array, lifts: Array) -> None:
 
 @kernel
 def sum_of(product: Array) -> float:
-    """The sum, by four sums side by side: always in the same order."""
+    """The sum, as four partial sums: the processor adds them in parallel, in a fixed order."""
     one, two, three, four = 0.0, 0.0, 0.0, 0.0
     whole = product.shape[0] - product.shape[0] % 4
     for kind in range(0, whole, 4):
@@ -300,7 +302,7 @@ def sum_of(product: Array) -> float:
 
 @kernel
 def _level_lifts(product: Array, lifts: Array) -> Any:
-    """Bring all products to the fewest lifts that any has, and say how many these are."""
+    """Bring all products to the fewest lifts that any has; return that number."""
     fewest = np.int64(2**62)
     for kind in range(product.shape[0]):
         if product[kind] > 0:

@@ -13,7 +13,7 @@ Piece: TypeAlias = tuple[int, HeldRows]
 Cell: TypeAlias = tuple[int, tuple[bytes, ...]]
 """A piece as bytes: see `Codec.pack`."""
 
-_MOST_BYTES = 1 << 23
+_MOST_BYTES = 1 << 23  # of a cell
 
 
 @dataclass(frozen=True, slots=True)

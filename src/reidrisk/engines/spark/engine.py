@@ -26,7 +26,7 @@ from reidrisk.releases.lazy_rows import LazyRows
 Progress = Callable[[int, int], None]
 
 SMALL = 1 << 22
-"""Rows of so few bytes are worked on by the driver: sending them would take longer."""
+"""Rows of fewer bytes are worked on by the driver: sending them would take longer."""
 
 _TASKS_PER_CORE = 3
 _PARTITION_BYTES = 1 << 26
@@ -142,9 +142,9 @@ class SparkEngine(Searches):
         return SparkRows(names, facts, facts)
 
     def _made(self, rows: LazyRows) -> Rows:
-        """Rows that are made when they are asked for, made where they are worked on.
+        """Lazy rows, made on the executors.
 
-        What makes them travels, unless it is larger than the rows themselves.
+        What makes them is sent, unless it is larger than the rows themselves.
         """
         facts = Facts.of(rows)
         handle = b"" if facts.bytes < SMALL else shipped(rows)

@@ -1,9 +1,9 @@
 """Known rows of a Spark DataFrame: sorted by user, checked, numbered and kept as cells.
 
-The number of a row is the place of its user among all users, as it is for tables that are read
-here: so it does not depend on how the DataFrame was cut or shuffled. Spark sorts; equal users are
-neighbours then, wherever they were. Each partition is packed on its way through Python, by Arrow,
-batch by batch; then its cells are cut so that units begin where they must.
+The number of a row is the rank of its user among all users, as for tables that are read locally: it
+does not depend on how the DataFrame was partitioned or shuffled. Spark sorts by user, which makes
+duplicate users neighbours. Each partition passes through Python as Arrow batches and is packed into
+cells; then cells are cut so that units begin where they must.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -303,7 +303,7 @@ def gathered(
 
 
 def _check_users(users: pa.Array, last: Any) -> None:
-    """Refuse users who are not said, or twice; of users in order, the last of those before."""
+    """Refuse missing and duplicate users of a sorted batch; `last` is the last user before it."""
     if users.null_count:
         raise InvalidInput(
             f"{users.null_count} or more rows of the DataFrame have no user (null); fill in the "
@@ -320,7 +320,7 @@ def _check_users(users: pa.Array, last: Any) -> None:
 
 
 def sent(users: pa.Array) -> bytes:
-    """Users as bytes of Arrow's."""
+    """Users as an Arrow IPC stream."""
     sink = pa.BufferOutputStream()
     batch = pa.RecordBatch.from_arrays([users], ["user"])
     with pa.ipc.new_stream(sink, batch.schema) as stream:

@@ -1,9 +1,9 @@
 """Run a job on the cluster: send the work once as bytes, merge the results into one.
 
-A piece of work is a function with all that it has seen: tables, targets, and kernels. Functions go
-by value where they have no name. Kernels go by theirs (`parallel.Kernel`), so that an executor uses
-those it has compiled or keeps on disk. Known rows go as what is known of them, and refuse to be
-read.
+A piece of work is a function with all that it has captured: tables, targets and kernels. It is sent
+by cloudpickle, so functions without a name travel by value. Kernels travel by name
+(`parallel.Kernel`), so that an executor uses those it has compiled or cached. Handles on known rows
+arrive as what is known of them, and refuse to be read.
 """
 
 import contextlib
@@ -25,9 +25,9 @@ from reidrisk.engines.spark.outcomes import found_in, merged, outcome
 
 Found = TypeVar("Found")
 
-# So few results are merged at once; more, in two rounds.
+# Up to this many results are merged by one task; more, in two rounds.
 _FEW = 8
-_LISTEN = 0.2
+_LISTEN = 0.2  # seconds between looks at a running job
 
 
 def shipped(thing: Any) -> bytes:
@@ -37,8 +37,8 @@ def shipped(thing: Any) -> bytes:
 
 
 def unshipped(content: bytes) -> Any:
-    """What was sent by the driver, whose code runs here anyway, to be done on a task's one core."""
-    take_cores(1)
+    """What the driver sent; unpickling it is safe, since the driver's code runs here anyway."""
+    take_cores(1)  # Spark gives each task one core
     return pickle.loads(content)  # noqa: S301
 
 
@@ -76,7 +76,7 @@ def run(
 
 
 def merged_in_tree(results: Any, together: Callable[[Any], Any]) -> Any:
-    """An RDD of one result, of one with a result in each partition."""
+    """An RDD of one result, from an RDD with a result in each partition."""
     count = results.getNumPartitions()
     while count > 1:
         fewer = 1 if count <= _FEW else math.isqrt(count - 1) + 1
@@ -126,8 +126,8 @@ def in_group(
         except BaseException as wrong:  # noqa: BLE001  raised again where it was asked
             outcomes.append((None, wrong))
 
-    # This thread, which hears an interrupt, says nothing to Java while it waits: a talk that is
-    # broken off spoils what it says next.
+    # This thread hears interrupts, so it must not talk to Java while it waits: an interrupted call
+    # leaves half an answer in the connection, which the next call would read.
     shares = [0.0]
 
     def ask() -> None:

@@ -1,8 +1,8 @@
 """`SparkRows`: known rows on a cluster, and where the executors get them from.
 
-Names: a handle that can be sent and read anywhere, since it holds names of files and not their
-content, goes to the executors, and each task reads its rows itself. Cells: rows as bytes, a few MiB
-in a cell, kept by the executors, in memory as far as it goes and else on their disks.
+`Names`: a handle that holds names of files, not their content, is sent to the executors, and each
+task reads its rows itself. `PartitionCells`: rows as bytes, a few MiB in a cell, kept by the
+executors in memory, or on their disks if memory is full.
 """
 
 import threading
@@ -45,18 +45,18 @@ from reidrisk.io.parquet_rows import ParquetRows
 
 Numbers = NDArray[np.int64]
 
-# Rows of a handle that are read at once, at most: as many bytes.
+# Most bytes of rows that are read from a handle at once.
 _READ_BYTES = 1 << 25
 
 MOST_ROWS = 1 << 19
-"""Rows in a block at most: from here on kernels do not get faster."""
+"""Rows in a block at most: kernels do not get faster with more."""
 
 _BLOCK_BYTES = 1 << 26
-_ANSWERS, _ANSWER_BYTES = 8, 1 << 24
+_ANSWERS, _ANSWER_BYTES = 8, 1 << 24  # answers that are remembered, and the size of the largest
 
 
 class RowSource(Protocol):
-    """Rows that the executors can get at, in units that no partition parts."""
+    """Rows that the executors can get, in units that are never split between partitions."""
 
     @property
     def context(self) -> Any:
@@ -74,10 +74,10 @@ class RowSource(Protocol):
 
 
 def as_sent(rows: Rows) -> Any:
-    """What stands for rows where they are read; None if they must be sent themselves.
+    """The handle to send instead of the rows; None if the rows themselves must be sent.
 
-    Rows in files go by name, and so does whatever handle says `travels = True`: it pickles to
-    little, and can be read wherever it arrives.
+    Rows in files are sent by name, and so is any handle that says `travels = True`: it is small
+    when pickled, and can be read wherever it arrives.
     """
     if isinstance(rows, ParquetRows) or getattr(rows, "travels", False):
         return rows
@@ -142,7 +142,7 @@ class PartitionCells:
         return self.rdd.context
 
     def parts(self, facts: Facts, cut: BlockCut, units: Numbers | None) -> Any:
-        """All cells, of which some may be passed over; cut anew if steps begin elsewhere."""
+        """All cells; cut anew if steps do not begin where cells do."""
         if cut.step is None or not cut.first % cut.step:
             return self.rdd
         return aligned(self.rdd, facts, cut, self.rdd.getNumPartitions())
@@ -312,7 +312,7 @@ class _OfFacts(CodecRows):
 
 @dataclass(frozen=True, eq=False)
 class RowsThere(_OfFacts):
-    """What arrives on an executor of rows that a piece of work has seen: all but the rows.
+    """What a handle on rows becomes on an executor: all that is known of the rows, but no rows.
 
     Args:
         facts: What is known of them.
@@ -332,7 +332,7 @@ class RowsThere(_OfFacts):
 
 @dataclass(frozen=True, eq=False)
 class SparkRows(_OfFacts):
-    """Known rows on a cluster. They never come here, but for a few.
+    """Known rows on a cluster; only a few at a time are ever brought to the driver.
 
     Made by `SparkEngine.hold` and `SparkEngine.rows_of`.
 
@@ -372,7 +372,7 @@ class SparkRows(_OfFacts):
         return replace(self, facts=facts, first=self.first + start)
 
     def block(self, start: int, stop: int) -> Tokens:
-        """A few rows; whoever wants many lets work travel to them.
+        """A few rows; for many, use `over`.
 
         Args:
             start: The first row.

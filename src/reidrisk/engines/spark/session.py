@@ -1,8 +1,8 @@
 """Start and check a Spark session.
 
-Settings that we choose: batches of 10,000 rows on their way to Python, so that a batch of long rows
-still fits; no bars of Spark's own on the terminal; on this machine, the Python that runs this, and
-addresses of loopback. Everything else is as the cluster has it, or as the user says.
+We set: batches of 10,000 rows between Java and Python, so that a batch of long rows still fits; no
+progress bars of Spark itself; and, if Spark runs on this machine, the Python that runs this and
+loopback addresses. Everything else is left to the cluster and the user.
 """
 
 import contextlib

@@ -104,10 +104,7 @@ class _Subtracted(NamedTuple):
 
 
 def cost(question: Question) -> float:
-    """Seconds of the searches.
-
-    To list rows or to count ranks, more rows are scored; to count many, nearly all.
-    """
+    """Seconds of the searches; infinite for so many ranks that nearly all rows must be scored."""
     observations, codes, wanted = question.observations, question.codes, question.wanted
     if wanted.most_above > _FEW_RANKS:
         return math.inf
@@ -156,7 +153,7 @@ def evidence(observations: Observations, score: NormalisedWeights, engine: Engin
 
 
 def ranks_are_free(observations: Observations, score: NormalisedWeights) -> bool:
-    """Whether all ranks come with a search, as some of the rows tell: as of the weights."""
+    """Whether counting all ranks takes no longer, judged by a sample of rows."""
     if observations.known.kind is Kind.TOKENS or not _are_alike(observations, score):
         return False
     return plan.ranks_are_free(observations, score.weights)
@@ -165,10 +162,11 @@ def ranks_are_free(observations: Observations, score: NormalisedWeights) -> bool
 def as_fast(
     observations: Observations, score: NormalisedWeights, engine: Engine
 ) -> TokenPairWeights | TokenWeights | None:
-    """A score of another kind that gives the same numbers, or None.
+    """A score of another kind with the same values, or None.
 
-    A token table for single tokens; token weights for sets that all sum to the same, as sets of
-    equal size do under weights that do not depend on the token (full information).
+    That is a token table for single tokens. For sets it is token weights, if the same number is
+    subtracted for all of them: so it is for sets of equal size under weights that do not depend on
+    the token (full information).
     """
     if observations.known.kind is Kind.TOKENS:
         slots, size = score.weights.table.shape[1:]
@@ -181,7 +179,7 @@ def as_fast(
 
 
 def _are_alike(observations: Observations, score: NormalisedWeights) -> bool:
-    """Whether some of the sets all sum to the same: then `as_fast` gives token weights."""
+    """Whether the same number is subtracted for a sample of sets, as `as_fast` needs of all."""
     users = observations.known.users
     some = np.arange(0, users, max(users // _SAMPLE, 1))
     low, high = _range_of_block(observations.known.take(some), score)
@@ -253,12 +251,12 @@ def _evidence(observations: Observations, score: NormalisedWeights, engine: Engi
 
 
 def _applies(observations: Observations, score: NormalisedWeights) -> NDArray[np.bool_]:
-    """Where something is subtracted: everywhere but in shown gaps that say nothing."""
+    """Where something is subtracted: everywhere but in shown gaps, if gaps gain nothing."""
     return np.asarray((np.asarray(observations.anonymous) != MISSING) | score.gaps)
 
 
 def _range_of_sums(observations: Observations, score: NormalisedWeights, engine: Engine) -> Range:
-    """The lowest and the highest number that is subtracted for a slot which is no gap."""
+    """The lowest and the highest number that is subtracted in each slot, gaps left out."""
     limits = np.iinfo(np.int64)
     none = np.repeat([[limits.max], [limits.min]], observations.slots, axis=1)
 
@@ -312,17 +310,21 @@ def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> _W
 
 
 def _gaps_like_matches(of_match: Gains, of_gap: Gains, shown_gap: Mask) -> Mask:
-    """Shown gaps that gain by a known one more as tokens do by a match than by a known gap."""
+    """Shown gaps that are better treated as tokens, so that a known gap is a match.
+
+    A shown gap can enter the bound in two ways: by the number of matches or by the number of gaps.
+    It goes to the one whose gains are closer to its own, which keeps the bound tight.
+    """
     tokens = np.maximum((~shown_gap).sum(axis=1, keepdims=True), 1)
     both = np.where(shown_gap, 0, of_match / tokens + of_gap / tokens).sum(axis=1, keepdims=True)
     return np.asarray(shown_gap & (of_gap > both / 2))
 
 
 def _lift_of_gaps(of_gap: Gains, like_match: Mask) -> Gains:
-    """What g gaps of a row can add at most, but for those that match: targets x (slots + 1).
+    """The most that g gaps of a row can add, matching gaps left out: targets x (slots + 1).
 
-    Where t shown gaps are like matches, at least g - t gaps are elsewhere. The best of them are
-    taken, and more than must be only as long as they add something.
+    If t shown gaps count as matches, at least g - t gaps of the row are elsewhere. The bound takes
+    the slots with the largest gains, and more slots than it must only while they add something.
     """
     targets, slots = like_match.shape
     if not of_gap[~like_match].any():
@@ -336,12 +338,12 @@ def _lift_of_gaps(of_gap: Gains, like_match: Mask) -> Gains:
 
 
 def _largest_together(values: Gains) -> Gains:
-    """The largest, the two largest, ... along each row, added up."""
+    """Sums of the largest, the two largest, ... along each row."""
     return np.asarray(-np.sort(-values, axis=1).cumsum(axis=1))
 
 
 def _eighths(values: Gains) -> Gains:
-    """Divided by eight, rounded up."""
+    """Divided by eight, rounded up, so that a bound stays a bound."""
     return np.asarray(-(-values >> 3))
 
 
@@ -381,9 +383,9 @@ def _scan(
 
 @kernel
 def _order_by_gaps(rows: Array, targets: _Weighed) -> tuple[Array, Array]:
-    """The order of rows by the number of their gaps; those with g of them end at `ends[g + 1]`.
+    """The order of rows by the number of their gaps; those with g gaps end at `ends[g + 1]`.
 
-    Where no gap counts, all rows are taken to have none.
+    Where gaps do not count, all rows are treated as if they had none.
     """
     slots, gaps = targets.codes.shape[1], np.zeros(rows.shape[0], np.int64)
     ends = np.zeros(targets.lift.shape[1] + 1, np.int64)
@@ -404,10 +406,10 @@ def _order_by_gaps(rows: Array, targets: _Weighed) -> tuple[Array, Array]:
 
 @kernel
 def _find_starts(targets: _Weighed, target: int, limit: int, ends: Array, starts: Array) -> bool:
-    """Where the counters of each word of rows start; whether any row can reach the limit.
+    """Set where the counters of each word of rows start; return if any row can reach the limit.
 
-    A row with more gaps may need fewer matches. All rows of a word are asked for no more than the
-    most hopeful of them.
+    A row with more gaps may need fewer matches. The 64 rows of a word share one start: that of the
+    row which needs the fewest matches.
     """
     slots, hopeful = targets.codes.shape[1], False
     starts[:] = 0

@@ -1,14 +1,14 @@
 """Strategy: search a type mixture, scanning rows of like types together.
 
-Why this is fast. A row that fits a target's type needs few matches to matter, and is rare; a row of
-another type needs many. So some 100,000 rows are put in order by how sure their type is, and which
-it is, before they are scanned some thousand at a time: one bound for all of these, by their
-likeliest types, leaves some in a thousand. Bounds of each such pair leave three in 100,000, which
-are scored by the functions that define the score.
+Why this is fast. A row of the target's type needs few matches to matter, and such rows are rare; a
+row of another type needs many. So some 100,000 rows are sorted by how certain their type is and by
+their likeliest type, and then scanned a few thousand at a time. One bound for all of these, by
+their likeliest types, leaves a few pairs in a thousand. A bound for each of these pairs leaves
+three in 100,000, which are scored by the functions that define the score.
 
 Why no answer changes. Both bounds are sums over types of the chance of the type given the row,
-times a bound on the chance of what is shown. Rounding moves them by a share of 1e-4 at most, and so
-much room they are given (`_chance_needed`):
+times a bound on the chance of what is shown. Rounding changes them by a factor of at most 1 + 1e-4,
+and that much room they are given (`_chance_needed`):
 
 - the logarithm of a lift is at most 556 (chances are 0 or above 2**-400), and a sum of at most
   21,845 of them is off by less than 21,845**2 * 556 * 2**-53 < 3e-5; where a factor is 0 its
@@ -21,10 +21,10 @@ much room they are given (`_chance_needed`):
 - what `base` loses below exp(-745) is worth less than exp(-745 + _MOST_NATS) for each type, nothing
   beside exp(_LEAST_NATS); targets for which more can be gained take every chance for enough.
 
-Bounds come one after the other, each closer than the one before. `_fewest_matches` bounds all rows
-that are scanned together at once; `_find_pairs` bounds each row that matches so often, first by a
-few types that count most for the target, which rules out 97 of 100, then by all types. Who is left
-is scored.
+Bounds are applied one after the other, each tighter than the one before. `_fewest_matches` bounds
+all rows that are scanned together at once; `_find_pairs` bounds each row with enough matches, first
+by the few types that matter most to the target, which rules out 97 of 100, then by all types. The
+rows that are left are scored.
 """
 
 import math
@@ -62,13 +62,13 @@ from reidrisk.scores.type_mixture import (
 )
 
 _LOST = 2.0**-70
-_FEW = 4  # types of a target that are bounded one by one
-# Nats below and above which a chance is not told from 0 or infinity.
+_FEW = 4  # types of a target that are bounded one by one; all others share one bound
+# Nats below and above which a chance is treated as 0 or infinity.
 _LEAST_NATS, _MOST_NATS = -100.0, 600.0
 ROOM = 1e-4
-"""Nats by which a bound may be too low for its rounding: see above."""
+"""Nats that rounding may take off a bound: see above."""
 
-_MOST_ROWS, _MOST_PAIRS = 1 << 18, 1 << 31  # that are put in order together: half a second
+_MOST_ROWS, _MOST_PAIRS = 1 << 18, 1 << 31  # that are sorted together: half a second
 _ROWS_AT_A_TIME, _PAIRS_AT_A_TIME, _TARGETS_AT_A_TIME = ROWS_PER_SCAN, 1 << 14, 1 << 8
 
 Floats = NDArray[np.float64]
@@ -152,18 +152,18 @@ def _search(
 
 
 def _rows_together(observations: Observations, score: TypeMixture, room: Room, targets: int) -> int:
-    """Known rows to put in order together: as many as a quarter of the memory has room for."""
+    """Known rows to sort together: as many as fit into a quarter of the memory."""
     fitting = room.memory // (4 * room.threads * _bytes_per_row(observations, score))
     return max(min(_MOST_ROWS, _MOST_PAIRS // targets, fitting), _ROWS_AT_A_TIME)
 
 
 def _bytes_per_row(observations: Observations, score: TypeMixture) -> int:
-    """Of rows that are put in order together: tokens, chances of types, and places."""
+    """Bytes of a row that is sorted: tokens, chances of types, and places."""
     return 4 * (observations.slots + len(score.chances.weights)) + 32
 
 
 def _many(blocks: Blocks, most: int) -> Iterator[tuple[Places, Tokens]]:
-    """Rows with their numbers: few at first, since bounds need scores to beat, then many."""
+    """Rows with their numbers: few at first, since bounds prune by scores found so far."""
     held: list[tuple[Places, Tokens]] = []
     wanted, count = 1, 0
     for first, rows in few_rows_first(blocks):
@@ -182,7 +182,7 @@ def _joined(parts: list[tuple[Places, Tokens]]) -> tuple[Places, Tokens]:
 
 
 class _Rows(NamedTuple):
-    """Different rows; `members[starts[row] : starts[row + 1]]` are the numbers of all like one."""
+    """Distinct rows; `members[starts[row] : starts[row + 1]]` are the numbers of equal rows."""
 
     tokens: Tokens
     members: Places
@@ -190,7 +190,10 @@ class _Rows(NamedTuple):
 
 
 def _different(numbers: Places, tokens: Tokens, size: int) -> _Rows:
-    """The different rows where there must be few, else all: short rows are scored once for many."""
+    """The distinct rows if there are few possible ones, else all rows.
+
+    Short rows over few tokens are often equal, and are then scored once for many users.
+    """
     count, slots = tokens.shape
     if size**slots >= count:
         return _Rows(tokens, numbers, np.arange(count + 1))
@@ -201,7 +204,7 @@ def _different(numbers: Places, tokens: Tokens, size: int) -> _Rows:
 
 
 def _by_type(score: TypeMixture, rows: Tokens) -> Iterator[tuple[Places, NDArray[np.float32]]]:
-    """Places of rows of like types, and the chances of their types, or a little more."""
+    """Places of rows in the order of their types, and upper bounds on the chances of types."""
     types = np.empty((len(rows), len(score.chances.weights)), np.float32)
     keys = np.empty(len(rows), np.uint16)
     for start in range(0, len(rows), _ROWS_AT_A_TIME):
@@ -215,7 +218,7 @@ def _by_type(score: TypeMixture, rows: Tokens) -> Iterator[tuple[Places, NDArray
 
 @dataclass(frozen=True, slots=True)
 class _Scan:
-    """A piece of work: looks for rows that matter, scores them, and keeps what it finds."""
+    """Finds the rows of one thread that may matter, scores them and keeps the best."""
 
     score: TypeMixture
     codes: Codes
@@ -250,8 +253,8 @@ def mixed(chances: Chances, shown: NDArray[np.int32], codes: Codes, *, complete:
     """Bound the scores of rows that match a target in some slots.
 
     Pr(o | w) is a mean over types of products over slots of joint / single. So it is at most the
-    mean, and this the largest, of products in which each slot has its best token: the one shown
-    where it matches, any other elsewhere.
+    mean of products in which each slot has its best token: the token shown where it matches, any
+    other elsewhere. And this mean is at most the largest of these products.
 
     Args:
         chances: Of the mixture.
@@ -338,7 +341,7 @@ def _note_types(exact: Array, lost: float, types: Array, keys: Array) -> None:
 def _fewest_matches(
     kept: Kept, targets: _Mixed, largest: Array, enough: Array, needed: Array
 ) -> None:
-    """For each target, the chance that still matters, and with how many matches it is in reach.
+    """For each target, the lowest chance that still matters and the fewest matches that reach it.
 
     `largest[type]` is the largest chance of a type given any of the rows in question.
     """
@@ -355,7 +358,7 @@ def _fewest_matches(
 
 @kernel
 def _chance_needed(nats: float, scale: float) -> float:
-    """The lowest chance that reaches a score, with some room; 0 if every row may reach it."""
+    """The lowest chance that reaches a score, less the room for rounding; 0 if any row may."""
     above = nats - scale
     if nats <= IMPOSSIBLE or above < _LEAST_NATS:
         return 0.0
@@ -412,7 +415,7 @@ def _find_pairs(
 
 @kernel
 def _take_few(targets: _Mixed, target: int, few: _Few) -> None:
-    """Put side by side what is asked for again and again."""
+    """Copy what is read for every row of a target into small contiguous arrays."""
     for place in range(_FEW):
         few.base[place] = targets.gains[target, 0, place]
         for slot in range(few.lift.shape[0]):
@@ -458,7 +461,7 @@ def _most_of_all(
 def _offer_pairs(
     kept: Kept, targets: Array, rows: Array, scores: Array, members: Array, starts: Array
 ) -> None:
-    """Take scored rows into account: all `members[starts[row] : starts[row + 1]]` of each."""
+    """Offer scored rows with all their equals, `members[starts[row] : starts[row + 1]]`."""
     for pair in range(scores.shape[0]):
         for place in range(starts[rows[pair]], starts[rows[pair] + 1]):
             offer(kept, targets[pair], scores[pair], members[place])

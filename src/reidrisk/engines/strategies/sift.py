@@ -2,12 +2,12 @@
 
 Each gain is rounded up to one of eight levels: three bits for each target. The targets are the bits
 of machine words, so that a few logic operations add the levels of a row for all targets of a word,
-as in pencil-and-paper binary addition; counters begin so far below 512 that they reach it exactly
-if the row could matter. Only such targets are scored. The bound is safe, and the score itself is
-exact: pruning never changes an answer.
+as in pencil-and-paper binary addition. Counters start so far below 512 that they reach it exactly
+if the row could matter. Only such pairs are scored. The bound never excludes a row that could
+matter and the score itself is exact, so pruning never changes an answer.
 
-The loop over words (`_find_words`) writes nothing: only so do compilers turn it into vectors, and
-that makes it eight times faster than the same loop with counters in memory.
+The loop over words (`_find_words`) keeps its counters in registers: compilers make vector code only
+of loops that write nothing to memory, and this makes it eight times faster.
 """
 
 from collections.abc import Iterator
@@ -31,29 +31,29 @@ _WORDS = 8
 _TARGETS_PER_SIFT = 64 * _WORDS
 _BITS = 3
 _HIGHEST_LEVEL = 2**_BITS - 1
-_MOST_LEVELS = 511  # in a sum
+_MOST_LEVELS = 511  # of a sum: counters have nine bits
 _PLACES_AT_ONCE = 8
 
 _ROWS_AT_ONCE = 64
-_DIGITS = 9  # of a counter; one more says that it went beyond
+_DIGITS = 9  # of a counter; a tenth says that it overflowed
 _NONE, _ONE = np.uint64(0), np.uint64(1)
 
-_ROWS_AT_A_TIME = 1 << 16  # with fewer, limits are set too often: a quarter takes a fifth longer
-_BYTES_OF_BITS = 1 << 27  # at a time, unless those of 512 targets take more
+_ROWS_AT_A_TIME = 1 << 16  # limits are set for each block: blocks of a quarter take a fifth longer
+_BYTES_OF_BITS = 1 << 27  # of levels at a time, unless those of 512 targets take more
 _MOST_SLOTS = _MOST_LEVELS // _HIGHEST_LEVEL  # the others are bounded by their largest gain
 
-# A step of levels as a part of what the best token gains over an ordinary one. Rows far beyond the
-# ordinary are e times rarer with each fifth of it that they gain.
+# Steps from one level to the next that are tried, as a fraction of what the best token gains over
+# an ordinary one. Rows that score higher by a fifth of that are assumed to be e times rarer.
 _STEPS = np.geomspace(0.1, 0.4, 8)
 _RARER = 5
-_KNOWN_TOKENS = 32  # by which steps are judged
+_KNOWN_TOKENS = 32  # sampled from each slot to judge steps
 _LONGEST_STEP = 2**58  # so that no difference leaves 64 bits
 
 
 class _Tabled(NamedTuple):
     """Up to 512 targets under a token table: what they show, all gains, and their levels.
 
-    `bits[place, digit * WORDS + word]` are the digits of levels. A place stands for a known token
+    `bits[place, digit * _WORDS + word]` are the digits of levels. A place stands for a known token
     in a slot, `slot * (tokens + 1) + token + 1`, a known gap being token -1; at the last place all
     levels are 0. A score is at most `floor + step * sum of levels`.
     """
@@ -118,7 +118,7 @@ def _of_chunk(kept: Kept, chunk: int) -> Kept:
 
 
 def _places(rows: Tokens, tokens: int) -> NDArray[np.int32]:
-    """Where the levels of known tokens are; a few more, at which there is nothing, fill the row."""
+    """The places of the levels of known tokens; rows are filled up with the empty last place."""
     slots = rows.shape[1]
     places = np.full((len(rows), _width(slots)), slots * (tokens + 1), np.int32)
     np.add(rows, np.arange(slots) * (tokens + 1) + 1, out=places[:, :slots], casting="unsafe")
@@ -176,7 +176,10 @@ class _Rounding:
 
 
 def _rounding(observations: Observations, score: TokenPairWeights) -> _Rounding:
-    """A step and floors that leave few pairs, as some known rows tell; any would be right."""
+    """A step and floors that leave few pairs to score, judged by a sample of known rows.
+
+    Any step and floors give the right answer; these make it fast.
+    """
     table = score.table[: observations.slots]
     occur = slice(observations.tokens if observations.complete else None)
     highest, lowest = table[:, :, occur].max(axis=2), table[:, :, occur].min(axis=2)
@@ -211,9 +214,10 @@ def _below(
 def _judged(
     below: NDArray[np.float64], often: NDArray[np.int64], step: float
 ) -> tuple[float, NDArray[np.int64]]:
-    """How bad a step is, and how many steps level 0 is best below the highest gain.
+    """How bad a step is, and how many steps level 0 should lie below the highest gain.
 
-    The logarithm of the mean over known tokens of exp(bound), over all that is shown.
+    How bad: the logarithm of the mean over known tokens of exp(bound), summed over all that is
+    shown. It grows with the number of pairs that the bound fails to rule out.
     """
     within = [(below < up * step).mean(axis=2) for up in range(1, _HIGHEST_LEVEL + 1)]
     rarer = np.exp(_RARER * step * np.arange(_HIGHEST_LEVEL + 1))
@@ -307,7 +311,7 @@ def _levels_needed(targets: _Tabled, lane: int, score: int) -> Number:
 
 @kernel
 def _set_counter(counters: Array, lane: int, needed: int) -> None:
-    """Let the counter of a target begin so that it reaches 512 with so many levels."""
+    """Let the counter of a target start so that it reaches 512 with so many levels."""
     bit = _ONE << np.uint64(lane % 64)
     for digit in range(_DIGITS + 1):
         place = digit * _WORDS + lane // 64
@@ -333,7 +337,7 @@ def _reached(bits: Array, rows: Array, row: int, counters: Array, word: int) -> 
 
 @inlined
 def _digits_of(counters: Array, begun: int, word: int) -> Number:
-    """The counters of a word: nine digits, lowest first, and whether they went beyond."""
+    """The counters of a word: nine digits, lowest first, and whether they overflowed."""
     return (
         counters[begun, word],
         counters[begun, _WORDS + word],
@@ -374,14 +378,17 @@ def _add_four(bits: Array, places: Number, word: int, digits: Number) -> Number:
 
 @inlined
 def _add(one: Number, two: Number, three: Number) -> Number:
-    """Add three bits: the lower digit and the higher one."""
+    """A full adder of three bits: the sum and the carry."""
     either = two ^ three
     return one ^ either, (two & three) | (either & one)
 
 
 @kernel
 def _add_others(bits: Array, rows: Array, row: int, counters: Array) -> int:
-    """Add all places but the last eight to the counters of all targets; say where they are."""
+    """Add all places but the last eight to the counters; return which copy holds the result.
+
+    Copy 0 holds where counters start and is never written; copies 1 and 2 take turns.
+    """
     begun = 0
     for first in range(0, rows.shape[1] - _PLACES_AT_ONCE, 4):
         places = _four_places(rows, row, first)

@@ -2,14 +2,14 @@
 
 The evidence of a target is the logarithm of the sum over all known rows of exp(score).
 
-A product over slots is worth at most its peak, the product of the largest factors; sums are kept
-relative to it. Should nobody come near the peak, so that a sum leaves the range of numbers, the
-target is summed again, slowly.
+A product over slots is at most its peak, the product of the largest factors; sums are kept relative
+to it. If no known row comes near the peak, a sum may underflow; such a target is summed again by
+definition, slowly.
 
-Known rows come to the kernels as places: `slot * (tokens + 1) + token + 1` is the row of `factors`
-with what this token in this slot is worth to each of 32 targets. The last row of `factors` is ones,
-for the slots that fill up the last group. Places are unsigned: else every one is looked at for its
-sign.
+Kernels get known rows as places: `slot * (tokens + 1) + token + 1` is the row of `factors` that
+holds the factor of this token in this slot for each of 32 targets. The last row of `factors` is all
+ones, for the slots that fill up the last group. Places are unsigned, because numba checks every
+signed index for being negative.
 
 Under a mixture of types, sums are made type by type, and of many products those that are worth
 little are left out. So the evidence is never above what it is by definition.
@@ -61,23 +61,23 @@ _TRIES = 14  # bisections, which find a bar to better than a sixteenth of a halv
 _FAR = 600.0  # nats; exp of more would be infinite
 
 _GROUP = 8
-"""Slots that are multiplied without a product kept in between, which takes as long as they do."""
+"""Slots that are multiplied in registers: storing a product takes as long as computing it."""
 
 _RUN = 32
-"""Products that are added as they are, before their sum is added to others in double precision."""
+"""Products that are added in their own precision before their sum is added in double precision."""
 
-# Under a mixture of many products, this share of the evidence is left out, as far as the mixture
-# tells. Promised is 1e-4: it need not hold.
+# The share of the evidence that is left out in expectation, if there are many products. We promise
+# 1e-4; the difference is room for a mixture that does not quite describe the rows.
 _LEFT_OUT = 3e-5
-_FEW = 1 << 32  # products; of so few nothing is left out
+_FEW = 1 << 32  # products; up to this many, nothing is left out
 
 _STEP = 1 << 15
 _MOST_CELLS = 1 << 22
 _ROWS_AT_A_TIME = 1 << 18
 _BYTES_TOGETHER, _BYTES_OF_TABLES = 1 << 27, 1 << 28
 
-# Products begin with a lift, so that single precision has room at both ends. It is taken where
-# nobody is expected to be more halvings than this below the peak.
+# Products start at 2**64, so that single precision has room at both ends. It is used if no row is
+# expected to be more than 130 halvings below the peak.
 _LIFT, _EXPECTED = 64, 130
 _LEAST_SUM, _TINY = 1e-200, np.finfo(float).tiny
 
@@ -90,7 +90,7 @@ Step: TypeAlias = tuple[Tokens, Floats]
 
 @dataclass(frozen=True, eq=False)
 class _Bars:
-    """Who counts for whom: for each type the targets, in blocks, those that need most rows first.
+    """Which known rows count for which targets; of each type, targets that need most rows first.
 
     Attributes:
         order: Targets, types x targets.
@@ -124,7 +124,7 @@ class _Bars:
 
 
 class _Likely(NamedTuple):
-    """For each type the rows of a step who count for anybody, the likeliest first.
+    """For each type the rows of a step that count for any target, the likeliest first.
 
     Attributes:
         rows: Their numbers in the step, type by type.
@@ -220,7 +220,7 @@ def type_evidence(observations: Observations, score: TypeMixture, engine: Engine
 
 @dataclass(frozen=True, eq=False)
 class _TypeFactors:
-    """What a known token is worth to a target if both are of a type, relative to the most.
+    """The factor of a known token for a target if both are of a type, relative to the largest.
 
     Attributes:
         score: The mixture.
@@ -240,7 +240,7 @@ class _TypeFactors:
 
     @classmethod
     def of(cls, observations: Observations, score: TypeMixture, *, precise: bool) -> "_TypeFactors":
-        """See which numbers are enough."""
+        """Choose single precision if products stay within its range, else double precision."""
         shown = observations.anonymous.astype(np.int64)
         kinds = range(len(score.chances.weights))
         peaks = np.array([_type_table(score, kind).max(axis=1) for kind in kinds])
@@ -349,10 +349,11 @@ def _sum(
     work: Callable[[Sequence[Step]], Floats],
     bytes_of_row: int,
 ) -> Floats:
-    """Add up what `work` gives for steps, some rows and how often each occurs, over all rows.
+    """Add up what `work` returns for all steps: some rows and how often each occurs.
 
-    The steps do not depend on the engine, and their sums are added in order: no bit does either.
-    Several are worked on together, which share what does not depend on the rows.
+    Steps do not depend on the engine and their sums are added in order, so the result is the same
+    to the last bit everywhere. Several steps are worked on together, to share what does not depend
+    on the rows.
     """
     targets, known = len(observations.anonymous), observations.known
     rows, counts, pairs = known, None, targets
@@ -383,7 +384,7 @@ def _step(rows: int) -> int:
 
 
 def _steps_together(rows: int, room: Room, bytes_of_row: int) -> int:
-    """Steps that are worked on together: as many as have room, and as many for every thread."""
+    """Steps that are worked on together: as many as fit, and the same number for every thread."""
     step = _step(rows)
     steps, fit = -(-rows // step), max(_BYTES_TOGETHER // (bytes_of_row * step), 1)
     rounds = -(-steps // (fit * room.threads))
@@ -423,7 +424,7 @@ def _logarithm(
     score: Score,
     engine: Engine,
 ) -> Floats:
-    """Scale sums back; sums that nearly vanished are made again."""
+    """Logarithms of sums, scaled back; sums that underflowed are made again by definition."""
     evidence = scale + np.log(np.maximum(sums, least))
     lost = np.flatnonzero(sums < least)
     if len(lost):
@@ -432,7 +433,7 @@ def _logarithm(
 
 
 def _everyone_counts(types: int, targets: int) -> _Bars:
-    """Nothing is left out.
+    """Bars that leave nothing out.
 
     Args:
         types: How many types.
@@ -442,7 +443,7 @@ def _everyone_counts(types: int, targets: int) -> _Bars:
 
 
 def who_counts(score: TypeMixture, shown: Tokens, counts: Integers, budget: float) -> _Bars:
-    """What is left out is within a budget.
+    """Bars that leave out no more than a budget.
 
     Args:
         score: The mixture.
@@ -474,12 +475,13 @@ def _shares(score: TypeMixture, shown: Tokens, masses: Floats) -> Floats:
 
 
 def _doubts(score: TypeMixture, known: Floats, shown: Tokens) -> Floats:
-    """How doubtful it is that rows of a type beside anonymous ones look of it: types x targets.
+    """How many more rows of a type than usual look unlike it, given the target: types x targets.
 
-    With g the chance of a type given the known row, p its share, E[p / g] over all rows of the
-    type: 1; and by Markov's inequality at most t of them have g < t p. Here E[p / g] is over those
-    who show this row on the other side. They match it in some slots, and where these slots are
-    unlike the type, so are they: there are so many times more below any chance.
+    With g the chance of a type given the known row and p its share, E[p / g] over all rows of the
+    type is 1; by Markov's inequality at most a share t of them has g < t p. Here E[p / g] is over
+    the rows of users who show this anonymous row on the other side. They match it in some slots,
+    and if these slots are unlike the type, so are their rows: E[p / g] is the factor by which more
+    rows lie below any chance.
     """
     doubts = np.empty((len(known), len(shown)))
     for of_type, nats in zip(known, doubts, strict=True):
@@ -666,7 +668,7 @@ def count_levels(bits: Array, counts: Array) -> None:
 def _sort_by_level(
     chances: Array, bits: Array, least: Array, free: Array, rows: Array, weights: Array
 ) -> None:
-    """Put rows of at least some level, and their chances, to where `free[type, level]` is room."""
+    """A counting sort by type and level of the rows that count; `free` says where each goes."""
     for row in range(chances.shape[0]):
         for kind in range(chances.shape[1]):
             level = max((bits[row, kind] >> _SHIFT) - _LOWEST, 0)
