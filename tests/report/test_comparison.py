@@ -26,7 +26,7 @@ def test_the_page_says_what_was_found(found, tmp_path):
     page = comparison.html(found, tmp_path / "page.html", names=("last", "now")).read_text()
     assert "now is worse than last by 10 points (7 to 13): a after 8 slots; same 1,000" in page
     assert "Only now tried c." in page
-    assert "In nothing that they record." in page
+    assert "The studies differ in nothing that they record." in page
 
 
 def test_figures_and_chart_are_of_every_attack(found):

@@ -124,7 +124,7 @@ def test_people_who_could_not_be_assessed_stand_beside_the_outcome(tmp_path):
     outcome = page.partition('id="outcome"')[2].partition("</div>")[0]
     assert ">Passed, with doubts<" in outcome
     assert "could not be assessed, more than 10" in outcome
-    assert "Up to 2,600 people could not be assessed" in outcome
+    assert "Up to 2,600 of 12,600 people could not be assessed" in outcome
 
 
 def test_the_strip_counts_those_who_were_assessed_among_those_attacked(tmp_path):
@@ -136,7 +136,7 @@ def test_the_strip_counts_those_who_were_assessed_among_those_attacked(tmp_path)
     linked = bare(signoff=SIGNOFF, risks=(few,), study={"people": {"kind": "Linked"}})
     text = words(made(linked, tmp_path))
     assert "Hamming, 400 of 3,000 rows assessed" in text
-    assert "Up to 2,600 rows could not be assessed" in text
+    assert "Up to 2,600 of 3,000 rows could not be assessed" in text
 
 
 def test_what_was_found_has_the_colour_that_its_attack_has_in_every_chart(tmp_path):

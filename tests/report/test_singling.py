@@ -9,6 +9,8 @@ from tests.report.test_page import Parsed
 
 import reidrisk as rr
 from reidrisk.report import singling, unicity
+from reidrisk.study.text import singling as singling_text
+from reidrisk.study.text import unicity as unicity_text
 
 
 def people(rows=400, towns=6):
@@ -42,7 +44,7 @@ def known():
 
 
 def test_the_verdict_begins_with_who_is_alone(found):
-    first, best, register, promise = singling.verdict(found)
+    first, best, register, promise = singling_text.verdict(found)
     assert first.text.startswith(f"{found.unique} people of 400, ")
     assert "alone with their town, age and sex" in first.text
     assert f"{found.groups} times as often" in best.text
@@ -53,7 +55,7 @@ def test_the_verdict_begins_with_who_is_alone(found):
 
 def test_the_verdict_of_a_table_in_which_nobody_is_alone():
     found = rr.singling({"town": ["a"] * 5 + ["b"] * 7}, columns=["town"])
-    first, best, promise = singling.verdict(found)
+    first, best, promise = singling_text.verdict(found)
     assert "None of 12 people is alone with their town: at least 5 share them" in first.text
     assert "16.7 %" in best.text
     assert "5-anonymity" in promise.text
@@ -64,7 +66,7 @@ def test_the_verdict_of_a_table_in_which_nobody_is_alone():
 
 def test_a_register_without_any_record_warns():
     found = rr.singling({"a": [1, 2]}, columns=["a"], register={"a": [3]})
-    assert "says nothing about this table" in singling.verdict(found)[2].text
+    assert "says nothing about this table" in singling_text.verdict(found)[2].text
     assert "register" not in [one.name for one in singling.sections(found)]
 
 
@@ -107,7 +109,7 @@ def test_fair_shares_that_are_sampled_show_their_intervals(found, monkeypatch):
 
 
 def test_the_page_of_points_is_whole(known, tmp_path):
-    first, right, coarser = unicity.verdict(known)
+    first, right, coarser = unicity_text.verdict(known)
     assert "2 random points (day and paid)" in first.text
     assert "guessing among all who have the points" in right.text
     assert "Known only by week, rounded to 10" in coarser.text
@@ -122,18 +124,18 @@ def test_the_page_of_points_is_whole(known, tmp_path):
 
 def test_nobody_with_so_many_points_is_said(tmp_path):
     found = rr.unicity({"user": [1, 2], "item": [1, 1]}, points=(3,))
-    assert unicity.verdict(found)[0].text == "Nobody has as many points as were asked for."
+    assert unicity_text.verdict(found)[0].text == "Nobody has as many points as were asked for."
     page = unicity.html(found, tmp_path / "page.html").read_text()
     assert 'class="chart"' not in page
 
 
 def test_exact_figures_have_no_ranges():
     found = rr.unicity({"user": [1, 2, 2], "item": [1, 1, 2]}, points=(1, 2), known="rarest")
-    assert "exact" in unicity.basis(found)
-    assert "knows the 2 rarest points (item) of a person" in unicity.verdict(found)[0].text
+    assert "exact" in unicity_text.basis(found)
+    assert "knows the 2 rarest points (item) of a person" in unicity_text.verdict(found)[0].text
     shown = [one.heading for one in unicity.sections(found)[0].exhibits[0].columns]
     assert not any("interval" in heading for heading in shown)
-    assert "1 of them have fewer than 2 points" in unicity.basis(found)
+    assert "1 of them have fewer than 2 points" in unicity_text.basis(found)
 
 
 def test_hostile_names_do_nothing(tmp_path):

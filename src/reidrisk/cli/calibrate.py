@@ -9,16 +9,14 @@ import click
 from reidrisk.cli import console, options
 
 if TYPE_CHECKING:
-    from reidrisk.estimates import Estimate
-    from reidrisk.study._calibrate import Calibration
-
+    from reidrisk.study._calibrate import Search
 
 NOT_ENOUGH = 3
 """Exit code of a search in which nothing suffices."""
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@options.study_file()
 @click.option("--vary", metavar="NAME",
               help="What to search: a number of the release, or users. If not given, the one that "
               "the release has; noise, if several.")  # fmt: skip
@@ -54,37 +52,33 @@ def calibrate(
     from reidrisk.study.toml import read_study
 
     given = read_study(file)
-    name = _calibrate.usual_parameter(given.study) if vary is None else vary
-    parameter = _calibrate.searched(given.study, name)
-    values = _calibrate.values_of(parameter, low, high)
-    most = _calibrate.evaluations(values)
-    _calibrate.check_targets(given.study, given.source, name, values, max_risk=max_risk)
     with console.Progress(quiet=quiet) as progress:
-        engine, done = LocalEngine(progress=progress.pairs), iter(range(most))
-
-        def measure(value: float, level: float) -> "Estimate":
-            progress(f"{name} {value:g}", next(done), most, found=False)
-            return _calibrate.risk_at(
-                given.study, given.source, name, value, engine=engine, level=level
-            )
-
-        found = _calibrate.first_enough(measure, values, max_risk=max_risk, level=given.study.level)
-    users = _calibrate.most_users(given.study, given.source, name, values)
-    advice = _calibrate.advice(found, users) if found.enough is None else None
+        search = _calibrate.search(
+            given.study,
+            given.source,
+            vary,
+            max_risk=max_risk,
+            low=low,
+            high=high,
+            engine=LocalEngine(progress=progress.pairs),
+            watch=lambda *step: progress(*step, found=False),
+        )
+    found = search.found
     if as_json:
-        body = {"parameter": name, **asdict(found), "advice": advice}
+        body = {"parameter": search.name, **asdict(found), "advice": search.advice}
         click.echo(json.dumps(body, indent=1))
     elif not quiet:
-        _tell(found, name, level=given.study.level, grows=bool(parameter.safer_as_it_grows))
-        if advice is not None:
-            console.say(advice)
+        _tell(search, level=given.study.level)
+        if search.advice is not None:
+            console.say(search.advice)
     if found.enough is None:
         click.get_current_context().exit(NOT_ENOUGH)
 
 
-def _tell(found: "Calibration", name: str, *, level: float, grows: bool) -> None:
+def _tell(search: "Search", *, level: float) -> None:
     from reidrisk.study.text.numbers import at_most, at_most_beside, in_full
 
+    name, grows, found = search.name, search.grows, search.found
     limit = in_full(found.max_risk)
     console.table(
         (name, "right", "interval", "enough"),

@@ -90,6 +90,6 @@ def _tell(found: "Comparison", names: tuple[str, str]) -> None:
             ("differs", *names), [(one.what, one.before, one.after) for one in known.changes]
         )
     else:
-        console.say("The studies do not differ in anything that is known of them.")
+        console.say(differences.changes(known))
     for text in differences.missing(known, names):
         console.say(text)

@@ -98,6 +98,7 @@ def cards(found: "Iterable[Card]") -> None:
 
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
     """Print how often attacks are right."""
+    from reidrisk.study.text.attacks import least_assessed
     from reidrisk.study.text.numbers import exactly
 
     table(
@@ -109,16 +110,8 @@ def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
         ],
         whole=("right", "interval", "guessing", "assessed"),
     )  # fmt: skip
-    if worst := max(found, key=lambda risk: risk.not_assessed, default=None):
-        _tell_missed(worst)
-
-
-def _tell_missed(risk: "Risk") -> None:
-    if missed := risk.not_assessed:
-        say(
-            f"Of up to {missed:,} of the {risk.targets + missed:,} targets one side saw nothing, "
-            "so they could not be assessed. They are in no figure, which does not make them safe."
-        )
+    for sentence in least_assessed(found):
+        say(sentence)
 
 
 def strangers(found: Sequence["OpenSet"]) -> None:

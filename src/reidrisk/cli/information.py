@@ -1,7 +1,6 @@
 """`reidrisk information`: the bits that two sites share."""
 
 import json
-import math
 import shlex
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -187,7 +186,7 @@ def _record(found: "Result", counted: "CountedInformation") -> dict[str, Any]:
 
 def _tell_learned(found: "Result") -> None:
     """What models found, beside what the release or counts say; and whether slots add up."""
-    from reidrisk.study.analyses.information import INTERVALS
+    from reidrisk.study.analyses.information import INTERVALS, learned_from
 
     console.table(
         ("bits per slot, learned", "model", "value", f"{found.level:.0%} interval", "leans"),
@@ -200,10 +199,7 @@ def _tell_learned(found: "Result") -> None:
         whole=("bits per slot, learned", "value"),
     )  # fmt: skip
     for one in found.learned:
-        console.say(
-            f"{one.model}: {one.parameters:,} parameters, learned from {one.training:,} users; "
-            f"{one.held_out:,} others said when to stop, and the bits are of {one.tested:,} more."
-        )
+        console.say(f"{learned_from(one)}.")
     for each in found.independence:
         console.say(each.sentence)
     console.say(
@@ -214,6 +210,8 @@ def _tell_learned(found: "Result") -> None:
 
 def _tell_counts(found: "CountedInformation", users: int) -> None:
     """What all slots say together, by which way of counting, and each of them."""
+    from reidrisk.study.analyses.information import bits_to_tell_apart
+
     pooled = found.pooled
     console.table(
         ("bits per slot", "value", f"{pooled.entropy.level:.0%} interval"),
@@ -228,8 +226,8 @@ def _tell_counts(found: "CountedInformation", users: int) -> None:
     alike = f"; {slots} slots are counted together, as if they were alike" if slots > 1 else ""
     console.say(
         f"From {pooled.pairs:,} pairs of {pooled.users:,} users{alike}. Intervals hold noise and "
-        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. Telling {users:,} "
-        f"known users apart takes {math.log2(users):.1f} bits. By each way of counting:"
+        f"how far counts lean. {pooled.seen_once:.1%} of the pairs came once. "
+        f"{bits_to_tell_apart(users)} By each way of counting:"
     )
     console.table(
         ("way", "H(B)", "H(B|A)", "I(A;B)", "noise", "I(A;B) leans"),

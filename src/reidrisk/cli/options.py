@@ -46,6 +46,19 @@ def _attacks(_context: click.Context, _option: click.Parameter, begun: str) -> l
     return sorted(name for name in rr.attacks.ATTACKS if name.startswith(begun))
 
 
+def study_file() -> "Callable[..., Any]":
+    """The argument FILE, a study file; one that is not there is named before options are missed."""
+
+    def check(_context: click.Context, _argument: click.Parameter, file: str) -> str:
+        from reidrisk.study.toml import read_study
+
+        if not Path(file).exists():
+            read_study(file)  # refuses it
+        return file
+
+    return click.argument("file", type=click.Path(), is_eager=True, callback=check)
+
+
 def as_json() -> "Callable[..., Any]":
     """For machines."""
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")

@@ -11,10 +11,10 @@ from reidrisk.cli import console, options
 from reidrisk.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+    from reidrisk.study.doubts import Judgement
     from reidrisk.study.gate import Check, Limits
-    from reidrisk.study.run_store import Stored
 
 EXCEEDED = 3
 """Exit code of a gate that is not passed."""
@@ -119,36 +119,27 @@ def gate(
       reidrisk gate run/ --compare last-release/ --worse-by 0.5%
       reidrisk gate result.json --max-risk 0.5% --slots 8 --attack weighted-hamming --json
     """
-    from reidrisk.study.doubts import about_file, doubts, few_unassessed
-    from reidrisk.study.gate import Limits, judge
+    from reidrisk.study.doubts import judge_run
+    from reidrisk.study.gate import Limits
     from reidrisk.study.result import SCHEMA
-    from reidrisk.study.run_store import Stored
 
     limits = Limits(**asked)
     _check_limits(limits, last)
-    stored = Stored.read(run)
-    other = None if last is None else Stored.read(last)
-    result, before = stored.result, None if other is None else other.result
-    checks = judge(result, limits, before)
-    doubted = [*about_file(stored, "the result")]
-    if other is not None:
-        doubted += about_file(other, "the result to compare with")
-    doubted += doubts(result, checks, limits, before)
-    failing = [check for check in checks if not check.passed]
-    passed = not failing and not (strict and doubted)
+    found = judge_run(run, limits, last=last, strict=strict)
+    stored, other = found.stored, found.other
     if as_json:
-        body = {"schema": SCHEMA, "passed": passed, "run": run,
-                "sha256": stored.sha256, "title": result.title, "unit": result.unit,
+        body = {"schema": SCHEMA, "passed": found.passed, "run": run,
+                "sha256": stored.sha256, "title": stored.result.title, "unit": stored.result.unit,
                 "limits": asdict(limits), "compared_with": last,
                 "compared_sha256": None if other is None else other.sha256,
-                "strict": strict, "doubts": doubted,
-                "checked": len(checks), "failing": [_record(check) for check in failing],
-                "checks": [_record(check) for check in checks]}  # fmt: skip
+                "strict": strict, "doubts": found.doubts, "checked": len(found.checks),
+                "failing": [_record(check) for check in found.failing],
+                "checks": [_record(check) for check in found.checks]}  # fmt: skip
         click.echo(json.dumps(body, indent=1, ensure_ascii=False))
     elif not quiet:
-        _tell(run, stored, checks, passed=passed)
-    _tell_doubts(doubted, few_unassessed(result, limits), strict=strict)
-    if not passed:
+        _tell(run, found)
+    _tell_doubts(found, strict=strict)
+    if not found.passed:
         click.get_current_context().exit(EXCEEDED)
 
 
@@ -180,25 +171,25 @@ def _record(check: "Check") -> dict[str, Any]:
     return {"passed": check.passed, **asdict(check), "figure": figure or None}
 
 
-def _tell(run: str, stored: "Stored", checks: "Sequence[Check]", *, passed: bool) -> None:
+def _tell(run: str, found: "Judgement") -> None:
     """Which run was judged, by its bytes, each figure above its limit, and the outcome."""
     from reidrisk.core.sanitize import cleaned
     from reidrisk.study.text.numbers import at_most_beside, in_full, share
 
+    stored, checks = found.stored, found.checks
     console.line(f"{run}: {cleaned(stored.result.title)}")
     click.echo(f"judged: {stored.file}\nSHA-256 {stored.sha256}")
-    for check in (one for one in checks if not one.passed):
+    for check in found.failing:
         limit = in_full(check.limit)
         if check.figure is None:
             console.line(f"{check.what}; the limit is {limit}")
         else:
             high = at_most_beside(check.figure.high, check.limit)
             console.line(f"{check.what}: {share(check.figure)}, upper end {high}, above {limit}")
-    failing = sum(not check.passed for check in checks)
-    if failing:
+    if failing := len(found.failing):
         console.line(f"not passed: {failing} of {_figures(len(checks))} not below the limit")
         return
-    said = "passed" if passed else "not passed, since there are doubts"
+    said = "passed" if found.passed else "not passed, since there are doubts"
     console.line(f"{said}: {_figures(len(checks))}, none above the limit{_levels(checks)}")
     for name, option in _LIMITS.items():
         if own := [check for check in checks if check.limit_of == name and check.figure]:
@@ -231,9 +222,9 @@ def _levels(checks: "Sequence[Check]") -> str:
     return f" ({' and '.join(said)} intervals)" if said else ""
 
 
-def _tell_doubts(doubted: "Iterable[str]", beside: "Iterable[str]", *, strict: bool) -> None:
+def _tell_doubts(found: "Judgement", *, strict: bool) -> None:
     """On stderr, a line each, also if nothing else is to be printed."""
-    for doubt in doubted:
+    for doubt in found.doubts:
         click.echo(f"{'not passed' if strict else 'doubt'}: {doubt}", err=True)
-    for sentence in beside:
+    for sentence in found.aside:
         click.echo(sentence, err=True)

@@ -197,12 +197,10 @@ def _tell_page(output: str | None) -> None:
 
 def _tell_singling(found: "Singling") -> None:
     from reidrisk.io.table_columns import column_name
+    from reidrisk.study.text import singling as words
     from reidrisk.study.text.numbers import exactly, share_with_interval
 
-    console.say(
-        f"{found.people:,} people, {found.groups:,} groups of people with the same "
-        f"{', '.join(map(column_name, found.columns))}. All figures are exact for this table."
-    )
+    console.say(f"{words.basis(found)} {words.groups(found)}")
     rows = [
         ("alone with these values", found.share_unique, f"{found.unique:,} people", "singling out"),
         ("most for any person", found.prosecutor.maximum, f"smallest group {found.smallest:,}",
@@ -241,41 +239,18 @@ def _tell_singling(found: "Singling") -> None:
             for one in found.parts
         ],
     )  # fmt: skip
-    _tell_caveats(found)
-
-
-def _tell_caveats(found: "Singling") -> None:
-    """What nobody may overlook."""
-    from reidrisk.io.table_columns import column_name
-
-    empty = [
-        f"{cells:,} of {column_name(name)}"
-        for name, cells in zip(found.columns, found.empty, strict=True)
-        if cells
-    ]
-    if empty:
-        console.say(f"An empty cell is a value of its own: {', '.join(empty)}.")
-    if found.merged:
-        console.say(f"Rows left out because the same user has an equal one: {found.merged:,}.")
-    if found.register and found.register.not_found:
-        console.say(
-            f"Records that are not in the register: {found.register.not_found:,}. They are in no "
-            "figure about it, which does not make them safe."
-        )
-    if found.register and found.register.short:
-        console.say(
-            "Records of which the register has fewer people than the table, so that it is not "
-            f"complete: {found.register.short:,}."
-        )
+    caveats = words.empty_cells(found)
+    if found.register:
+        caveats += words.not_in_register(found.register)
+        caveats += words.incomplete_register(found.register)
+    for sentence in caveats:
+        console.say(sentence)
 
 
 def _tell_unicity(found: "Unicity") -> None:
-    from reidrisk.io.table_columns import column_name
+    from reidrisk.study.text import unicity as words
 
-    console.say(
-        f"{found.users:,} people; {found.known} points "
-        f"({', '.join(map(column_name, found.point))}) of {found.targets:,} of them are known."
-    )
+    console.say(f"{words.targets(found)} {words.knowledge(found)}")
     console.table(
         ("known", "points", "singled out", "interval", "right", "assessed"),
         [
@@ -285,16 +260,9 @@ def _tell_unicity(found: "Unicity") -> None:
         ],
         whole=("interval",),
     )  # fmt: skip
-    missed = max(one.not_assessed for one in found)
-    console.say(
-        "right: how often an attacker is right who guesses among all who have the points."
-        + (
-            f" Up to {missed:,} people have fewer points. They are in no figure, which does not "
-            "make them safe."
-            if missed
-            else ""
-        )
-    )
+    worst = max(found, key=lambda one: one.not_assessed)
+    right = "right: how often an attacker is right who guesses among all who have the points."
+    console.say(" ".join((right, *words.too_few_points(worst))))
 
 
 def _figure(one: "Estimate | None") -> tuple[str, str]:

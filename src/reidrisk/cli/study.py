@@ -70,7 +70,7 @@ def starter() -> str:
 
 
 @study.command("run")
-@click.argument("file", type=click.Path())
+@options.study_file()
 @options.output("FOLDER", required=True, help="The run's folder; made if it is not there.")
 @click.option("--fresh", is_flag=True, help="Forget what the folder holds of an earlier run.")
 @options.with_users()
@@ -106,7 +106,7 @@ def study_run(
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@options.study_file()
 @click.option("--vary", "varied", multiple=True, metavar="NAME=A,B,C",
               help="Values of a number of the release, or of users.")  # fmt: skip
 @click.option("--release", "releases", multiple=True, metavar="RELEASE",
@@ -240,6 +240,7 @@ def _tell_information(result: "Result") -> None:
 
 def _tell_releases(result: "Result") -> None:
     """A line for each release: its risk, its ceiling, its utility."""
+    from reidrisk.study.analyses.releases import compared, left_out
     from reidrisk.study.text.numbers import at_most, share, share_with_interval
 
     rows = []
@@ -251,11 +252,5 @@ def _tell_releases(result: "Result") -> None:
         said = ["-" if use is None else share(use) for use in uses]
         rows.append((right, ceiling, *said, one.release))
     console.table(("right", "ceiling", "real", "off by", "withheld", "release"), rows)
-    for one in result.releases:
-        if one.cannot:
-            console.say(f"{one.release} was left out: {one.cannot}.")
-    console.say(
-        "right: how often the strongest attack that applies is right; real: the share of shown "
-        "tokens that the user has; off by: how far token frequencies are from the true ones. Each "
-        "release is measured after its own number of slots."
-    )
+    for sentence in (*left_out(result), *compared(result)):
+        console.say(sentence)

@@ -13,6 +13,10 @@ from reidrisk.report.page import Sheet, save
 from reidrisk.study._compare import Comparison, Difference
 from reidrisk.study.run_store import versions
 from reidrisk.study.text.differences import (
+    NOT_COVERED,
+    assumptions,
+    change,
+    changes,
     explained,
     level,
     missing,
@@ -22,16 +26,10 @@ from reidrisk.study.text.differences import (
     targets,
     verdict,
 )
-from reidrisk.study.text.numbers import opening, units
+from reidrisk.study.text.numbers import units
 from reidrisk.study.text.verdict import Sentence
 
 _POINTS = "datum.value == 0 ? '0' : format(100 * datum.value, '+.3~r')"
-_NOT_COVERED = (
-    "What only one of the runs measured, and attackers whom neither tried.",
-    "Why the risks differ, if the studies differ in more than one thing.",
-)
-_UNPAIRED = "Targets are people drawn at random."
-_PAIRED = "Targets are people drawn at random, and each was attacked in both runs."
 
 
 def html(
@@ -61,11 +59,8 @@ def html(
         figure=None,
         study={"before": known.before, "after": known.after, "slots": known.slots},
         command=command,
-        assumptions=(
-            _PAIRED if all(one.paired for one in known.differences) else _UNPAIRED,
-            f"Intervals hold the truth with probability {level(known)}, each on its own.",
-        ),
-        not_covered=_NOT_COVERED,
+        assumptions=assumptions(known),
+        not_covered=NOT_COVERED,
         versions=versions(),
     )
     return save(sheet, sections(known, called), path)
@@ -82,7 +77,7 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Section:
     exhibit = Exhibit(
         name="differences",
         title=f"How much more often attacks are right in {names[1]}",
-        sentence=" ".join(_sentence(one) for one in found.differences),
+        sentence=" ".join(change(one) for one in found.differences),
         rows=tuple(_row(one) for one in found.differences),
         columns=(
             words_column("Attack", "attack"),
@@ -99,19 +94,6 @@ def _differences(found: Comparison, names: tuple[str, str]) -> Section:
         "differences",
         f"Which attacks are right more often after {units(found, found.slots)}?",
         exhibits=(exhibit,),
-    )
-
-
-def _sentence(one: Difference) -> str:
-    if one.worse or one.safer:
-        turn = "more" if one.worse else "less"
-        return opening(
-            f"{one.attack} is right {turn} often: {points(one.change)} points "
-            f"({points_interval(one.change)})."
-        )
-    return opening(
-        f"{one.attack} may be right as often: {points(one.change)} points "
-        f"({points_interval(one.change)})."
     )
 
 
@@ -134,14 +116,14 @@ def _row(one: Difference) -> Row:
 def _changes(found: Comparison, names: tuple[str, str]) -> Section:
     title = "How do the studies differ?"
     if not found.changes:
-        return Section("changes", title, ("In nothing that they record.",))
+        return Section("changes", title, (changes(found),))
     rows: tuple[Row, ...] = tuple(
         {"what": one.what, "before": one.before, "after": one.after} for one in found.changes
     )
     exhibit = Exhibit(
         name="changes",
         title="What differs",
-        sentence=f"The studies differ in {len(rows)} {'thing' if len(rows) == 1 else 'things'}.",
+        sentence=changes(found),
         rows=rows,
         columns=(
             words_column("What", "what"),

@@ -5,15 +5,12 @@ No script, no chart library.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from reidrisk.core.digest import sha256
 from reidrisk.core.sanitize import cleaned
 from reidrisk.report.jinja import foot, policy, resource, template, trusted
 from reidrisk.report.range_chart import range_of
 from reidrisk.study.analyses.strangers import RULES, USUAL
-from reidrisk.study.doubts import doubts
-from reidrisk.study.gate import Limits, above, judge, judged
 from reidrisk.study.result import Decision, OpenSet, Result, Signoff
 from reidrisk.study.text.numbers import (
     Interval,
@@ -24,10 +21,9 @@ from reidrisk.study.text.numbers import (
     percent,
     share,
     share_with_interval,
-    targets_word,
-    units,
 )
-from reidrisk.study.text.verdict import Sentence, basis, strongest, verdict
+from reidrisk.study.text.signoff import after, attacker, outcome, size
+from reidrisk.study.text.verdict import Sentence, basis, verdict
 
 # What statements speak about, in the order of the page, and as it is said there.
 _ABOUT = {
@@ -57,15 +53,6 @@ class Field:
     text: str
     lines: int = 2
     note: str = ""
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """Whether the limit is kept, in a word and in sentences."""
-
-    kind: Literal["passed", "failed", "open"]
-    word: str
-    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -117,7 +104,7 @@ def render(result: Result, digest: str | None = None) -> str:
         result=known,
         policy=policy(style),
         style=trusted(style),
-        outcome=_outcome(known, words, said),
+        outcome=outcome(known, said),
         terms=_terms(words),
         matter=_matter(known, words),
         scale=range_of(known),
@@ -147,11 +134,11 @@ def _terms(words: Signoff) -> tuple[Field, ...]:
 def _matter(result: Result, words: Signoff) -> tuple[Field, ...]:
     return (
         Field("Scope", words.scope),
-        Field("Data", words.data, note=_size(result)),
+        Field("Data", words.data, note=size(result)),
         Field("Recipients", words.recipients),
-        Field("What they are assumed to know", words.knowledge, note=_known(result)),
+        Field("What they are assumed to know", words.knowledge, note=attacker(result)),
         Field("Before", words.before),
-        Field("After", _after(result)),
+        Field("After", after(result)),
     )
 
 
@@ -162,58 +149,6 @@ def _signature(words: Signoff) -> tuple[Field, ...]:
         Field("Date", "", 1),
         Field("Signature", "", 1),
     )
-
-
-def _size(result: Result) -> str:
-    best = strongest(result)
-    every = result.targets if best is None else best.targets + best.not_assessed
-    attacked = f"{count(every)} {targets_word(result, every)} attacked"
-    if best is not None and best.not_assessed:
-        attacked += f" and {count(best.targets)} of them assessed"
-    return (
-        f"In the study: {attacked}, among {count(result.users)} whom the attacker knows, after up "
-        f"to {units(result, result.slots[-1])}."
-    )
-
-
-def _known(result: Result) -> str:
-    best = strongest(result)
-    known = [one.knows for one in result.attackers if best is not None and one.name == best.attack]
-    return f"In the study, the strongest attack knows {known[0]}." if known else ""
-
-
-def _after(result: Result) -> str:
-    """What this release does to people, beside what was before."""
-    best, time = strongest(result), units(result, result.slots[-1])
-    if best is None:
-        return "No attack was measured."
-    guess = f"guessing would be right in {exactly(best.guessing)}"
-    if best.value == 0:
-        return f"After {time} no attack was right in any of {count(best.targets)} cases; {guess}."
-    right = f"the strongest attack is right in {share_with_interval(best)} of cases"
-    return f"After {time} {right}; {guess}."
-
-
-def _outcome(result: Result, words: Signoff, said: Sequence[Sentence]) -> Outcome:
-    """By the one rule of the gate; what the verdict says of the limit goes before our own words."""
-    if words.limit is None:
-        return Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
-    if all(risk.setting for risk in result.risks):
-        return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
-    risks = judged(result)
-    failing = above(risks, words.limit)
-    sentences = _texts(said, "limit")
-    if missed := max(risk.not_assessed for risk in risks):
-        sentences.append(
-            f"Up to {count(missed)} {targets_word(result, missed)} could not be assessed: they are "
-            "in no figure, which does not make them safe."
-        )
-    if failing:
-        return Outcome("failed", "Not passed", tuple(sentences))
-    limits = Limits(max_risk=words.limit)
-    doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
-    word = "Passed, with doubts" if doubted else "Passed"
-    return Outcome("passed", word, (*sentences, *doubted))
 
 
 def _groups(said: Sequence[Sentence]) -> tuple[_Group, ...]:

@@ -23,25 +23,11 @@ from reidrisk.report.exhibits import (
 )  # fmt: skip
 from reidrisk.report.page import Sheet, save
 from reidrisk.report.sections.regulators import Term, section_of
-from reidrisk.risk.tables._singling import CLOSED_WORLD, RegisterCrowds, Singling
+from reidrisk.risk.tables._singling import Singling
 from reidrisk.risk.tables.groups import GroupSize
 from reidrisk.study.run_store import versions
-from reidrisk.study.text.numbers import (
-    at_most,
-    count,
-    exactly,
-    listed,
-    share,
-    share_with_interval,
-    times,
-)
-from reidrisk.study.text.verdict import Sentence
-
-_NOT_COVERED = (
-    "Attackers who know these columns only roughly or with errors, and those who know more.",
-    "What else a row tells about a person once it is found.",
-    "People who are not in the table.",
-)
+from reidrisk.study.text import singling as words
+from reidrisk.study.text.numbers import count, exactly, share, share_with_interval
 
 _KMAP = "register (k-map)"
 _VALUES = 15
@@ -67,82 +53,24 @@ def html(
     """
     known = cleaned(found)
     sheet = Sheet(
-        title=f"Who can be singled out in {name} by {_columns(known)}",
-        statements=verdict(known),
-        basis=basis(known),
+        title=f"Who can be singled out in {name} by {words.columns(known)}",
+        statements=words.verdict(known),
+        basis=words.basis(known),
         figure=known.share_unique,
         study={"columns": list(known.columns), "least": known.least},
         command=command or f"reidrisk singling FILE --columns {','.join(known.columns)}",
-        assumptions=_assumptions(known),
-        not_covered=_NOT_COVERED,
+        assumptions=words.assumptions(known),
+        not_covered=words.NOT_COVERED,
         inputs=dict(inputs or {}),
         versions=versions(),
     )
     return save(sheet, sections(known), path)
 
 
-def verdict(found: Singling) -> tuple[Sentence, ...]:
-    """Who is alone, what the best attacker reaches, what k-anonymity promises."""
-    alone = f"alone with their {_columns(found)}"
-    if found.unique:
-        first = (
-            f"{_people(found.unique)} of {count(found.people)}, {share(found.share_unique)}, "
-            f"{'is' if found.unique == 1 else 'are'} {alone}: whoever knows these of a person, and "
-            "that the person is in the table, has found the row."
-        )
-    else:
-        first = (
-            f"None of {count(found.people)} people is {alone}: at least {count(found.smallest)} "
-            "share them."
-        )
-    best = (
-        "Whoever knows these columns and guesses among all who share them names the right row in "
-        f"{share(found.optimum)} of cases, {times(found.optimum, 1 / found.people)} times as often "
-        "as without them. Nobody does better who knows only these columns."
-    )
-    promise = (
-        f"Everybody shares their values with at least {count(found.smallest - 1)} others "
-        f"({found.smallest}-anonymity): nobody is named with a chance above "
-        f"{at_most(found.k_anonymity.value)}."
-    )
-    if found.smallest == 1:
-        promise = "The smallest group is one person, so k-anonymity promises nothing (k = 1)."
-    statements = [Sentence("found", first), Sentence("possible", best)]
-    if found.register:
-        statements += _register_verdict(found.register)
-    return (*statements, Sentence("ruled out", promise, warns=found.smallest == 1))
-
-
-def _register_verdict(register: RegisterCrowds) -> list[Sentence]:
-    if not register.found:
-        text = "No record has its values in the register: it says nothing about this table."
-        return [Sentence("possible", text, warns=True)]
-    text = (
-        f"Among the {count(register.people)} people of the register, "
-        f"{share(register.share_unique)} of records fit one person only, and an attacker who has "
-        f"it with all names is right in {share(register.optimum)} of cases at best."
-    )
-    if register.not_found:
-        text += (
-            f" {count(register.not_found)} records are not in it; they are in no such figure, "
-            "which does not make them safe."
-        )
-    return [Sentence("possible", text, warns=bool(register.not_found))]
-
-
-def basis(found: Singling) -> str:
-    """Who was counted."""
-    merged = f" {count(found.merged)} rows repeat a row of the same user." if found.merged else ""
-    return (
-        f"All {_people(found.people)} were counted, so these figures are exact for this "
-        f"table.{merged}"
-    )
-
-
 def sections(found: Singling) -> tuple[Section, ...]:
     """Sizes of groups, columns, values, the register."""
-    words = section_of(_terms(found), "95 %")
-    made = (_groups(found), words, _parts(found), _values(found), _population(found))
+    terms = section_of(_terms(found), "95 %")
+    made = (_groups(found), terms, _parts(found), _values(found), _population(found))
     return tuple(section for section in made if section)
 
 
@@ -158,7 +86,7 @@ def _terms(found: Singling) -> Iterator[Term]:
     )
     yield Term(
         "prosecutor risk, average",
-        f"{count(found.groups)} groups divided by {_people(found.people)}",
+        f"{count(found.groups)} groups divided by {words.people(found.people)}",
         groups,
         found.prosecutor.average,
     )
@@ -186,11 +114,7 @@ def _terms(found: Singling) -> Iterator[Term]:
 
 
 def _groups(found: Singling) -> Section:
-    few = sum(size.people for size in found.sizes if size.least < 5)  # noqa: PLR2004  a class begins there
-    sentence = (
-        f"{exactly(few / found.people)} of people share their {_columns(found)} with fewer than "
-        f"four others. There are {count(found.groups)} groups of people with the same values."
-    )
+    sentence = words.groups(found)
     return Section(
         "groups",
         "How many people share the same values?",
@@ -331,47 +255,12 @@ def _population(found: Singling) -> Section | None:
     register = found.register
     if register is None or not register.found:
         return None
-    sentence = (
-        f"{count(register.found)} of {count(found.people)} records have their values in the "
-        f"register of {count(register.people)} people; {count(register.unique)} of them fit one "
-        f"person only. {count(register.not_found)} are not in it."
-    )
-    if register.short:
-        sentence += (
-            f" Of {count(register.short)} records it has fewer people than the table itself, so it "
-            "is not complete."
-        )
+    sentence = words.in_register(found, register)
     exhibit = _size_exhibit(
         "register", "Records by how many people of the register fit", sentence, register.sizes,
         unit="records",
     )  # fmt: skip
     return Section("register", "And among the whole population?", exhibits=(exhibit,))
-
-
-def _assumptions(found: Singling) -> tuple[str, ...]:
-    empty = [
-        f"{count(cells)} of {column_name(name)}"
-        for name, cells in zip(found.columns, found.empty, strict=True)
-        if cells
-    ]
-    return (
-        CLOSED_WORLD,
-        "Every row is a person. Values are compared as they are written.",
-        *((f"An empty cell is a value of its own: {listed(empty)}.",) if empty else ()),
-        *(
-            ("Everybody in the table is in the register, and every row of it is a person.",)
-            if found.register
-            else ()
-        ),
-    )
-
-
-def _columns(found: Singling) -> str:
-    return listed([column_name(name) for name in found.columns])
-
-
-def _people(number: int) -> str:
-    return "1 person" if number == 1 else f"{count(number)} people"
 
 
 def _bars(rows: Sequence[Row], look: Style, what: str) -> Any:

@@ -60,6 +60,65 @@ class Calibration:
     trials: tuple[Trial, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A parameter of a study that was searched.
+
+    Attributes:
+        name: Of the parameter.
+        grows: Whether people become safer as it grows.
+        found: What the search found.
+        advice: Whether more targets would help; None where something suffices.
+    """
+
+    name: str
+    grows: bool
+    found: Calibration
+    advice: str | None
+
+
+def search(
+    study: Study,
+    source: AnySource,
+    name: str | None = None,
+    *,
+    max_risk: float,
+    low: str | float | None = None,
+    high: str | float | None = None,
+    engine: SearchEngine | None = None,
+    watch: Callable[[str, int, int], None] | None = None,
+) -> Search:
+    """Find the first value of a parameter with which a study keeps a limit.
+
+    Args:
+        study: What is measured.
+        source: Of whom.
+        name: What is searched; if not given, what the release is usually searched by.
+        max_risk: What the upper end of the risk must not exceed.
+        low: Start of the range, as people write it; if not given, the release says.
+        high: End of the range.
+        engine: Searches the matches; that of this machine, if not given.
+        watch: Called before each measurement with the value in words, its place, and how many
+            there are at most.
+    """
+    name = usual_parameter(study) if name is None else name
+    parameter = searched(study, name)
+    values = values_of(parameter, low, high)
+    check_targets(study, source, name, values, max_risk=max_risk)
+    most = evaluations(values)
+    places = iter(range(most))
+
+    def measure(value: float, level: float) -> Estimate:
+        if watch is not None:
+            watch(f"{name} {value:g}", next(places), most)
+        return risk_at(study, source, name, value, engine=engine or LocalEngine(), level=level)
+
+    found = first_enough(measure, values, max_risk=max_risk, level=study.level)
+    users = most_users(study, source, name, values)
+    told = advice(found, users) if found.enough is None else None
+    return Search(name, bool(parameter.safer_as_it_grows), found, told)
+
+
 def first_enough(
     measure: MeasureAt, values: Sequence[float], *, max_risk: float, level: float = 0.95
 ) -> Calibration:

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from reidrisk.attacks.table import attack_named, own_attack
 from reidrisk.core.sanitize import cleaned
 from reidrisk.releases.table import own_release
 from reidrisk.study._compare import MOST_UNASSESSED
-from reidrisk.study.gate import Check, Limits
+from reidrisk.study.gate import Check, Limits, judge
 from reidrisk.study.result import Result, Risk
 from reidrisk.study.run_store import Stored, found_json
+from reidrisk.study.text.attacks import UNSEEN, not_assessed
 from reidrisk.study.text.numbers import count, listed, percent, unit, units
 
 LEAST_LEVEL = 0.9
@@ -24,6 +26,56 @@ _ROUNDING = 1e-9
 
 _KNOWLEDGE = {"release", "panel", "population"}
 """What of a view tells how rows come about."""
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """A run, judged.
+
+    Attributes:
+        stored: The result that was judged.
+        other: The one that it was compared with, if any.
+        checks: Each figure with its limit.
+        doubts: Reasons not to trust that it passes.
+        aside: What is said besides, and speaks against nothing.
+        passed: Whether all figures are below their limits and, if asked for, nobody doubts it.
+    """
+
+    stored: Stored
+    other: Stored | None
+    checks: tuple[Check, ...]
+    doubts: tuple[str, ...]
+    aside: tuple[str, ...]
+    passed: bool
+
+    @property
+    def failing(self) -> tuple[Check, ...]:
+        """Figures that are not below their limits."""
+        return tuple(check for check in self.checks if not check.passed)
+
+
+def judge_run(
+    run: str | Path, limits: Limits, *, last: str | Path | None = None, strict: bool = False
+) -> Judgement:
+    """Judge the result of a run, and say what speaks against trusting it.
+
+    Args:
+        run: Its folder, or its `result.json`.
+        limits: What must not be exceeded.
+        last: Another run, to compare with.
+        strict: Whether a doubt is enough to fail.
+    """
+    stored, other = Stored.read(run), None if last is None else Stored.read(last)
+    before = None if other is None else other.result
+    checks = judge(stored.result, limits, before)
+    found = (
+        *about_file(stored, "the result"),
+        *(() if other is None else about_file(other, "the result to compare with")),
+        *doubts(stored.result, checks, limits, before),
+    )
+    passed = all(check.passed for check in checks) and not (strict and found)
+    aside = tuple(few_unassessed(stored.result, limits))
+    return Judgement(stored, other, checks, found, aside, passed)
 
 
 def doubts(
@@ -66,22 +118,14 @@ def few_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """A sentence on targets who are in no figure, if they are so few that there is no doubt."""
     worst = _least_assessed(result, limits)
     if worst is not None and 0 < _share_unassessed(worst) <= MOST_UNASSESSED:
-        yield f"{_not_assessed(worst)}: {_UNSEEN}"
-
-
-_UNSEEN = "one side saw nothing of them, so they are in no figure, which does not make them safe"
+        yield f"{not_assessed(worst)}: {UNSEEN}"
 
 
 def _many_unassessed(result: Result, limits: Limits) -> Iterator[str]:
     """Targets of whom one side saw nothing are in no figure."""
     worst = _least_assessed(result, limits)
     if worst is not None and _share_unassessed(worst) > MOST_UNASSESSED:
-        yield f"{_not_assessed(worst)}, more than {percent(MOST_UNASSESSED)}: {_UNSEEN}"
-
-
-def _not_assessed(risk: Risk) -> str:
-    everyone = risk.targets + risk.not_assessed
-    return f"{count(risk.not_assessed)} of {count(everyone)} targets could not be assessed"
+        yield f"{not_assessed(worst)}, more than {percent(MOST_UNASSESSED)}: {UNSEEN}"
 
 
 def _least_assessed(result: Result, limits: Limits) -> Risk | None:

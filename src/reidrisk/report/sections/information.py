@@ -1,6 +1,5 @@
 """Section: bits that the release knows, that were counted, and that were learned."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,9 +17,11 @@ from reidrisk.report.exhibits import (
     words_column,
 )  # fmt: skip
 from reidrisk.study.analyses.information import (
+    bits_to_tell_apart,
     ends,
     information_rows,
     information_sentence,
+    learned_from,
     reckoned_row,
     said,
 )
@@ -64,7 +65,7 @@ def section(result: Result) -> Section | None:
         open=True,
     )
     sentences = (
-        f"Telling {count(result.users)} people apart takes {math.log2(result.users):.1f} bits.",
+        bits_to_tell_apart(result.users),
         *((_APART,) if result.reckoned else ()),
         *dict.fromkeys(one.warning for one in result.reckoned if one.warning),
     )
@@ -177,14 +178,7 @@ def _learning_sentence(result: Result, rows: Sequence[Row], lines: Sequence[str]
             f"{line}: {float(best['held_out'] or 0):.3f} bits per {unit(result, 1)} at step "
             f"{count(float(best['step'] or 0))} of {count(float(own[-1]['step'] or 0))}"
         )
-    who = listed(
-        [
-            f"{one.model} has {count(one.parameters)} parameters and learned from "
-            f"{count(one.training)} people; {count(one.held_out)} others said when to stop, and "
-            f"its bits are of another {count(one.tested)}"
-            for one in result.learned
-        ]
-    )
+    who = listed([learned_from(one) for one in result.learned])
     least = "Least cross-entropy on held-out users, whose weights are kept"
     return f"{least}: {'; '.join(parts)}. {opening(who)}."
 

@@ -19,8 +19,9 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
+from reidrisk.study.analyses.releases import compared, extremes, left_out, spared, usefulness
 from reidrisk.study.result import Compared, Result
-from reidrisk.study.text.numbers import at_most, listed, percent, share, share_with_interval, unit
+from reidrisk.study.text.numbers import at_most, percent, share_with_interval, unit
 
 ORDER = 90
 
@@ -34,13 +35,13 @@ def section(result: Result) -> Section | None:
         return None
     shown = [one for one in result.releases if not one.cannot]
     if not shown:
-        return Section("releases", _TITLE, tuple(_cannot(result)))
-    sentences = (_how(result, shown), *_cannot(result), *_refused(shown))
+        return Section("releases", _TITLE, tuple(left_out(result)))
+    sentences = (*compared(result), *left_out(result), *spared(shown))
     rows, level = tuple(map(_row, range(len(shown)), shown)), percent(result.level)
     risk = Exhibit(
         name="releases",
         title="Risk against utility",
-        sentence=_extremes(shown),
+        sentence=extremes(shown),
         rows=rows,
         columns=_risk_columns(result, level),
         draw=_drawn(result) if any(_has_point(row) for row in rows) else None,
@@ -57,7 +58,7 @@ def section(result: Result) -> Section | None:
     use = Exhibit(
         name="utility",
         title="How useful each is",
-        sentence=_useful(shown),
+        sentence=usefulness(shown),
         rows=tuple(
             {key: row[key] for key in row if key == "release" or key.startswith(USES)}
             for row in rows
@@ -71,74 +72,6 @@ def section(result: Result) -> Section | None:
         open=True,
     )
     return Section("releases", _TITLE, sentences, (risk, use))
-
-
-def _how(result: Result, shown: Sequence[Compared]) -> str:
-    counts = sorted({one.slots for one in shown})
-    after = (
-        f"after {counts[0]:,} {unit(result, counts[0])}"
-        if len(counts) == 1
-        else f"each after its own number of {unit(result)}, {listed([f'{n:,}' for n in counts])}: "
-        "some show more than others"
-    )
-    return (
-        f"Every release shows the same people and is attacked in the same ways, {after}. Right is "
-        "how often the strongest of these attacks names the right person, among those of whom "
-        "both sides saw something; ceiling, if there is one, what no attacker exceeds. A "
-        "release is useful if much of what it shows is real, if token frequencies are near the "
-        "true ones, and if little is withheld."
-    )
-
-
-def _cannot(result: Result) -> list[str]:
-    return [f"{one.release} was left out: {one.cannot}." for one in result.releases if one.cannot]
-
-
-def _refused(shown: Sequence[Compared]) -> list[str]:
-    """Attacks that some releases were spared, which flatters these."""
-    spared: dict[str, list[str]] = {}
-    for one in shown:
-        for refusal in one.refused:
-            spared.setdefault(refusal.attack, []).append(one.release)
-    return [
-        f"{attack} does not apply to {listed(releases)}, so {_flattered(len(releases))}."
-        for attack, releases in spared.items()
-    ]
-
-
-def _flattered(releases: int) -> str:
-    if releases == 1:
-        return "that release may look safer than it is"
-    return "these releases may look safer than they are"
-
-
-def _extremes(shown: Sequence[Compared]) -> str:
-    """From the riskiest to the least risky."""
-    found = [(risk, one.release) for one in shown if (risk := one.strongest) is not None]
-    if not found:
-        return "No attack applies to any of these releases."
-    ordered = sorted(found, key=lambda pair: -pair[0].value)
-    (most, first), (least, last) = ordered[0], ordered[-1]
-    if len(ordered) == 1:
-        return f"With {first} the right person is named in {share(most)} of cases."
-    return (
-        f"The right person is named in {share(most)} of cases with {first}, and in {share(least)} "
-        f"with {last}."
-    )
-
-
-def _useful(shown: Sequence[Compared]) -> str:
-    """Where token frequencies are nearest, and where farthest off."""
-    found = [(one.variation, one.release) for one in shown if one.variation is not None]
-    if not found:
-        return "None of these releases shows tokens that people have."
-    ordered = sorted(found, key=lambda pair: pair[0].value)
-    (near, first), (far, last) = ordered[0], ordered[-1]
-    if len(ordered) == 1:
-        return f"Token frequencies are off by {share(near)} with {first}."
-    return (
-        f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
-    )
 
 
 def _row(place: int, one: Compared) -> Row:

@@ -4,6 +4,7 @@ What the release can tell comes from what it knows of people, and a bound rests 
 counted or learned from rows stands beside it, and nothing rests on that.
 """
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -21,7 +22,7 @@ from reidrisk.information.records import Mean
 from reidrisk.releases.protocol import Informs
 from reidrisk.study.analyses.protocol import Part, Step, Watched, Workspace, alone, lasting
 from reidrisk.study.settings import named
-from reidrisk.study.text.numbers import bits, unit, units
+from reidrisk.study.text.numbers import bits, count, unit, units
 
 if TYPE_CHECKING:
     from reidrisk.core.observations import Observations
@@ -483,6 +484,28 @@ def information_sentence(result: "Result", rows: Sequence[Row]) -> str:
         return f"Bits per {unit(result, 1)}: {'; '.join(map(told, rows))}."
     shared = [told(row) for row in rows if row["name"] == _SHARED]
     return f"Two sites share, in bits per {unit(result, 1)}: {'; '.join(shared)}."
+
+
+def bits_to_tell_apart(users: int) -> str:
+    """How many bits name one of so many people.
+
+    Args:
+        users: How many there are.
+    """
+    return f"Telling {count(users)} people apart takes {math.log2(users):.1f} bits."
+
+
+def learned_from(one: Learned) -> str:
+    """How large a model is, from whom it learned, and of whom its bits are; no full stop.
+
+    Args:
+        one: The model.
+    """
+    return (
+        f"{one.model} has {count(one.parameters)} parameters and learned from "
+        f"{count(one.training)} people; {count(one.held_out)} others said when to stop, and "
+        f"its bits are of another {count(one.tested)}"
+    )
 
 
 def independence_sentence(result: "Result") -> str:

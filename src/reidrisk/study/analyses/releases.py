@@ -1,6 +1,6 @@
 """Analysis: other releases on the same people."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from reidrisk.study.analyses.bounds import FULL, setting_of
 from reidrisk.study.analyses.protocol import Part, Step, need_people, require_release
 from reidrisk.study.analyses.risks import Risk, risk_of
 from reidrisk.study.release_syntax import words_of
+from reidrisk.study.text.numbers import listed, share, unit
 
 if TYPE_CHECKING:
     from reidrisk.study.context import Context
+    from reidrisk.study.result import Result
     from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
@@ -207,3 +209,96 @@ def _ceiling(bounds: Iterable[Bound], slots: int) -> Bound | None:
     uppers = [one for one in bounds if one.side == "upper" and one.estimate.high < 1]
     best = min(uppers, key=lambda one: one.estimate.high, default=None)
     return None if best is None else replace(best, slots=slots)
+
+
+def compared(result: "Result") -> tuple[str, ...]:
+    """How releases were put side by side, and what their figures are; nothing if none was.
+
+    Args:
+        result: What a study found.
+    """
+    counts = sorted({one.slots for one in result.releases if not one.cannot})
+    if not counts:
+        return ()
+    after = (
+        f"after {counts[0]:,} {unit(result, counts[0])}"
+        if len(counts) == 1
+        else f"each after its own number of {unit(result)}, {listed([f'{n:,}' for n in counts])}: "
+        "some show more than others"
+    )
+    text = (
+        f"Every release shows the same people and is attacked in the same ways, {after}. Right is "
+        "how often the strongest of these attacks names the right person, among those of whom "
+        "both sides saw something; ceiling, if there is one, what no attacker exceeds. A "
+        "release is useful if much of what it shows is real, if token frequencies are near the "
+        "true ones, and if little is withheld."
+    )
+    return (text,)
+
+
+def left_out(result: "Result") -> list[str]:
+    """Releases that cannot show these people, a sentence each.
+
+    Args:
+        result: What a study found.
+    """
+    return [f"{one.release} was left out: {one.cannot}." for one in result.releases if one.cannot]
+
+
+def spared(shown: Sequence[Compared]) -> list[str]:
+    """Attacks that do not apply to some releases, which makes these look safer.
+
+    Args:
+        shown: Releases that were measured.
+    """
+    without: dict[str, list[str]] = {}
+    for one in shown:
+        for refusal in one.refused:
+            without.setdefault(refusal.attack, []).append(one.release)
+    return [
+        f"{attack} does not apply to {listed(releases)}, so {_looks_safer(len(releases))}."
+        for attack, releases in without.items()
+    ]
+
+
+def _looks_safer(releases: int) -> str:
+    if releases == 1:
+        return "that release may look safer than it is"
+    return "these releases may look safer than they are"
+
+
+def extremes(shown: Sequence[Compared]) -> str:
+    """From the riskiest release to the least risky.
+
+    Args:
+        shown: Releases that were measured.
+    """
+    found = [(risk, one.release) for one in shown if (risk := one.strongest) is not None]
+    if not found:
+        return "No attack applies to any of these releases."
+    ordered = sorted(found, key=lambda pair: -pair[0].value)
+    (most, first), (least, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"With {first} the right person is named in {share(most)} of cases."
+    return (
+        f"The right person is named in {share(most)} of cases with {first}, and in {share(least)} "
+        f"with {last}."
+    )
+
+
+def usefulness(shown: Sequence[Compared]) -> str:
+    """Where token frequencies are nearest to the true ones, and where farthest.
+
+    Args:
+        shown: Releases that were measured.
+    """
+    found = [(one.variation, one.release) for one in shown if one.variation is not None]
+    if not found:
+        return "None of these releases shows tokens that people have."
+    ordered = sorted(found, key=lambda pair: pair[0].value)
+    (near, first), (far, last) = ordered[0], ordered[-1]
+    if len(ordered) == 1:
+        return f"Token frequencies are off by {share(near)} with {first}."
+    return (
+        f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
+    )

@@ -1,5 +1,6 @@
 """What was found: the strongest attack, how often it is right, of whom, and shortlists."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -105,6 +106,34 @@ def cases_of(risk: "Risk") -> str:
     if not risk.not_assessed:
         return cases
     return f"the {cases} of {count(risk.targets + risk.not_assessed)} that could be assessed"
+
+
+UNSEEN = "one side saw nothing of them, so they are in no figure, which does not make them safe"
+"""Why targets could not be assessed, and what that means."""
+
+
+def not_assessed(risk: "Risk", who: str = "targets") -> str:
+    """How many targets are in no figure, as the beginning of a sentence.
+
+    Args:
+        risk: How often an attack is right.
+        who: What targets are called.
+    """
+    everyone = risk.targets + risk.not_assessed
+    return f"{count(risk.not_assessed)} of {count(everyone)} {who} could not be assessed"
+
+
+def least_assessed(risks: Sequence["Risk"], who: str = "targets") -> tuple[str, ...]:
+    """A sentence on the most targets who are in no figure; nothing if all are in each.
+
+    Args:
+        risks: How often attacks are right.
+        who: What targets are called.
+    """
+    worst = max(risks, key=lambda risk: risk.not_assessed, default=None)
+    if worst is None or not worst.not_assessed:
+        return ()
+    return (f"Up to {not_assessed(worst, who)}: {UNSEEN}.",)
 
 
 def _who(result: "Result", best: "Risk") -> str:

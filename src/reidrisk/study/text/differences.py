@@ -15,6 +15,10 @@ from reidrisk.study.text.numbers import (
 if TYPE_CHECKING:
     from reidrisk.study._compare import Comparison, Difference
 
+NOT_COVERED = (
+    "What only one of the runs measured, and attackers whom neither tried.",
+    "Why the risks differ, if the studies differ in more than one thing.",
+)
 _HUNDRED = Decimal(100)
 _EXACT = -3  # places of a difference without an interval
 
@@ -106,6 +110,45 @@ def explained(comparison: "Comparison") -> str:
         *([f"Some intervals hold with {level(comparison)} only."] if lower else []),
     ]
     return " ".join(sentences)
+
+
+def change(one: "Difference") -> str:
+    """A sentence on how much more or less often an attack is right.
+
+    Args:
+        one: The difference.
+    """
+    turn = "is right more often" if one.worse else "is right less often"
+    if not (one.worse or one.safer):
+        turn = "may be right as often"
+    said = f"{points(one.change)} points ({points_interval(one.change)})"
+    return opening(f"{one.attack} {turn}: {said}.")
+
+
+def changes(comparison: "Comparison") -> str:
+    """A sentence on in how many things the studies differ.
+
+    Args:
+        comparison: What was compared.
+    """
+    number = len(comparison.changes)
+    if not number:
+        return "The studies differ in nothing that they record."
+    return f"The studies differ in {number} {'thing' if number == 1 else 'things'}."
+
+
+def assumptions(comparison: "Comparison") -> tuple[str, str]:
+    """What a comparison rests on, a sentence each.
+
+    Args:
+        comparison: What was compared.
+    """
+    paired = all(one.paired for one in comparison.differences)
+    both = ", and each was attacked in both runs" if paired else ""
+    return (
+        f"Targets are people drawn at random{both}.",
+        f"Intervals hold the truth with probability {level(comparison)}, each on its own.",
+    )
 
 
 def missing(comparison: "Comparison", names: tuple[str, str]) -> tuple[str, ...]:

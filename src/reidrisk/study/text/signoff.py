@@ -1,0 +1,93 @@
+"""Sentences of the sign-off: whether the limit is kept, of whom, and what changed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from reidrisk.study.doubts import doubts
+from reidrisk.study.gate import Limits, above, judge, judged
+from reidrisk.study.result import Result
+from reidrisk.study.text.attacks import Sentence, knowledge, least_assessed, strongest
+from reidrisk.study.text.numbers import (
+    count,
+    exactly,
+    opening,
+    share_with_interval,
+    targets_word,
+    units,
+)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether the limit is kept, in a word and in sentences."""
+
+    kind: Literal["passed", "failed", "open"]
+    word: str
+    sentences: tuple[str, ...]
+
+
+def outcome(result: Result, said: Sequence[Sentence]) -> Outcome:
+    """Whether the limit is kept, by the rule of the gate.
+
+    Args:
+        result: What a study found.
+        said: Its verdict; what that says of the limit comes first.
+    """
+    most = None if result.signoff is None else result.signoff.limit
+    if most is None:
+        return Outcome("open", "Not judged", ("No limit was set, so nothing passes or fails.",))
+    if all(risk.setting for risk in result.risks):
+        return Outcome("failed", "Not passed", ("No attack was measured: nothing can pass.",))
+    risks, limits = judged(result), Limits(max_risk=most)
+    kept = [opening(one.text) for one in said if one.about == "limit"]
+    sentences = (*kept, *least_assessed(risks, targets_word(result)))
+    if above(risks, most):
+        return Outcome("failed", "Not passed", sentences)
+    doubted = [opening(f"{doubt}.") for doubt in doubts(result, judge(result, limits), limits)]
+    word = "Passed, with doubts" if doubted else "Passed"
+    return Outcome("passed", word, (*sentences, *doubted))
+
+
+def size(result: Result) -> str:
+    """How many were attacked, among how many, after how many slots.
+
+    Args:
+        result: What a study found.
+    """
+    best = strongest(result)
+    every = result.targets if best is None else best.targets + best.not_assessed
+    attacked = f"{count(every)} {targets_word(result, every)} attacked"
+    if best is not None and best.not_assessed:
+        attacked += f" and {count(best.targets)} of them assessed"
+    return (
+        f"In the study: {attacked}, among {count(result.users)} whom the attacker knows, after up "
+        f"to {units(result, result.slots[-1])}."
+    )
+
+
+def attacker(result: Result) -> str:
+    """What the strongest attack knows; empty where the result does not say it.
+
+    Args:
+        result: What a study found.
+    """
+    best = strongest(result)
+    known = "" if best is None else knowledge(result, best.attack)
+    return f"In the study, the strongest attack knows {known}." if known else ""
+
+
+def after(result: Result) -> str:
+    """How often people are named with this release, beside guessing.
+
+    Args:
+        result: What a study found.
+    """
+    best, time = strongest(result), units(result, result.slots[-1])
+    if best is None:
+        return "No attack was measured."
+    guess = f"guessing would be right in {exactly(best.guessing)}"
+    if best.value == 0:
+        return f"After {time} no attack was right in any of {count(best.targets)} cases; {guess}."
+    right = f"the strongest attack is right in {share_with_interval(best)} of cases"
+    return f"After {time} {right}; {guess}."
