@@ -14,7 +14,7 @@ from reidrisk.testing import check_engine
 @pytest.fixture(autouse=True)
 def _few(monkeypatch):
     monkeypatch.setattr(dense, "MOST_CELLS", 1 << 24)
-    monkeypatch.setattr(dense, "_SCORES_AT_A_TIME", 50)
+    monkeypatch.setattr(dense, "_SCORES_AT_A_TIME", 1_000)
 
 
 def test_every_promise_of_an_engine_holds_for_few():

@@ -23,12 +23,12 @@ from reidrisk.data import Linked, make_profiles, synthetic_topics
 from reidrisk.study import Repeats, Study
 
 API = rr.TopicsApi(topics=30, top=3, noise=0.1)
-PEOPLE = synthetic_topics(20_000, topics=30, epochs=3, size=3, seed=2)
+PEOPLE = synthetic_topics(9_000, topics=30, epochs=3, size=3, seed=2)
 AWAY = make_profiles(
-    [f"user {row * 7919 % 9001}" for row in range(30_000)],
-    [row * 31 % 4 for row in range(30_000)],
-    [row * 17 // 3 % 20 for row in range(30_000)],
-    [1 + row % 3 for row in range(30_000)],
+    [f"user {row * 7919 % 4999}" for row in range(16_000)],
+    [row * 31 % 4 for row in range(16_000)],
+    [row * 17 // 3 % 20 for row in range(16_000)],
+    [1 + row % 3 for row in range(16_000)],
     absent="missing",
     duplicates="add",
 )
@@ -42,7 +42,7 @@ STUDIES = {
             full_information=True,
             slots=(1, 2, 3),
             targets=60,
-            sizes=(1000, 5000),
+            sizes=(1000, 3000),
             beyond=(1_000_000,),
             guesses=(5,),
             strangers=0.2,
@@ -131,7 +131,7 @@ def test_rows_are_asked_for_where_they_are():
     context.measured(context.slots)
     assert len(context.seen.known.passes) > 0
     with pytest.raises(AssertionError, match="rows are asked for that are elsewhere"):
-        context.seen.known.block(0, 20_000)
+        context.seen.known.block(0, 9_000)
 
 
 def test_targets_of_tables_go_by_their_users():

@@ -7,6 +7,7 @@ import re
 from decimal import Decimal
 from fractions import Fraction
 
+import pytest
 from hypothesis import given, settings
 from tests.study.text.worlds import SLOTS, USERS, results
 
@@ -276,8 +277,16 @@ CHECKS = (
 )
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=150)
 @given(results())
 def test_no_sentence_contradicts_the_records_or_another(result):
+    for check in CHECKS:
+        check(result)
+
+
+@pytest.mark.slow
+@settings(max_examples=1_000)
+@given(results())
+def test_no_sentence_of_many_verdicts_contradicts_the_records_or_another(result):
     for check in CHECKS:
         check(result)
