@@ -14,8 +14,7 @@ from reidrisk.releases import ItemSamples, RandomisedResponse, TopicsApi
 from reidrisk.releases.parameters import parameters_of
 from reidrisk.releases.table import release_kinds
 from reidrisk.study import Repeats, keys
-from reidrisk.study.toml import parse, read_study, study_file
-from reidrisk.study.toml_errors import line_of
+from reidrisk.study.toml import line_of, parse, read_study, study_file
 
 PEOPLE = '\n[people]\nkind = "synthetic"\nusers = "1k"\n'
 

@@ -42,3 +42,8 @@ class Unchecked:
 @dataclass(frozen=True)
 class Inline:
     """The fields of the record in this field stand beside it in JSON, not below a name."""
+
+
+@dataclass(frozen=True)
+class NotEmpty:
+    """The field holds several records, and at least one."""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reidrisk.core.checks import probability
-from reidrisk.core.ranges import Chance, Share
+from reidrisk.core.ranges import Chance, NotEmpty, Share
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates.credits import mean_of_credits
 from reidrisk.estimates.estimate import Estimate
@@ -94,7 +94,7 @@ class OpenSet:
     strangers: int
     not_assessed: int
     present: Annotated[float, Chance]
-    decisions: tuple[Decision, ...]
+    decisions: Annotated[tuple[Decision, ...], NotEmpty()]
 
     def at(self, wanted: float) -> Decision:
         """The decision that was to accuse at most this share of strangers."""

@@ -16,14 +16,13 @@ from reidrisk.attacks import Attack, View
 from reidrisk.core.digest import sha256_json
 from reidrisk.core.matches import Matches
 from reidrisk.core.observations import Observations, Tokens
-from reidrisk.estimates.crowds import ranks_for
-from reidrisk.estimates.extrapolation import sizes_to_fit
 from reidrisk.people.protocol import People
 from reidrisk.releases import AnyRelease, Release
 from reidrisk.releases.protocol import Reveals, asked, known_release
 from reidrisk.risk import Fitted, Posterior, fitted, posterior
 from reidrisk.risk._measure import Measured, measured
 from reidrisk.risk.arguments import SearchEngine
+from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.analyses.protocol import require_release
 from reidrisk.study.describe import describe
 from reidrisk.study.result import Setting
@@ -202,27 +201,14 @@ class Context:
 
     @cached_property
     def ranks(self) -> int | None:
-        """Up to which rank the truth's is counted at the headline: as guesses and crowds need."""
+        """Up to which rank the truth's is counted at the headline, as analyses need; None if all.
+
+        Counting ranks slows the search, so it stops where no figure asks for more.
+        """
         if self.setting:
             return 1
-        ranks = ranks_for(self.seen.users, (*self.crowds, *self.crowds_to_fit))
-        return None if ranks is None else max((ranks, *self.study.guesses))
-
-    @cached_property
-    def crowds(self) -> tuple[int, ...]:
-        """Sizes of crowds to measure in, ascending; the last is everyone."""
-        smaller = {size for size in self.study.sizes if size < self.seen.users}
-        return tuple(sorted({*(smaller or self.crowds_to_fit), self.seen.users}))
-
-    @property
-    def crowds_to_fit(self) -> tuple[int, ...]:
-        """Sizes of crowds from which larger ones are extrapolated, if any are."""
-        return sizes_to_fit(self.seen.users) if self.beyond else ()
-
-    @property
-    def beyond(self) -> tuple[int, ...]:
-        """Sizes of crowds to extrapolate to."""
-        return tuple(size for size in self.study.beyond if size > self.seen.users)
+        needed = [one.ranks(self) for one in ANALYSES if hasattr(one, "ranks")]
+        return None if None in needed else max(needed)
 
     def headline_of(self, attack: Attack, targets: int) -> Measured:
         """What an attack of the study found at the headline; searched now if it was not before.

@@ -4,18 +4,19 @@ What counts is the upper end of an interval, so that nothing passes by being vag
 asked for but not there does not pass.
 """
 
+from collections import ChainMap
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from reidrisk.core.checks import shown
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.study._compare import compare
-from reidrisk.study.analyses.strangers import RULES
+from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.bounds import bounds_of
-from reidrisk.study.text.numbers import percent, units
+from reidrisk.study.text.numbers import units
 
 Judged = Literal["lower", "upper"]
 """What attacks did, below which no attacker need stay; or what is proved that none exceeds."""
@@ -51,6 +52,22 @@ class Limits:
                 f"{shown(self.side)}",
                 code="unknown-choice",
             )
+
+    def covers(self, slots: int, attack: str) -> bool:
+        """Whether a figure is one of those that are judged.
+
+        Args:
+            slots: After how many.
+            attack: Of whom.
+        """
+        return self.slots in {None, slots} and self.attack in {None, attack}
+
+    @property
+    def chosen(self) -> str:
+        """Which figures were asked for, for a message."""
+        parts = [f"after {self.slots} slots"] if self.slots is not None else []
+        parts += [f"for the attack {self.attack!r}"] if self.attack is not None else []
+        return f" {' and '.join(parts)}" if parts else ""
 
 
 @dataclass(frozen=True)
@@ -95,10 +112,10 @@ def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple
     if limits.max_risk is not None:
         ways = {"lower": _attacks, "upper": _proved}
         checks += ways[limits.side](result, limits, limits.max_risk)
-    if limits.worst_tenth is not None:
-        checks += _single_users(result, limits, limits.worst_tenth)
-    if limits.false_claims is not None:
-        checks += _false_claims(result, limits, limits.false_claims)
+    of_analyses = ChainMap(*(getattr(one, "LIMITS", {}) for one in ANALYSES))
+    for part in fields(limits):
+        if part.name in of_analyses and (limit := getattr(limits, part.name)) is not None:
+            checks += of_analyses[part.name](result, limits, limit)
     if limits.worse_by is not None:
         if before is None:
             raise InvalidInput(
@@ -194,52 +211,6 @@ def _exceeding(result: Result, bound: Bound) -> Risk | None:
     return next((risk for risk in risks if risk.low > bound.high), None)
 
 
-def _single_users(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
-    """How often those are named who are named most often."""
-    found = [
-        one for one in result.per_user
-        if limits.slots in {None, one.slots} and limits.attack in {None, one.attack}
-    ]  # fmt: skip
-    if not found:
-        raise InvalidInput(
-            "the result says nothing about the worst tenth of users"
-            f"{_chosen(limits)}, so it does not pass; add [per_user] to the study file, which "
-            "repeats the release of single users after the most slots, and run it again",
-            code="not-measured",
-        )
-    for one in found:
-        what = f"the worst tenth of users, {one.attack} after {units(result, one.slots)}"
-        yield Check("worst_tenth", what, limit, one.worst_decile, one.attack, one.slots)
-
-
-def _false_claims(result: Result, limits: Limits, limit: float) -> Iterator[Check]:
-    """Of how many strangers an attacker claims to know them, who means to accuse no more.
-
-    Whoever wants can accuse everybody, without any data, so only attackers who try to keep within
-    the limit are judged: those whose threshold was chosen to accuse at most so many.
-    """
-    found = [
-        (one, decision)
-        for one in result.strangers
-        if limits.slots in {None, one.slots} and limits.attack in {None, one.attack}
-        for decision in one.decisions
-        if decision.wanted is not None and decision.wanted <= limit
-    ]
-    if not found:
-        raise InvalidInput(
-            f"the result has no attacker who tries to accuse at most {percent(limit)} of "
-            f"strangers{_chosen(limits)}, so it does not pass; let strangers be a share of users "
-            "in the study file, and run it again, or allow more false claims",
-            code="not-measured",
-        )
-    for one, decision in found:
-        what = (
-            f"strangers accused by {one.attack} ({RULES.get(one.rule, one.rule)}), who means to "
-            f"accuse {percent(decision.wanted or 0)}, after {units(result, one.slots)}"
-        )
-        yield Check("false_claims", what, limit, decision.accused, one.attack, one.slots)
-
-
 def _not_worse(result: Result, limits: Limits, limit: float, before: Result) -> Iterator[Check]:
     """By how much each attack is right more often, after the most slots of the result before.
 
@@ -268,10 +239,3 @@ def _not_worse(result: Result, limits: Limits, limit: float, before: Result) -> 
             f"the attack {limits.attack!r} was not tried before, so nothing can be said about it",
             code="not-measured",
         )
-
-
-def _chosen(limits: Limits) -> str:
-    """Which figures were asked for, for a message."""
-    parts = [f"after {limits.slots} slots"] if limits.slots is not None else []
-    parts += [f"for the attack {limits.attack!r}"] if limits.attack is not None else []
-    return f" {' and '.join(parts)}" if parts else ""

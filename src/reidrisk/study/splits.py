@@ -167,18 +167,27 @@ class PeopleSplit:
 
     def observations(self, release: Release | None, hold: Hold) -> Observations:
         """What attackers have: known rows, targets and strangers, as the release shows them."""
-        return self._observed(release, self._crowd, KNOWN_SITES, hold)
+        return observed(
+            require_release(release), self.people, self._crowd,
+            sites=KNOWN_SITES, seed=self.study.seed, hold=hold,
+        )  # fmt: skip
 
     def panel(self, release: Release | None) -> Observations:
         """Training users, of whom both sites are known, in memory."""
         (group,) = first_of(self.people, [(Roles.of(self.study).panel, None)], self.study.seed)
         if not group.users:
             raise _empty_side()
-        return self._observed(release, Participants(group), KNOWN_SITES, None)
+        return observed(
+            require_release(release), self.people, Participants(group),
+            sites=KNOWN_SITES, seed=self.study.seed, hold=None,
+        )  # fmt: skip
 
     def revealed(self, release: Release | None, hold: Hold) -> Observations:
         """What a full-information attacker has of the same users."""
-        return self._observed(release, self._crowd, None, hold)
+        return observed(
+            require_release(release), self.people, self._crowd,
+            sites=None, seed=self.study.seed, hold=hold,
+        )  # fmt: skip
 
     def repeated(self, release: Release | None, rows: Numbers, repeats: int) -> Tokens:
         """What else might have been shown of some known users: users x repeats x slots."""
@@ -189,17 +198,6 @@ class PeopleSplit:
     @cached_property
     def _crowd(self) -> Participants:
         return choose_crowd(self.study, self.people)
-
-    def _observed(
-        self,
-        release: Release | None,
-        crowd: Participants,
-        sites: tuple[int, ...] | None,
-        hold: Hold | None,
-    ) -> Observations:
-        shows = require_release(release)
-        seed = self.study.seed
-        return observed(shows, self.people, crowd, sites=sites, seed=seed, hold=hold)
 
 
 def choose_crowd(study: "Study", people: People) -> Participants:

@@ -1,30 +1,33 @@
 """Read study files, with the line of whatever is wrong."""
 
 import json
+import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
 from reidrisk.attacks import attack_named
-from reidrisk.core.checks import shown
+from reidrisk.core.checks import meant, shown
 from reidrisk.core.settings_syntax import speaking
 from reidrisk.errors import InvalidInput
-from reidrisk.releases import AnyRelease
+from reidrisk.releases import AnyRelease, ShowsOneOfTop
+from reidrisk.releases.protocol import known_release
 from reidrisk.releases.table import release_kind
-from reidrisk.study.defaults import usual_attacks
-from reidrisk.study.keys import PATHS, ReleaseSection, StudyModel, of_release
+from reidrisk.study.keys import PATHS, PEOPLE, ReleaseSection, StudyModel, of_release
 from reidrisk.study.parameters import faults, make_release
 from reidrisk.study.quantities import MOST
 from reidrisk.study.result import Signoff
 from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Study
-from reidrisk.study.toml_errors import Located, explained, key_about, place_about, with_line
+
+Located = Callable[[list[Any], str], str]
+"""Says where a message belongs: called with a path of keys and the message."""
 
 
 @dataclass(frozen=True)
@@ -145,14 +148,14 @@ def _model(keys: Mapping[str, Any], located: Located) -> StudyModel:
     try:
         model: StudyModel = StudyModel.model_validate(keys)
     except ValidationError as wrong:
-        lines = [explained(one, located) for one in wrong.errors()]
+        lines = [_explained(one, located) for one in wrong.errors()]
         raise InvalidInput("\n".join(lines), code="invalid-study-file") from None
     return model
 
 
 def _in_file(text: str, name: str) -> Located:
     """Messages with the line of what they are about."""
-    return lambda path, why: with_line(text, name, path, why) if path else f"{name}: {why}"
+    return lambda path, why: _with_line(text, name, path, why) if path else f"{name}: {why}"
 
 
 def _in_options(_path: list[Any], why: str) -> str:
@@ -166,7 +169,7 @@ def _locating(model: StudyModel, located: Located) -> Iterator[None]:
     try:
         yield
     except InvalidInput as wrong:
-        message = located(place_about(wrong, model), str(wrong))
+        message = located(_place_about(wrong, model), str(wrong))
         raise InvalidInput(message, code=wrong.code) from wrong
 
 
@@ -212,11 +215,11 @@ def _body(text: str, name: str) -> dict[str, Any]:
         path, value = left.pop()
         if isinstance(value, int) and not -MOST - 1 <= value <= MOST:
             why = f"a whole number is at most {MOST:,} here, got {shown(value)}"
-            raise InvalidInput(with_line(text, name, path, why), code="out-of-range")
+            raise InvalidInput(_with_line(text, name, path, why), code="out-of-range")
         if isinstance(value, dict | list):
             if len(path) == _DEEPEST:
                 why = f"nothing in a study file is nested more than {_DEEPEST} levels deep"
-                raise InvalidInput(with_line(text, name, path[:1], why), code="nested-too-deeply")
+                raise InvalidInput(_with_line(text, name, path[:1], why), code="nested-too-deeply")
             inner = value.items() if isinstance(value, dict) else enumerate(value)
             left += [([*path, key], one) for key, one in inner]
     return body
@@ -248,7 +251,7 @@ def _study(model: StudyModel, source: Source, located: Located) -> Study:
     said |= _of_release(model, said["release"], located)
     with _locating(model, located):
         if said["attacks"] is None:
-            names = usual_attacks(source, said["release"], seed=model.seed)
+            names = _usual_attacks(source, said["release"], seed=model.seed)
             said["attacks"] = [attack_named(name) for name in names]
         return Study(**said)
 
@@ -262,7 +265,7 @@ def _releases(model: StudyModel, source: Source, located: Located) -> dict[str, 
         try:
             made = make_release(section.kind, section.parameters, source, found["release"])
         except InvalidInput as wrong:
-            where = [*place, *key_about(wrong, section.parameters)]
+            where = [*place, *_key_about(wrong, section.parameters)]
             raise InvalidInput(located(where, str(wrong)), code=wrong.code) from wrong
         key = place[0]
         found[key] = made if section is model.release else (*found.get(key, ()), made)
@@ -287,3 +290,140 @@ def _of_release(
     if wrongs:
         raise InvalidInput("\n".join(wrongs), code="invalid-parameters")
     return found
+
+
+def _usual_attacks(source: Source, release: AnyRelease | None, *, seed: int = 0) -> tuple[str, ...]:
+    """Attacks that need no extra knowledge and do not overstate risk, weakest first as a rule."""
+    # The strongest attack counts, and nobody knows beforehand which it is, so both are tried:
+    # where slots do not correspond, comparing slot by slot finds a third of what sets find.
+    if source.form == "baskets":
+        return ("overlap", "rarity-overlap")
+    known = known_release(release, source.people)
+    shows: object = known
+    names: tuple[str, ...] = ("hamming", "overlap", "rarity-overlap")
+    if isinstance(shows, ShowsOneOfTop):
+        names = ("hamming", "weighted-hamming")
+    elif source.form == "columns":
+        names = ("hamming", "learned-pairs")
+    return (*names, "gaps") if source.has_gaps(known, seed) else names
+
+
+def _explained(error: Any, located: Located) -> str:
+    """Explain an error of pydantic in one line: what is wrong, and what to do.
+
+    Args:
+        error: One of those that pydantic lists.
+        located: Says where it is.
+    """
+    path = [part for part in error["loc"] if part not in PEOPLE]
+    return located(path, _message(error, path))
+
+
+def _key_about(wrong: InvalidInput, given: Collection[str]) -> list[str]:
+    """The key that a message is about, if it is one of the file: most messages say it first."""
+    first = str(wrong).partition(" ")[0]
+    return [first] if first in given else []
+
+
+def _place_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
+    """What of a file a message is about: a key, one of the release, or an attack; none if all."""
+    release = {} if model.release is None else model.release.parameters
+    return (
+        _key_about(wrong, model.model_fields_set)
+        or [part for key in _key_about(wrong, release) for part in ("release", key)]
+        or _attack_about(wrong, model)
+    )
+
+
+def _attack_about(wrong: InvalidInput, model: StudyModel) -> list[Any]:
+    first = str(wrong).partition(" ")[0]
+    named = [("models", model.models), ("attacks", model.attacks or [])]
+    places = [[key, place] for key, attacks in named for place, one in enumerate(attacks)
+              if one.name == first]  # fmt: skip
+    return places[0] if places else []
+
+
+def _with_line(text: str, name: str, path: list[Any], why: str) -> str:
+    """A message with its place."""
+    key = ".".join(str(part) for part in path)
+    return f"{name}, line {line_of(text, path)}: {key}: {why}"
+
+
+def _message(error: Any, path: list[Any]) -> str:
+    """What is wrong and what to do, in our words where those of pydantic are for programmers."""
+    kind, given = error["type"], error["input"]
+    if kind in {"extra_forbidden", "unexpected_keyword_argument"}:
+        known = _known_keys(path[:-1], error["loc"])
+        return f"there is no such key{meant(str(path[-1]), known)} There are {', '.join(known)}"
+    if kind in {"union_tag_invalid", "literal_error"}:
+        known = list(PEOPLE)
+        if kind == "literal_error":
+            known = re.findall("'([^']+)'", error["ctx"]["expected"])
+        else:
+            given = error["ctx"]["tag"]
+        return f"there is no {shown(given)}{meant(str(given), known)} There are {', '.join(known)}"
+    if kind in {"model_type", "model_attributes_type", "dataclass_type"}:
+        header = f"[{path[-1]}]" if isinstance(path[-1], str) else f"[[{path[0]}]]"
+        return f"this is a section of its own: {header}, with its keys in the lines below"
+    message = error["msg"].removeprefix("Value error, ")
+    usual, limits = f"{message[0].lower()}{message[1:]}", error.get("ctx", {})
+    return {
+        "missing": "this key is needed",
+        "union_tag_not_found": f"this needs a kind: {', '.join(PEOPLE)}",
+        "greater_than_equal": f"this is at least {limits.get('ge')}, got {shown(given)}",
+        "less_than_equal": f"this is at most {limits.get('le')}, got {shown(given)}",
+        "int_type": f"this is a whole number, without quotes or a point; got {shown(given)}",
+        "bool_type": f"this is true or false, got {shown(given)}",
+    }.get(kind, usual)
+
+
+def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
+    section: Any = StudyModel
+    if parents[:1] == ["people"]:
+        section = PEOPLE[next(str(part) for part in loc if part in PEOPLE)]
+    elif parents:
+        # A section may be left out: its type is a union with None.
+        kinds = get_args(section.model_fields[str(parents[0])].annotation)
+        (section,) = (one for one in kinds if one is not type(None))
+    if is_dataclass(section):
+        return sorted(one.name for one in fields(section))
+    return sorted(section.model_fields)
+
+
+def line_of(text: str, path: list[Any]) -> int:
+    """The line of a key, or of the nearest thing around it that has one."""
+    wanted = [str(part) for part in path]
+    table: list[str] = []
+    counts: dict[str, int] = {}
+    best, depth = 1, -1
+    for number, line in enumerate(text.splitlines(), start=1):
+        if header := _header(line):
+            table = header
+            if line.lstrip().startswith("[["):  # one of several tables of this name
+                counts[table[0]] = counts.get(table[0], -1) + 1
+            if table[0] in counts:
+                table.insert(1, str(counts[table[0]]))
+            here = table
+        elif key := _KEY.match(line):
+            here = table + _parts(key[1])
+        else:
+            continue
+        common = min(len(here), len(wanted))
+        if here[:common] == wanted[:common] and common > depth:
+            best, depth = number, common
+    return best
+
+
+_KEY = re.compile(r"\s*([A-Za-z0-9_.\"'-]+)\s*=")
+
+
+def _header(line: str) -> list[str]:
+    """The keys of a line such as `[people]` or `[[beside]]`; none if it is no such line."""
+    inside = line.partition("#")[0].strip()
+    if not (inside.startswith("[") and inside.endswith("]")):
+        return []
+    return _parts(inside.strip("[] \t"))
+
+
+def _parts(key: str) -> list[str]:
+    return [part.strip(" \t\"'") for part in key.split(".")]

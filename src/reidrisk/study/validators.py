@@ -6,7 +6,7 @@ from functools import cache
 from itertools import chain
 from typing import TYPE_CHECKING, Any, get_type_hints
 
-from reidrisk.core.ranges import Amount, Inline, Range, Share, Unchecked
+from reidrisk.core.ranges import Amount, Inline, NotEmpty, Range, Share, Unchecked
 
 if TYPE_CHECKING:
     from reidrisk.study.result import Result
@@ -34,9 +34,6 @@ def _missing(result: "Result") -> Iterator[str]:
         yield f"slots: {list(result.slots)} is not an ascending list"
     if result.users < 1:
         yield f"users: {result.users} is nobody"
-    for place, met in enumerate(result.strangers):
-        if not met.decisions:
-            yield f"strangers.{place}.decisions: there is none"
     there = {(risk.attack, risk.slots) for risk in result.risks if not risk.setting}
     for one in result.attackers:
         for slots in result.slots:
@@ -55,6 +52,8 @@ def _faults(value: Any, path: str, allowed: Range | None) -> Iterator[str]:
                 below = path if inside else f"{path}.{name}".lstrip(".")
                 range_ = next((one for one in said if isinstance(one, Range)), None)
                 yield from _faults(getattr(value, name), below, range_)
+                if any(isinstance(one, NotEmpty) for one in said) and not getattr(value, name):
+                    yield f"{below}: there is none"
     elif isinstance(value, Mapping):
         for name, one in value.items():
             yield from _faults(one, f"{path}.{name}", allowed)

@@ -9,6 +9,7 @@ from reidrisk.attacks.protocol import Attack
 from reidrisk.core.checks import whole_number
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import extrapolate, sizes_to_fit
+from reidrisk.estimates.crowds import ranks_for
 from reidrisk.estimates.extrapolation import FEWEST
 from reidrisk.study.analyses.protocol import Part, Step
 from reidrisk.study.analyses.risks import Risk, risk_of
@@ -56,23 +57,37 @@ def steps(context: "Context") -> Iterator[Step]:
             yield Step(f"sizes-{place}-{attack.name}", partial(_sizes, context, attack))
 
 
+def ranks(context: "Context") -> int | None:
+    """Up to which rank of the truth smaller crowds need."""
+    sizes, to_fit, _ = _crowds(context)
+    return ranks_for(context.seen.users, (*sizes, *to_fit))
+
+
+def _crowds(context: "Context") -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
+    """Sizes to measure in, of which the last is everyone; those to extrapolate from, and to."""
+    study, users = context.study, context.seen.users
+    beyond = tuple(size for size in study.beyond if size > users)
+    to_fit = sizes_to_fit(users) if beyond else ()
+    smaller = {size for size in study.sizes if size < users}
+    return tuple(sorted({*(smaller or to_fit), users})), to_fit, beyond
+
+
 def _sizes(context: "Context", attack: Attack, parts: Part) -> Part:
     from reidrisk.risk._measure import size_curve
 
     found = context.headline_of(attack, _attacked(parts))
-    curve = size_curve(found, context.crowds)
-    sizes = tuple(
+    sizes, to_fit, beyond = _crowds(context)
+    curve = size_curve(found, sizes)
+    risks = tuple(
         risk_of(attack.name, curve.slots, size, estimate, curve.not_assessed, {})
         for size, estimate in curve.items()
     )
-    if not context.beyond:
-        return {"sizes": sizes}
-    fitted = size_curve(found, context.crowds_to_fit)
-    law = extrapolate(
-        fitted, context.beyond, level=context.study.level, correlation=fitted.correlation
-    )
+    if not beyond:
+        return {"sizes": risks}
+    fitted = size_curve(found, to_fit)
+    law = extrapolate(fitted, beyond, level=context.study.level, correlation=fitted.correlation)
     named = replace(law, attack=attack.name, slots=curve.slots)
-    return {"sizes": sizes, "extrapolations": (named,)}
+    return {"sizes": risks, "extrapolations": (named,)}
 
 
 def _attacked(parts: Part) -> int:

@@ -9,12 +9,16 @@ import numpy as np
 from reidrisk import risk
 from reidrisk.core.checks import whole_number
 from reidrisk.core.ranges import Share
+from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate
 from reidrisk.study.analyses.protocol import Part, Step, need_people
 from reidrisk.study.settings import Size, Whole
+from reidrisk.study.text.numbers import units
 
 if TYPE_CHECKING:
     from reidrisk.study.context import Context
+    from reidrisk.study.gate import Check, Limits
+    from reidrisk.study.result import Result
     from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
@@ -92,6 +96,26 @@ def steps(context: "Context") -> Iterator[Step]:
     """One step, with the strongest attack."""
     if context.study.per_user is not None:
         yield Step("per-user", lambda parts: _per_user(context, parts))
+
+
+def _judge(result: "Result", limits: "Limits", limit: float) -> Iterator["Check"]:
+    """How often those are named who are named most often."""
+    from reidrisk.study.gate import Check
+
+    found = [one for one in result.per_user if limits.covers(one.slots, one.attack)]
+    if not found:
+        raise InvalidInput(
+            "the result says nothing about the worst tenth of users"
+            f"{limits.chosen}, so it does not pass; add [per_user] to the study file, which "
+            "repeats the release of single users after the most slots, and run it again",
+            code="not-measured",
+        )
+    for one in found:
+        what = f"the worst tenth of users, {one.attack} after {units(result, one.slots)}"
+        yield Check("worst_tenth", what, limit, one.worst_decile, one.attack, one.slots)
+
+
+LIMITS = {"worst_tenth": _judge}
 
 
 def _per_user(context: "Context", parts: Part) -> Part:

@@ -7,6 +7,8 @@ An analysis of this package is a module:
 | `ORDER` | its place among the others |
 | `check`, `steps` | the methods of `Analysis` |
 | `assumptions`, `verdict` | its sentences, if it has any: see `Analysis` |
+| `ranks` | up to which rank of the true user its figures need, if it has any that do |
+| `LIMITS` | by the names of fields of `Limits`, what judges them at the gate |
 | `...Settings` | a dataclass of its settings, of which `Study` is put together |
 | other dataclasses | its records, if no class of the domain will do; `Result` lists them |
 

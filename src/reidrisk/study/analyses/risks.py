@@ -148,6 +148,11 @@ def steps(context: "Context") -> Iterator[Step]:
     yield alone("risk", _everything, context)
 
 
+def ranks(context: "Context") -> int:
+    """Up to which rank of the truth several guesses need."""
+    return max(context.study.guesses, default=1)
+
+
 def _everything(context: "Context") -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
     found = context.measured(context.slots)

@@ -16,6 +16,7 @@ from reidrisk.study.text.numbers import count, exactly, listed, percent, share_w
 
 if TYPE_CHECKING:
     from reidrisk.study.context import Context
+    from reidrisk.study.gate import Check, Limits
     from reidrisk.study.result import Result
     from reidrisk.study.source import Source
     from reidrisk.study.study import Study
@@ -216,3 +217,36 @@ def _far(wanted: float) -> tuple[float, float]:
 
 def _part(number: float) -> str:
     return "half" if number == 0.5 else exactly(number)  # noqa: PLR2004  as people say it
+
+
+def _judge(result: "Result", limits: "Limits", limit: float) -> Iterator["Check"]:
+    """Of how many strangers an attacker claims to know them, who means to accuse no more.
+
+    Whoever wants can accuse everybody, without any data, so only attackers who try to keep within
+    the limit are judged: those whose threshold was chosen to accuse at most so many.
+    """
+    from reidrisk.study.gate import Check
+
+    found = [
+        (one, decision)
+        for one in result.strangers
+        if limits.covers(one.slots, one.attack)
+        for decision in one.decisions
+        if decision.wanted is not None and decision.wanted <= limit
+    ]
+    if not found:
+        raise InvalidInput(
+            f"the result has no attacker who tries to accuse at most {percent(limit)} of "
+            f"strangers{limits.chosen}, so it does not pass; let strangers be a share of users "
+            "in the study file, and run it again, or allow more false claims",
+            code="not-measured",
+        )
+    for one, decision in found:
+        what = (
+            f"strangers accused by {one.attack} ({RULES.get(one.rule, one.rule)}), who means to "
+            f"accuse {percent(decision.wanted or 0)}, after {units(result, one.slots)}"
+        )
+        yield Check("false_claims", what, limit, decision.accused, one.attack, one.slots)
+
+
+LIMITS = {"false_claims": _judge}
