@@ -25,10 +25,10 @@ from reidrisk.study.text.numbers import at_most, count, exactly, percent
 Measure = Callable[[float], Estimate]
 """The risk at a value."""
 
-MeasureAt = Callable[[float, float], Estimate]
+_MeasureAt = Callable[[float, float], Estimate]
 """The risk at a value, with an interval of a level."""
 
-NOISE = "noise"
+_NOISE = "noise"
 
 _DIGITS = 100
 """Values of two digits are searched: nobody needs a noise of 0.2317."""
@@ -120,7 +120,7 @@ def search(
 
 
 def first_enough(
-    measure: MeasureAt, values: Sequence[float], *, max_risk: float, level: float = 0.95
+    measure: _MeasureAt, values: Sequence[float], *, max_risk: float, level: float = 0.95
 ) -> Calibration:
     """The first value that suffices, by halving, with one level for the whole search.
 
@@ -147,6 +147,7 @@ def first_enough(
         >>> found.enough.value
         0.5
     """
+    # The most that a search may take, since how many it takes depends on what it finds.
     each = each_level(level, evaluations(values))
 
     def told(value: float) -> Estimate:
@@ -183,6 +184,7 @@ def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> 
         return tried[place].risk.high <= most
 
     low, high = -1, len(values)  # the last known not to suffice, the first known to
+    # The safest value first: if it does not suffice, nothing does, and one trial was enough.
     if suffices(len(values) - 1):
         high -= 1
     else:
@@ -311,8 +313,8 @@ def usual_parameter(study: Study) -> str:
     )
     if len(able) == 1:
         return able[0]
-    if NOISE in able:
-        return NOISE
+    if _NOISE in able:
+        return _NOISE
     several = f"several can be searched, {', '.join(able)}" if able else "none can be searched"
     raise InvalidInput(
         f"calibrate: of the parameters of the release {several}; say which, or users",
@@ -370,6 +372,7 @@ def risk_at(
     """
     searched(study, name)
     changed = replace(study, sweep={name: (value,)}, level=level)
+    # Other analyses are not run here, so what they would refuse does not matter.
     for analysis in (risks, sweeps):
         analysis.check(changed, source_of(source))
     try:

@@ -27,7 +27,7 @@ from reidrisk.study.text.differences import verdict
 MOST_UNASSESSED = 0.1
 """Share of targets who may be left out; with more, who knows whether they are like the rest."""
 
-Figure = tuple[str, int]
+_Figure = tuple[str, int]
 """An attack, and which of those that are called so."""
 
 
@@ -203,6 +203,7 @@ def _difference(
         left_out = _in_one_only(pairs)
         first, second = pairs[:, ~np.isnan(pairs).any(axis=0)]
         change = paired_difference(first, second, level=level)
+        # Both figures are then of the same people as their difference.
         if left_out:
             before = mean_of_credits(first, level=before.level)
             after = mean_of_credits(second, level=after.level)
@@ -246,9 +247,9 @@ def _in_one_only(pairs: NDArray[np.float64]) -> int:
     return int((np.isnan(pairs[0]) != np.isnan(pairs[1])).sum())
 
 
-def _named(records: Any, slots: int) -> dict[Figure, Any]:
+def _named(records: Any, slots: int) -> dict[_Figure, Any]:
     """Records of a study itself by attack; those of one name are kept apart by their order."""
-    named: dict[Figure, Any] = {}
+    named: dict[_Figure, Any] = {}
     for one in records:
         if one.slots == slots and not getattr(one, "setting", None):
             place = sum(one.attack == attack for attack, _ in named)
@@ -256,7 +257,7 @@ def _named(records: Any, slots: int) -> dict[Figure, Any]:
     return named
 
 
-def _listed(figures: Mapping[Figure, Risk]) -> str:
+def _listed(figures: Mapping[_Figure, Risk]) -> str:
     return ", ".join(attack for attack, _ in figures) or "none"
 
 

@@ -18,7 +18,7 @@ from reidrisk.theory import (
 )
 from reidrisk.theory.local_privacy import upper_factor
 
-EPSILON_DIGITS = 4
+_EPSILON_DIGITS = 4
 
 
 class NothingSuffices(InvalidInput):
@@ -163,7 +163,7 @@ def _sufficient(limit: float, delta: float, users: int, slots: int, tokens: int 
 def _rounded_down(number: float) -> float:
     """To a few digits that are easily written down."""
     exact = Decimal(number)
-    unit = Decimal(1).scaleb(exact.adjusted() - EPSILON_DIGITS + 1) if exact else Decimal(1)
+    unit = Decimal(1).scaleb(exact.adjusted() - _EPSILON_DIGITS + 1) if exact else Decimal(1)
     return float((exact / unit).to_integral_value(ROUND_FLOOR) * unit)
 
 

@@ -36,6 +36,7 @@ def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
         *(f"{attack.name}: {attack.assumes}" for attack in study.attacks),
     ]
     if study.release is not None and source.people is not None:
+        # The first line of its docstring says what a release does, also that of someone else.
         what = (type(study.release).__doc__ or "").partition("\n")[0]
         sentences.insert(0, f"The release: {words_of(study.release)}. {what}".rstrip())
     sentences += [sentence for _, sentence in sorted(_ordered(study, source), key=itemgetter(0))]

@@ -78,7 +78,7 @@ class Context:
         """Other people, shown by the same release.
 
         Args:
-            source: Rule.
+            source: The other people.
             setting: In what they differ from the study's.
         """
         return replace(self, source=source, split=source.split(self.study), setting=setting)
@@ -171,6 +171,7 @@ class Context:
 
     def attack(self, attack: Attack) -> Attack:
         """The same attack; one that was given the study's release goes by that of the context."""
+        # An attack with a release of its own choosing keeps it: its author asked for a mismatch.
         given = getattr(attack, "release", None)
         if given is not None and self.setting and given == self.study.release:
             return replace(attack, release=self.shows)  # type: ignore[type-var]
@@ -178,6 +179,7 @@ class Context:
 
     def fitted(self, attack: Attack) -> Fitted:
         """The attack with its score: attacks that are equal are fitted once."""
+        # Fitting may take minutes, and several analyses ask for the same attack.
         key = "fitted", _key(attack)
         if key not in self._kept:
             self._kept[key] = fitted(self.attack(attack), self.seen, self.view)
@@ -218,6 +220,7 @@ class Context:
             targets: How many were attacked, the first of all.
         """
         found: Measured | None = self._kept.get(("measured", _key(attack)))
+        # With a precision the search stops early, so what is kept may be of fewer targets.
         if found is not None and len(found.matches) == targets:
             return found
         (again,) = measured(
@@ -234,6 +237,7 @@ class Context:
     def matches(self, attack: Attack) -> Matches | None:
         """What a search of the headline found for all targets, if there was one."""
         found: Measured | None = self._kept.get(("measured", _key(attack)))
+        # Whoever needs all targets cannot use a search that a precision ended.
         if found is None or len(found.matches) < len(self.seen.anonymous):
             return None
         return found.matches
@@ -253,7 +257,7 @@ class Context:
         return self._kept[key]  # type: ignore[no-any-return]
 
     def believed(self, attack: Attack) -> Posterior | None:
-        """The same if it was found before; None if not."""
+        """What `posterior` found before; None if it was not asked. Costs no search."""
         return self._kept.get(("posterior", _key(attack)))
 
 

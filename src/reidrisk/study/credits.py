@@ -55,6 +55,7 @@ def credits_record(
         matches: What was found, of all who were attacked.
         assessed: Who of them can be assessed.
     """
+    # Ties are kept and not the credit itself: whole numbers come back exactly.
     winners = np.where(matches.true_score == matches.best, matches.ties, 0)
     told = (
         str(tied) if known else _NOT_ASSESSED

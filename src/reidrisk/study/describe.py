@@ -26,6 +26,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         return str(thing)  # JSON has no such number
     if thing is None or isinstance(thing, bool | int | float | str):
         return thing
+    # Only the name: a run that was moved to another folder or machine is still the same.
     if isinstance(thing, Path):
         return thing.name
     if isinstance(thing, np.ndarray):
@@ -34,7 +35,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         parts = [_rows(thing.known), _rows(thing.anonymous), describe(thing.truth)]
         parts += [] if thing.strangers is None else [_rows(thing.strangers)]
         return {"kind": "Observations", "rows": parts}
-    if isinstance(thing, InFiles):
+    if isinstance(thing, _InFiles):
         return {"kind": type(thing).__name__, "sha256": thing.fingerprint()}
     if isinstance(thing, ArrayRows):
         # What only this kind has comes first, as files have it: subclasses add their fields last.
@@ -43,6 +44,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
         return {"kind": type(thing).__name__, "values": describe(thing.values), **said}
     if is_dataclass(thing):
         shown = [part.name for part in fields(thing) if part.init]
+        # A name that is a class variable says which attack or release it is, and is no field.
         own = {"name": thing.name} if hasattr(thing, "name") and "name" not in shown else {}
         values = {name: describe(getattr(thing, name)) for name in shown}
         return {"kind": type(thing).__name__, **own, **values}
@@ -54,7 +56,7 @@ def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows,
 
 
 @runtime_checkable
-class InFiles(Protocol):
+class _InFiles(Protocol):
     """Rows in files, which are known by the checksums of these."""
 
     def fingerprint(self) -> str:
@@ -64,7 +66,7 @@ class InFiles(Protocol):
 
 def _rows(rows: Rows) -> Any:
     """Known rows by shape and hash, block by block; bags as they are, since they have no shape."""
-    if isinstance(rows, BagRows | InFiles):
+    if isinstance(rows, BagRows | _InFiles):
         return describe(rows)
     blocks = (
         rows.block(start, min(start + ROWS_AT_A_TIME, rows.users)).data

@@ -15,10 +15,10 @@ from reidrisk.study.run_store import Stored, found_json
 from reidrisk.study.text.attacks import UNSEEN, not_assessed
 from reidrisk.study.text.numbers import count, listed, percent, unit, units
 
-LEAST_LEVEL = 0.9
+_LEAST_LEVEL = 0.9
 """Intervals that hold with less say next to nothing; a study that asks for so little is a slip."""
 
-PLAIN = frozenset({"gaps", "hamming", "overlap"})
+_PLAIN = frozenset({"gaps", "hamming", "overlap"})
 """Attacks that compare rows as they are: every token weighs alike, nothing is learned, nothing is
 known. Each is right less often than one that weighs tokens wherever some are rarer than others."""
 
@@ -144,10 +144,11 @@ def _share_unassessed(risk: Risk) -> float:
 
 def _weak(result: Result, judged: Collection[str]) -> Iterator[str]:
     """Only attacks that leave out what an attacker may well know; those of others are trusted."""
+    # What an attack of someone else knows cannot be told from its name.
     if not judged or not all(map(own_attack, judged)):
         return
     names = ", ".join(sorted(judged))
-    if PLAIN.issuperset(judged):
+    if _PLAIN.issuperset(judged):
         yield (
             f"only attacks were judged that compare rows as they are ({names}): add one that "
             "weighs tokens or learns from rows, such as weighted-hamming, rarity-overlap or "
@@ -215,10 +216,11 @@ def _less_sure(result: Result, checks: Collection[Check], before: Result | None)
     ]
     least = min((level for level, _ in sure), default=1.0)
     lower = [(level, asked) for level, asked in sure if level < asked - _ROUNDING]
-    if least < LEAST_LEVEL - _ROUNDING:
+    if least < _LEAST_LEVEL - _ROUNDING:
         yield (
             f"a figure that was judged holds with {percent(least)} only, below "
-            f"{percent(LEAST_LEVEL)}: that says next to nothing; let level be 95% in the study file"
+            f"{percent(_LEAST_LEVEL)}: that says next to nothing; let level be 95% in the study "
+            "file"
         )
     elif lower:
         level, asked = min(lower)

@@ -18,7 +18,7 @@ from reidrisk.study.result import Bound, Result, Risk
 from reidrisk.study.text.bounds import bounds_of
 from reidrisk.study.text.numbers import units
 
-Judged = Literal["lower", "upper"]
+_Judged = Literal["lower", "upper"]
 """What attacks did, below which no attacker need stay; or what is proved that none exceeds."""
 
 
@@ -38,7 +38,7 @@ class Limits:
     """
 
     max_risk: float | None = None
-    side: Judged = "lower"
+    side: _Judged = "lower"
     worst_tenth: float | None = None
     false_claims: float | None = None
     worse_by: float | None = None
@@ -46,10 +46,10 @@ class Limits:
     attack: str | None = None
 
     def __post_init__(self) -> None:
-        if self.side not in get_args(Judged):
+        if self.side not in get_args(_Judged):
             raise InvalidInput(
-                f"side is {' or '.join(get_args(Judged))}, what attacks did or what is proved; got "
-                f"{shown(self.side)}",
+                f"side is {' or '.join(get_args(_Judged))}, what attacks did or what is proved; "
+                f"got {shown(self.side)}",
                 code="unknown-choice",
             )
 
@@ -112,6 +112,7 @@ def judge(result: Result, limits: Limits, before: Result | None = None) -> tuple
     if limits.max_risk is not None:
         ways = {"lower": _attacks, "upper": _proved}
         checks += ways[limits.side](result, limits, limits.max_risk)
+    # In the order of the fields of `Limits`, which is that of the printed lines.
     of_analyses = ChainMap(*(getattr(one, "LIMITS", {}) for one in ANALYSES))
     for part in fields(limits):
         if part.name in of_analyses and (limit := getattr(limits, part.name)) is not None:

@@ -206,6 +206,7 @@ PATHS = ("path", "domains", "known", "anonymous")
 class ReleaseSection(BaseModel):
     """A release: its kind, and its parameters as keys."""
 
+    # The release alone knows its parameters, so all keys pass here; `faults` checks them.
     model_config = ConfigDict(extra="allow", frozen=True)
 
     kind: Annotated[Any, named(release_kind)] = Field(default="topics", validate_default=True)
@@ -216,7 +217,7 @@ class ReleaseSection(BaseModel):
         return dict(self.model_extra or {})
 
 
-class SignoffSection(_Section):
+class _SignoffSection(_Section):
     """What the person who signs adds."""
 
     scope: str = ""
@@ -274,7 +275,7 @@ class StudyModel(_Settings):  # type: ignore[misc]
 
     attacks: list[Annotated[Any, named(attack_named)]] | None = None
     analyses: Annotated[Any, Written(_analyses)] = ()
-    signoff: SignoffSection | None = None
+    signoff: _SignoffSection | None = None
     people: Annotated[
         Synthetic | Table | Files | Plays | History | TfRecord | TwoTables,
         Field(discriminator="kind"),

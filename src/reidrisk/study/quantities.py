@@ -9,6 +9,7 @@ from reidrisk.errors import InvalidInput
 MOST = 2**63 - 1
 """The largest whole number that study files, tables and JSON elsewhere hold."""
 
+# `g` for who thinks of giga, `b` for billions; both are 10**9.
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 _HUNDRED = 100
 _SIZE = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([kmbg]?)", re.IGNORECASE)

@@ -86,7 +86,7 @@ def run_in(
     steps = study.steps(source, engine)
     names = [step.name for step in steps]
     what = {"study": study.describe(source), "inputs": inputs or {}}
-    kept = StudyStore.of(Path(folder), what, guests_of(study), text, fresh)
+    kept = _StudyStore.of(Path(folder), what, guests_of(study), text, fresh)
 
     def finished(keep: Keep) -> Result:
         found = study.carried_out(steps, source, keep)
@@ -97,6 +97,7 @@ def run_in(
     if not fresh:
         kept.check()
         done = {name: part for name in names if (part := kept.find(name)) is not None}
+        # A finished run is read without a lock, so that several processes may look at it.
         if done.keys() == set(names):
             result = finished(lambda step, _: done[step.name])
             if kept.holds(result):
@@ -121,6 +122,7 @@ def run_in(
                 "a release or a bound of your own takes part, correct it",
                 code="impossible-result",
             )
+        # Before anything is removed: another run may own a folder of this name by now.
         run.still_there()
         kept.forget_begun()
         result.save(kept.folder)
@@ -133,7 +135,7 @@ def _encoded(part: Part) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class StudyStore(RunStore):
+class _StudyStore(RunStore):
     """The folder of a study.
 
     Attributes:
@@ -156,7 +158,7 @@ class StudyStore(RunStore):
         guests: tuple[str, ...],
         text: str | None,
         fresh: bool | None,
-    ) -> "StudyStore":
+    ) -> "_StudyStore":
         """The store of a study with this description.
 
         Args:
@@ -334,7 +336,7 @@ def held_in(folder: str | Path) -> str | None:
     Args:
         folder: Of a run.
     """
-    store = StudyStore(Path(folder), {})
+    store = _StudyStore(Path(folder), {})
     note = store.read_note() or {}
     if not note and not store.is_ours():
         return None

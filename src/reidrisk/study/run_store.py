@@ -201,7 +201,7 @@ class RunStore:
             _remove_if_empty(begun)
 
     @contextmanager
-    def locked(self, steps: Sequence[str], watch: Watcher | None) -> Iterator["OpenRun"]:
+    def locked(self, steps: Sequence[str], watch: Watcher | None) -> Iterator["_OpenRun"]:
         """Make the folder and keep other processes out of it.
 
         Args:
@@ -209,17 +209,20 @@ class RunStore:
             watch: Called before each step.
         """
         with locked(made_folder(self.folder)) as lock:
-            yield OpenRun(self, lock, tuple(steps), watch)
+            yield _OpenRun(self, lock, tuple(steps), watch)
 
     def _fits(self, body: Any) -> bool:
         """Whether this is of a step of what is run, by this version, as it was written."""
         return (
             as_written(body)
             and all(body.get(key) == value for key, value in self.run.items())
+            # Other libraries may change between steps; `ran_with` tells them.
             and body["versions"].get("reidrisk") == versions()["reidrisk"]
         )
 
     def _file(self, step: str) -> Path:
+        # Names of attacks of others may hold anything; the digest keeps two of them apart that
+        # become alike.
         safe = "".join(letter if letter.isalnum() or letter in "-." else "_" for letter in step)
         return self.steps_folder / f"{safe[:80]}-{sha256(step)[:8]}.json"
 
@@ -230,7 +233,7 @@ class RunStore:
 
 
 @dataclass(frozen=True)
-class OpenRun:
+class _OpenRun:
     """A run whose folder this process has locked.
 
     Attributes:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = Literal["slots", "columns", "baskets"]
 """What a row is: tokens in slots, one in each column of a table, or a basket without an order."""
 
-MOST_PAIRS = 200_000
+_MOST_PAIRS = 200_000
 """Users at most of whom both sides are compared for information: more would tell hardly more."""
 
 _LOOKED_AT = 10_000
@@ -124,7 +124,7 @@ class Source(Protocol):
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """What two sites are shown of the same users, whoever is attacked, with all slots.
 
-        Users are chosen at random and come in random order, at most `MOST_PAIRS` of them.
+        Users are chosen at random and come in random order, at most `_MOST_PAIRS` of them.
         """
         ...
 
@@ -202,6 +202,7 @@ class PeopleSource:
         """Whether the release leaves slots empty, of the first users."""
         if release is None:
             return False
+        # Everybody would have to be shown to be sure; this only chooses the usual attacks.
         some = Subset.of(self.people, np.arange(min(self.users, _LOOKED_AT)))
         return not shown(release, some, 0, some.users, site=1, seed=seed).present().all()
 
@@ -212,8 +213,8 @@ class PeopleSource:
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """What two sites are shown of some users."""
         some = self.people
-        if some.users > MOST_PAIRS:
-            wanted = [(Rule(), MOST_PAIRS)]
+        if some.users > _MOST_PAIRS:
+            wanted = [(Rule(), _MOST_PAIRS)]
             (chosen,) = select(some, wanted, purpose="study/information", seed=seed)
             some = Subset.of(some, np.sort(chosen.first))
         return observe(require_release(release), some, seed=seed)
@@ -303,6 +304,7 @@ class LinkedSource:
     @property
     def stranger_ids(self) -> NDArray[Any]:
         """The user of each of them; numbers, if they are not told."""
+        # They are only hashed, to be taken in random order.
         ids = self.tables.stranger_ids
         return np.arange(self.strangers) if ids is None else ids
 
@@ -353,7 +355,7 @@ class LinkedSource:
 
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """Targets in random order, with their known rows."""
-        return self.observations.only(targets_in_order(self, seed)[:MOST_PAIRS])
+        return self.observations.only(targets_in_order(self, seed)[:_MOST_PAIRS])
 
     def split(self, study: "Study") -> Split:
         """The users of the tables in the roles that a study gives them."""

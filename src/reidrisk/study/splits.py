@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from reidrisk.study.study import Study
 
 Numbers: TypeAlias = NDArray[np.int64]
-Mask: TypeAlias = NDArray[np.bool_]
-Hold: TypeAlias = Callable[[Any], Rows]
+_Mask: TypeAlias = NDArray[np.bool_]
+_Hold: TypeAlias = Callable[[Any], Rows]
 """Brings known rows to where they are searched: `hold` of an engine."""
 
 
 @dataclass(frozen=True, slots=True)
-class Roles:
+class _Roles:
     """Rules by which the users of a study get their roles; nobody has two of them.
 
     Attributes:
@@ -53,12 +53,13 @@ class Roles:
     panel: Rule
 
     @classmethod
-    def of(cls, study: "Study") -> "Roles":
+    def of(cls, study: "Study") -> "_Roles":
         """The rules of a study.
 
         Args:
             study: Gives the shares of strangers and of training users, and the seed.
         """
+        # Training users are left out of both other roles: nobody is learned from and attacked.
         strange = strangers_of(study.strangers, study.seed)
         training = Share("study/training", study.training, study.seed)
         others = (training,) if study.training else ()
@@ -97,7 +98,7 @@ class Split(Protocol):
         """How many users the study hides as strangers, and how many rows of strangers there are."""
         ...
 
-    def observations(self, release: Release | None, hold: Hold) -> Observations:
+    def observations(self, release: Release | None, hold: _Hold) -> Observations:
         """What attackers have: known rows, targets and strangers.
 
         Args:
@@ -110,7 +111,7 @@ class Split(Protocol):
         """Training users, of whom both sides are seen, in memory."""
         ...
 
-    def revealed(self, release: Release | None, hold: Hold) -> Observations:
+    def revealed(self, release: Release | None, hold: _Hold) -> Observations:
         """What a full-information attacker has of the same users."""
         ...
 
@@ -160,12 +161,12 @@ class PeopleSplit:
 
     def hidden(self) -> tuple[int, int]:
         """How many users the study hides as strangers, and how many rows of strangers there are."""
-        rule = Roles.of(self.study).strangers
+        rule = _Roles.of(self.study).strangers
         assert rule is not None
         (group,) = first_of(self.people, [(rule, 0)], self.study.seed)
         return group.users, group.users
 
-    def observations(self, release: Release | None, hold: Hold) -> Observations:
+    def observations(self, release: Release | None, hold: _Hold) -> Observations:
         """What attackers have: known rows, targets and strangers, as the release shows them."""
         return observed(
             require_release(release), self.people, self._crowd,
@@ -174,7 +175,7 @@ class PeopleSplit:
 
     def panel(self, release: Release | None) -> Observations:
         """Training users, of whom both sites are known, in memory."""
-        (group,) = first_of(self.people, [(Roles.of(self.study).panel, None)], self.study.seed)
+        (group,) = first_of(self.people, [(_Roles.of(self.study).panel, None)], self.study.seed)
         if not group.users:
             raise _empty_side()
         return observed(
@@ -182,7 +183,7 @@ class PeopleSplit:
             sites=KNOWN_SITES, seed=self.study.seed, hold=None,
         )  # fmt: skip
 
-    def revealed(self, release: Release | None, hold: Hold) -> Observations:
+    def revealed(self, release: Release | None, hold: _Hold) -> Observations:
         """What a full-information attacker has of the same users."""
         return observed(
             require_release(release), self.people, self._crowd,
@@ -191,25 +192,27 @@ class PeopleSplit:
 
     def repeated(self, release: Release | None, rows: Numbers, repeats: int) -> Tokens:
         """What else might have been shown of some known users: users x repeats x slots."""
+        # Rows count known users only; the release shows people by their place among all.
         places = self._crowd.known.rows(self.people, rows)
         shows = require_release(release)
         return repeat(shows, self.people, places, repeats=repeats, seed=self.study.seed)
 
     @cached_property
     def _crowd(self) -> Participants:
-        return choose_crowd(self.study, self.people)
+        return _choose_crowd(self.study, self.people)
 
 
-def choose_crowd(study: "Study", people: People) -> Participants:
+def _choose_crowd(study: "Study", people: People) -> Participants:
     """Choose who is known and who is met, the targets first; the same for all releases.
 
     Args:
         study: Says how many are attacked, hidden and learned from.
         people: Everybody.
     """
-    roles = Roles.of(study)
+    roles = _Roles.of(study)
     rules = [rule for rule in (roles.known, roles.strangers) if rule is not None]
     crowd = Participants(*first_of(people, [(rule, study.targets) for rule in rules], study.seed))
+    # With training users, `check_sides` would name a share that is not the one at fault.
     if not study.training:
         check_sides(crowd, people, study.strangers)
     elif not crowd.known.users:
@@ -217,7 +220,7 @@ def choose_crowd(study: "Study", people: People) -> Participants:
     return crowd
 
 
-class ObservedRows(Protocol):
+class _ObservedRows(Protocol):
     """Rows that were shown before, with ids for their users."""
 
     @property
@@ -254,7 +257,7 @@ class RowsSplit:
     """
 
     study: "Study"
-    shown: ObservedRows
+    shown: _ObservedRows
 
     attacked_people = None
 
@@ -283,7 +286,7 @@ class RowsSplit:
         there = 0 if strangers is None else len(strangers)
         return int(hidden.sum()), int(hidden[self._whole.truth].sum()) + there
 
-    def observations(self, release: Release | None, hold: Hold) -> Observations:
+    def observations(self, release: Release | None, hold: _Hold) -> Observations:
         """What attackers have: known rows, targets and strangers."""
         study, whole = self.study, self._whole
         if self._known is not None:
@@ -296,9 +299,9 @@ class RowsSplit:
 
     def panel(self, release: Release | None) -> Observations:
         """Training users, of whom both sides are seen."""
-        return self._part(Roles.of(self.study).panel.of(self.shown.all_ids()), None)
+        return self._part(_Roles.of(self.study).panel.of(self.shown.all_ids()), None)
 
-    def revealed(self, release: Release | None, hold: Hold) -> NoReturn:
+    def revealed(self, release: Release | None, hold: _Hold) -> NoReturn:
         """Refused: secrets are those of people."""
         raise no_people()
 
@@ -311,23 +314,24 @@ class RowsSplit:
         return self.shown.observations
 
     @cached_property
-    def _known(self) -> Mask | None:
+    def _known(self) -> _Mask | None:
         """Whose rows are known: neither training users nor strangers; None if everybody's are."""
-        known = Roles.of(self.study).known
+        known = _Roles.of(self.study).known
         return None if known.everybody else known.of(self.shown.all_ids())
 
     @cached_property
-    def _hidden(self) -> Mask | None:
+    def _hidden(self) -> _Mask | None:
         """Known users whom the study hides; None if it hides nobody."""
-        hidden = Roles.of(self.study).strangers
+        hidden = _Roles.of(self.study).strangers
         return None if hidden is None else hidden.of(self.shown.all_ids())
 
     @cached_property
     def _order(self) -> Numbers:
         return targets_in_order(self.shown, self.study.seed)
 
-    def _part(self, wanted: Mask, targets: int | None) -> Observations:
+    def _part(self, wanted: _Mask, targets: int | None) -> Observations:
         """Only some users, with the first of their rows as targets."""
+        # The row of each wanted user once the others are gone, to renumber the truth.
         whole, place = self._whole, np.cumsum(wanted) - 1
         mine = self._order[wanted[whole.truth[self._order]]][:targets]
         if not mine.size:
@@ -342,6 +346,8 @@ class RowsSplit:
     def _strangers(self) -> Any:
         """Rows of the strangers, in random order, as many as targets at most; None if nobody is."""
         shown, whole, seed = self.shown, self._whole, self.study.seed
+        # Hidden users and strangers of the tables are mixed by their hashes: nothing in the order
+        # tells attackers which of the two somebody is.
         rows, draws = shown.stranger_rows, _draws(shown.stranger_ids, seed)
         met = [] if rows is None else [whole.known.codec.beside(rows, "strangers")]
         if self._hidden is not None:
@@ -356,7 +362,7 @@ class RowsSplit:
         return met[0].codec.join(met).select(order)
 
 
-def targets_in_order(shown: ObservedRows, seed: int) -> Numbers:
+def targets_in_order(shown: _ObservedRows, seed: int) -> Numbers:
     """The targets of rows that were shown before, in random order, by a hash of their users.
 
     Args:

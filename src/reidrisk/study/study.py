@@ -35,7 +35,7 @@ Keep = Callable[[Step, Part], Part]
 """Runs a step on the records so far, or finds what it gave before."""
 
 
-LEAST_LEVEL = 0.5
+_LEAST_LEVEL = 0.5
 """With less, somebody wrote the chance to be wrong."""
 
 
@@ -130,6 +130,7 @@ class Study(
                 code="empty-list",
             )
         self._check_numbers()
+        # Records of others stand beside those of the result in step files, by name alone.
         taken = {part.name for part in fields(Result)}
         for one in self.analyses:
             if one.name in taken:
@@ -154,9 +155,10 @@ class Study(
                 "training is a share of users below 1: somebody must be attacked",
                 code="share-out-of-range",
             )
-        if confidence(self.level) < LEAST_LEVEL:
+        # 0.05 for 95 % is a common slip, and every interval would be far too narrow.
+        if confidence(self.level) < _LEAST_LEVEL:
             raise InvalidInput(
-                f"level is how sure intervals are, {LEAST_LEVEL:.0%} or more; with "
+                f"level is how sure intervals are, {_LEAST_LEVEL:.0%} or more; with "
                 f"{self.level:.4g} they would be all but empty: did you mean {1 - self.level:.4g}?",
                 code="invalid-level",
             )
@@ -234,6 +236,7 @@ class Study(
         return {name: said[name] for name in said if name != "analyses" or self.analyses}
 
     def _result(self, source: Source, parts: Part) -> Result:
+        # All attacks share targets, so the first record tells how many there were.
         first = parts["risks"][0]
         slots = tuple(sorted({risk.slots for risk in parts["risks"] if not risk.setting}))
         others = {one.name: parts.get(one.name, ()) for one in self.analyses}

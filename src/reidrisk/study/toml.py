@@ -26,7 +26,7 @@ from reidrisk.study.run_store import hashed_inputs
 from reidrisk.study.source import Source, source_of
 from reidrisk.study.study import Study
 
-Located = Callable[[list[Any], str], str]
+_Located = Callable[[list[Any], str], str]
 """Says where a message belongs: called with a path of keys and the message."""
 
 
@@ -80,6 +80,7 @@ def study_file(text: str, name: str = "study.toml", folder: Path = Path()) -> St
                 raise InvalidInput(message, code=wrong.code) from wrong
         raise
     study = _study(model, source, located)
+    # Again: when the study was made, it knew no source.
     with _locating(model, located):
         study.check(source)
     signoff = None if model.signoff is None else Signoff(**model.signoff.model_dump())
@@ -103,6 +104,7 @@ def described_study(
     said = {name: value for name, value in keys.items() if value is not None}
     model = _model({**said, "people": people}, _in_options)
     study = _study(model, source, _in_options)
+    # The file names the usual attacks, so that it means the same in a later version.
     said = {**keys, "attacks": keys["attacks"] or [one.name for one in study.attacks]}
     return StudyFile(_text(said, comment), study, source, inputs)
 
@@ -144,7 +146,7 @@ def parse(text: str, name: str = "study.toml") -> StudyModel:
     return model
 
 
-def _model(keys: Mapping[str, Any], located: Located) -> StudyModel:
+def _model(keys: Mapping[str, Any], located: _Located) -> StudyModel:
     try:
         model: StudyModel = StudyModel.model_validate(keys)
     except ValidationError as wrong:
@@ -153,7 +155,7 @@ def _model(keys: Mapping[str, Any], located: Located) -> StudyModel:
     return model
 
 
-def _in_file(text: str, name: str) -> Located:
+def _in_file(text: str, name: str) -> _Located:
     """Messages with the line of what they are about."""
     return lambda path, why: _with_line(text, name, path, why) if path else f"{name}: {why}"
 
@@ -164,7 +166,7 @@ def _in_options(_path: list[Any], why: str) -> str:
 
 
 @contextmanager
-def _locating(model: StudyModel, located: Located) -> Iterator[None]:
+def _locating(model: StudyModel, located: _Located) -> Iterator[None]:
     """Say what of a study a message is about."""
     try:
         yield
@@ -244,7 +246,7 @@ def _list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _study(model: StudyModel, source: Source, located: Located) -> Study:
+def _study(model: StudyModel, source: Source, located: _Located) -> Study:
     """The study that a file describes, of this source."""
     said = {one.name: getattr(model, one.name) for one in fields(Study)}
     said |= _releases(model, source, located)
@@ -256,7 +258,7 @@ def _study(model: StudyModel, source: Source, located: Located) -> Study:
         return Study(**said)
 
 
-def _releases(model: StudyModel, source: Source, located: Located) -> dict[str, Any]:
+def _releases(model: StudyModel, source: Source, located: _Located) -> dict[str, Any]:
     """The study's own release, and those beside it, by their keys."""
     found: dict[str, Any] = {"release": None}
     if model.release is None and source.people is not None:
@@ -273,7 +275,7 @@ def _releases(model: StudyModel, source: Source, located: Located) -> dict[str, 
 
 
 def _of_release(
-    model: StudyModel, release: AnyRelease | None, located: Located
+    model: StudyModel, release: AnyRelease | None, located: _Located
 ) -> dict[str, dict[str, Any]]:
     """Settings whose entries wait for the release; all that is wrong with them at once."""
     found: dict[str, dict[str, Any]] = {}
@@ -308,7 +310,7 @@ def _usual_attacks(source: Source, release: AnyRelease | None, *, seed: int = 0)
     return (*names, "gaps") if source.has_gaps(known, seed) else names
 
 
-def _explained(error: Any, located: Located) -> str:
+def _explained(error: Any, located: _Located) -> str:
     """Explain an error of pydantic in one line: what is wrong, and what to do.
 
     Args:

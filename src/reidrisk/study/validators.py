@@ -34,6 +34,7 @@ def _missing(result: "Result") -> Iterator[str]:
         yield f"slots: {list(result.slots)} is not an ascending list"
     if result.users < 1:
         yield f"users: {result.users} is nobody"
+    # A result without its strongest attack would pass every gate.
     there = {(risk.attack, risk.slots) for risk in result.risks if not risk.setting}
     for one in result.attackers:
         for slots in result.slots:

@@ -45,6 +45,7 @@ def write_users(
     _refuse_others(Path(path))
     listed = max(LISTED, min(max(study.guesses, default=0), MOST_LISTED))
     context = study.context(source, LocalEngine() if engine is None else engine)
+    # Ids are numbers or text, and all rows of a file have the type of the first.
     kind = pa.array(context.ids_of(np.arange(1))).type
     kinds = (pa.string(), kind, pa.float64(), pa.int64(), pa.list_(kind))
     schema = pa.schema(list(zip(_COLUMNS, kinds, strict=True)))
@@ -52,6 +53,7 @@ def write_users(
         part.unlink(missing_ok=True)
     with written_whole(path, mode=ONLY_ME) as (part,), parquet.ParquetWriter(part, schema) as file:
         for attack in study.attacks:
+            # A second search: the first kept no list, which would cost memory in every study.
             seen = context.seen.prefix(context.headline)
             found = context.engine.search(seen, context.fitted(attack).score, list_best=listed)
             file.write_table(

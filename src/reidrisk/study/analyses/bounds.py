@@ -67,6 +67,7 @@ def steps(context: "Context") -> Iterator[Step]:
     """A step for all that is computed, and one for what is searched."""
     if context.study.full_information:
         yield Step(FULL, lambda parts: _found(context, parts, (FULL,)))
+    # The search comes first and as a step of its own: if the run is stopped, it is kept.
     names = tuple(name for name in risk.bounds.BOUNDS if name != FULL)
     done = {*names, FULL} if context.study.full_information else set(names)
     others = tuple(name for name in dict.fromkeys(context.study.bounds) if name not in done)

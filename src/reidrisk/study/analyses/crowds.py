@@ -84,6 +84,7 @@ def _sizes(context: "Context", attack: Attack, parts: Part) -> Part:
     )
     if not beyond:
         return {"sizes": risks}
+    # Measured on sizes of its own: those that a user asks for may be too few to fit a law.
     fitted = size_curve(found, to_fit)
     law = extrapolate(fitted, beyond, level=context.study.level, correlation=fitted.correlation)
     named = replace(law, attack=attack.name, slots=curve.slots)
@@ -92,5 +93,6 @@ def _sizes(context: "Context", attack: Attack, parts: Part) -> Part:
 
 def _attacked(parts: Part) -> int:
     """How many targets were attacked: with a precision, not all."""
+    # From the records and not the context, since the first step may have run elsewhere.
     first: Risk = parts["risks"][0]
     return first.targets + first.not_assessed

@@ -97,6 +97,7 @@ def check_rows(name: str, kind: Enum, users: int) -> None:
         kind: What rows hold.
         users: How many both sites are shown.
     """
+    # Figures are per slot, and sets or baskets have no single token there.
     if kind is not Kind.TOKENS:
         raise InvalidInput(
             f"information is of rows with one token for each slot, and here each is {kind.value}; "
@@ -271,6 +272,7 @@ def of_counts(found: "CountedInformation", *, alike: bool) -> Records:
 
 
 def _by_counts(found: "CountedInformation", *, alike: bool) -> Iterator[Reckoned]:
+    # Columns have different alphabets, so counting them together would mix unlike symbols.
     whole, parts = (found.pooled, 1) if alike else (found.summed, len(found.slots))
     warning = " ".join(f"{one}." for one in found.warnings)
     where = "all slots counted together" if alike else "mean of the slots, each counted by itself"

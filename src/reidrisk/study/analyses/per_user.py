@@ -82,7 +82,7 @@ class UserRisk:
     shares: Annotated[tuple[float, ...], Share]
 
 
-RISK_EDGES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+_RISK_EDGES = (0.0, 0.001, 0.01, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Where the histogram of single users' risks has its edges: finest where most people are."""
 
 
@@ -123,7 +123,9 @@ def _per_user(context: "Context", parts: Part) -> Part:
     assert study.per_user is not None
     risks = [risk for risk in parts["risks"] if risk.slots == headline and not risk.setting]
     strongest = max(risks, key=lambda risk: risk.value)
+    # By place and not by name: two attacks of a study may share a name.
     attack = study.attacks[risks.index(strongest)]
+    # Targets are in random order, so the first are a random sample.
     rows = context.seen.truth[: study.per_user.users]
     again = context.repeated(rows, study.per_user.repeats)
     found = risk.per_user(
@@ -135,7 +137,7 @@ def _per_user(context: "Context", parts: Part) -> Part:
         engine=context.engine,
         level=study.level,
     )
-    counts, _ = np.histogram(found.risks, RISK_EDGES)
+    counts, _ = np.histogram(found.risks, _RISK_EDGES)
     record = UserRisk(
         attack=attack.name,
         slots=headline,
@@ -146,7 +148,7 @@ def _per_user(context: "Context", parts: Part) -> Part:
         percentile_90=found.percentile_90,
         percentile_99=found.percentile_99,
         worst_decile=found.worst_decile,
-        edges=RISK_EDGES,
+        edges=_RISK_EDGES,
         shares=tuple((counts / len(rows)).tolist()),
     )
     return {"per_user": (record,)}

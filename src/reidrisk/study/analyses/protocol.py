@@ -7,6 +7,7 @@ An analysis of this package is a module:
 | `ORDER` | its place among the others |
 | `check`, `steps` | the methods of `Analysis` |
 | `assumptions`, `verdict` | its sentences, if it has any: see `Analysis` |
+| `remedies` | what of its figures lowers the risk, for the verdict |
 | `ranks` | up to which rank of the true user its figures need, if it has any that do |
 | `LIMITS` | by the names of fields of `Limits`, what judges them at the gate |
 | `...Settings` | a dataclass of its settings, of which `Study` is put together |
@@ -40,8 +41,8 @@ if TYPE_CHECKING:
 Watched = Callable[[str, "Look", float], None]
 """Called while a model learns: what is learned, what was reached, the seconds left at most."""
 
-Capability = TypeVar("Capability")
-Named = TypeVar("Named", bound=AnyRelease)
+_Capability = TypeVar("_Capability")
+_Named = TypeVar("_Named", bound=AnyRelease)
 
 Part = Mapping[str, tuple[Any, ...]]
 """Records by the field of `Result` they belong to."""
@@ -172,6 +173,7 @@ class CustomAnalysis:
 
     def plain_steps(self, context: "Context") -> Iterator[Step]:
         """The same with records as JSON has them, since a result is read without this class."""
+        # `result.json` must be readable where the package of this analysis is not installed.
         for step in self.steps(context):
             yield Step(
                 step.name,
@@ -204,7 +206,7 @@ def lasting(name: str, function: Callable[..., Part], *arguments: object) -> Ste
     )
 
 
-def release_that(study: "Study", capability: type[Capability], what: str) -> Capability:
+def release_that(study: "Study", capability: type[_Capability], what: str) -> _Capability:
     """The study's release as one that can do something, or a sentence on what needs it."""
     if study.release is None:
         raise InvalidInput(
@@ -215,7 +217,7 @@ def release_that(study: "Study", capability: type[Capability], what: str) -> Cap
     return asked(study.release, capability, what)
 
 
-def require_release(release: Named | None) -> Named:
+def require_release(release: _Named | None) -> _Named:
     """The release that shows people, or a refusal if the study names none.
 
     Args:

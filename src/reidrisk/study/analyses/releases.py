@@ -15,7 +15,8 @@ from reidrisk.study.analyses.bounds import FULL, setting_of
 from reidrisk.study.analyses.protocol import Part, Step, need_people, require_release
 from reidrisk.study.analyses.risks import Risk, risk_of
 from reidrisk.study.release_syntax import words_of
-from reidrisk.study.text.numbers import listed, share, unit
+from reidrisk.study.text.attacks import Remedy
+from reidrisk.study.text.numbers import listed, share, unit, units
 
 if TYPE_CHECKING:
     from reidrisk.study.context import Context
@@ -302,3 +303,17 @@ def usefulness(shown: Sequence[Compared]) -> str:
     return (
         f"Token frequencies are off by {share(near)} with {first}, and by {share(far)} with {last}."
     )
+
+
+def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:
+    """Other releases; one that is spared an attack, or shows less, says so."""
+    for one in result.releases[1:]:
+        if one.risks:
+            high = max(risk.high for risk in one.risks)
+            yield Remedy(one.release, high, _aside(result, one, own[0].slots))
+
+
+def _aside(result: "Result", one: Compared, slots: int) -> tuple[str, ...]:
+    fewer = () if one.slots == slots else (f"after {units(result, one.slots)}",)
+    spared = listed([refusal.attack for refusal in one.refused]) if one.refused else ""
+    return (*fewer, *((f"{spared} could not be tried",) if spared else ()))

@@ -130,6 +130,7 @@ def _check_can_show(release: AnyRelease, people: People, seed: int) -> None:
     """One of these people is shown to try: what must survey everybody first waits its turn."""
     from reidrisk.releases._observe import ANONYMOUS
 
+    # Surveying everybody may take as long as the study; a release inside is tried instead.
     while isinstance(release, Surveys) and isinstance(inner := getattr(release, "of", None), _ANY):
         release = inner
     if not isinstance(release, Surveys):
@@ -156,6 +157,7 @@ def ranks(context: "Context") -> int:
 def _everything(context: "Context") -> Part:
     """The risks of all attacks, guesses, and what became of every target: one search."""
     found = context.measured(context.slots)
+    # With a precision fewer were attacked than could have been.
     people = digest_of(
         context.ids_of(context.seen.truth[: len(found[0].matches)]), context.study.seed
     )

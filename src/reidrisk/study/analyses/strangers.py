@@ -66,6 +66,7 @@ def check(study: "Study", source: "Source | None") -> None:
         )
     if study.strangers and source is not None:
         _check_met(study, source)
+    # Of a source that is not known yet, strangers may still come.
     met = study.strangers or (source is None or source.strangers >= FEWEST)
     if study.present is not None and not met:
         raise InvalidInput(

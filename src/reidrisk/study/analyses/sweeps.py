@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from reidrisk.releases.protocol import AnyRelease
 from reidrisk.study.analyses.protocol import Part, Step, alone, need_people
-from reidrisk.study.analyses.risks import risks_of
+from reidrisk.study.analyses.risks import Risk, risks_of
 from reidrisk.study.settings import OfRelease
+from reidrisk.study.text.attacks import Remedy
+from reidrisk.study.text.numbers import listed
 
 if TYPE_CHECKING:
     from reidrisk.study.context import Context
+    from reidrisk.study.result import Result
     from reidrisk.study.source import Source
     from reidrisk.study.study import Study
 
@@ -56,17 +59,17 @@ def steps(context: "Context") -> Iterator[Step]:
     """A step for each value; what was seen there is forgotten afterwards."""
     for name, values in context.study.sweep.items():
         for value in values:
-            changed(context, name, value)  # refuses, before anything is run, what cannot be
+            _vary(context, name, value)  # refuses, before anything is run, what cannot be
             yield alone(f"sweep-{name}-{value}", at, context, name, value)
 
 
 def at(context: "Context", name: str, value: Any) -> Part:
     """The risks at the headline with one parameter changed."""
-    other = changed(context, name, value)
+    other = _vary(context, name, value)
     return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 
 
-def changed(context: "Context", name: str, value: Any) -> "Context":
+def _vary(context: "Context", name: str, value: Any) -> "Context":
     """The context with one parameter set to another value."""
     from reidrisk.study.parameters import USERS, parameter_of
 
@@ -75,6 +78,30 @@ def changed(context: "Context", name: str, value: Any) -> "Context":
         return context.with_source(context.source.resized(int(value)), setting)
     release: Any = context.release  # a dataclass, which its protocol cannot say
     other = context.with_release(replace(release, **{name: value}), setting)
+    # Refuses attacks that cannot go with this release before anything runs.
     for attack in context.study.attacks:
         other.attack(attack)
     return other
+
+
+def remedies(result: "Result", own: Sequence[Risk]) -> Iterator[Remedy]:
+    """Settings in which all attacks were measured alike: as many slots, as many users."""
+    settings: dict[tuple[tuple[str, Any], ...], list[Risk]] = {}
+    for risk in result.risks:
+        if risk.setting and (risk.slots, risk.users) == (own[0].slots, own[0].users):
+            settings.setdefault(tuple(risk.setting.items()), []).append(risk)
+    for setting, risks in settings.items():
+        if {risk.attack for risk in own} <= {risk.attack for risk in risks}:
+            changed = [_changed(result, name, value) for name, value in setting]
+            yield Remedy(listed(changed), max(risk.high for risk in risks))
+
+
+def _changed(result: "Result", name: str, value: Any) -> str:
+    release = result.study.get("release")
+    before = release.get(name) if isinstance(release, Mapping) else None
+    instead = "" if before is None else f" instead of {_plain(before)}"
+    return f"{name} {_plain(value)}{instead}"
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

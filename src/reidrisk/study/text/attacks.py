@@ -18,7 +18,7 @@ from reidrisk.study.text.numbers import (
 if TYPE_CHECKING:
     from reidrisk.study.result import Result, Risk
 
-About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
+_About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers", "limit", "remedy"]
 """What a sentence is about.
 
 | about | it says |
@@ -38,9 +38,24 @@ About = Literal["found", "input", "possible", "ruled out", "unfit", "strangers",
 class Sentence:
     """A sentence of the verdict and what it speaks about."""
 
-    about: About
+    about: _About
     text: str
     warns: bool = False
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """A change with which every attack has a smaller upper end.
+
+    Attributes:
+        words: What is changed.
+        high: The highest upper end with it.
+        aside: What must be known besides.
+    """
+
+    words: str
+    high: float
+    aside: tuple[str, ...] = ()
 
 
 def shortlists(result: "Result", attack: str | None = None) -> list[str]:
@@ -80,7 +95,7 @@ def found(result: "Result") -> Sentence:
     if best is None:
         return Sentence("found", f"Found: nothing; no attack was measured after {time}.")
     whom = f"the right person out of {count(result.users)}"
-    cases = cases_of(best)
+    cases = _cases_of(best)
     if best.value == 0:
         text = f"Found: after {time}, no attack picked {whom} in any of {cases}."
         if best.high:
@@ -100,7 +115,7 @@ def knowledge(result: "Result", attack: str) -> str:
     return next((one.knows for one in result.attackers if one.name == attack), "")
 
 
-def cases_of(risk: "Risk") -> str:
+def _cases_of(risk: "Risk") -> str:
     """The denominator of a risk, in words."""
     cases = f"{count(risk.targets)} case{'s' * (risk.targets != 1)}"
     if not risk.not_assessed:

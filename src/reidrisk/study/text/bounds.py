@@ -65,7 +65,7 @@ def _strength(bound: Bound) -> tuple[bool, int, float]:
 
 
 @dataclass(frozen=True)
-class Ceilings:
+class _Ceilings:
     """What bounds attackers, sorted by what it says; each lowest first.
 
     Attributes:
@@ -83,14 +83,14 @@ class Ceilings:
     exceeded: tuple[Bound, ...] = ()
 
 
-def ceilings(result: Result) -> Ceilings:
+def ceilings(result: Result) -> _Ceilings:
     """All that bounds attackers at the most slots, each in one place."""
     sorted_in: dict[str, list[Bound]] = {}
     least = max((risk.low for risk in headline(result)), default=0.0)
     for bound in bounds_of(result):
         if bound.side != "lower" and bound.slots == result.slots[-1]:
             sorted_in.setdefault(_kind(bound, least), []).append(bound)
-    return Ceilings(**{kind: tuple(found) for kind, found in sorted_in.items()})
+    return _Ceilings(**{kind: tuple(found) for kind, found in sorted_in.items()})
 
 
 def _kind(bound: Bound, least: float) -> str:

@@ -34,10 +34,10 @@ def points(change: Estimate) -> str:
 
 def points_interval(change: Estimate) -> str:
     """Both ends in points, rounded outwards."""
-    return f"{end(change, upper=False)} to {end(change, upper=True)}"
+    return f"{_end(change, upper=False)} to {_end(change, upper=True)}"
 
 
-def end(change: Estimate, *, upper: bool) -> str:
+def _end(change: Estimate, *, upper: bool) -> str:
     """One end in points, rounded outwards."""
     if upper:
         return _signed(change.high, _unit(change), ROUND_CEILING)
@@ -159,7 +159,7 @@ def missing(comparison: "Comparison", names: tuple[str, str]) -> tuple[str, ...]
 
 def _sizes(one: "Difference") -> tuple[str, str, str]:
     """A difference that is surely not 0, without its sign, the smaller end first."""
-    parts = points(one.change), end(one.change, upper=False), end(one.change, upper=True)
+    parts = points(one.change), _end(one.change, upper=False), _end(one.change, upper=True)
     value, low, high = (part.lstrip("+-") for part in parts)
     return (value, low, high) if one.worse else (value, high, low)
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from reidrisk.study._compare import Comparison
     from reidrisk.study.result import Result
 
-EXACT_DIGITS = 3
+_EXACT_DIGITS = 3
 _ALL_DIGITS = 17
 _HUNDRED = Decimal(100)
 _ENDS = (Decimal(0), _HUNDRED)  # said without decimals, however fine the unit
@@ -90,7 +90,7 @@ def in_full(number: float) -> str:
 def at_most_beside(number: float, limit: float) -> str:
     """A bound, rounded upwards, but not past a limit that stands beside it in full."""
     value, most, text = _percent(number), _percent(limit), at_most(number)
-    for digits in range(EXACT_DIGITS, _ALL_DIGITS):
+    for digits in range(_EXACT_DIGITS, _ALL_DIGITS):
         if not value <= most < shown(text):
             return text
         unit = _place(value) * Decimal(1).scaleb(-digits)
@@ -148,7 +148,7 @@ def _unit(value: Decimal, low: Decimal, high: Decimal) -> Decimal:
     """The last decimal place worth saying: the leading one of half the interval's width."""
     half = (high - low) / 2
     if half == 0:
-        return _place(value) * Decimal(1).scaleb(1 - EXACT_DIGITS)
+        return _place(value) * Decimal(1).scaleb(1 - _EXACT_DIGITS)
     # Where the interval is wider than the value, one digit of the value remains.
     return min(_place(half), _place(value)) if value else _place(half)
 

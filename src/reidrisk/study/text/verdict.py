@@ -1,20 +1,17 @@
 """The verdict: one range in plain words, whether the limit is kept, and what would lower it."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
 
 from reidrisk.core.sanitize import cleaned
 from reidrisk.study.analyses import ANALYSES
 from reidrisk.study.gate import above, judged
-from reidrisk.study.result import Compared, Result, Risk
-from reidrisk.study.text.attacks import Sentence, found, headline, shortlists, strongest
+from reidrisk.study.result import Result, Risk
+from reidrisk.study.text.attacks import Remedy, Sentence, found, headline, shortlists, strongest
 from reidrisk.study.text.bounds import ceilings, number, possible, proved, ruled_out, unfit
 from reidrisk.study.text.numbers import (
     at_most_beside,
     count,
     in_full,
-    listed,
     percent,
     targets_word,
     units,
@@ -25,21 +22,6 @@ __all__ = ["Sentence", "basis", "headline", "strongest", "text", "verdict"]
 
 _MOST = 3
 """Remedies that are named."""
-
-
-@dataclass(frozen=True)
-class _Remedy:
-    """A change with which every attack has a smaller upper end.
-
-    Attributes:
-        words: What is changed.
-        high: The highest upper end with it.
-        aside: What must be known besides.
-    """
-
-    words: str
-    high: float
-    aside: tuple[str, ...] = ()
 
 
 def verdict(result: Result) -> tuple[Sentence, ...]:
@@ -127,6 +109,7 @@ def _limit(result: Result) -> list[Sentence]:
     name = f"Limit of {in_full(most)}{f' ({source})' if source else ''}"
     if not [risk for risk in result.risks if not risk.setting]:
         return [Sentence("limit", f"{name}: not checked, no attack was measured.", warns=True)]
+    # The same figures as the gate judges, so that page and exit code never disagree.
     checked = judged(result)
     failing = above(checked, most)
     worst = max(checked, key=lambda risk: risk.high)
@@ -161,7 +144,13 @@ def _remedy(result: Result) -> list[Sentence]:
     # What is measured at the headline alone says nothing about figures that fail elsewhere.
     enough = all(risk.slots == own[0].slots for risk in failing)
     now = max(risk.high for risk in own)
-    better = [one for one in (*_swept(result, own), *_others(result, own)) if one.high < now]
+    measured = (
+        remedy
+        for one in ANALYSES
+        if hasattr(one, "remedies")
+        for remedy in one.remedies(result, own)
+    )
+    better = [one for one in measured if one.high < now]
     # Of those that keep the limit the mildest comes first.
     better.sort(key=lambda one: (0, -one.high) if _keeps(one, asked) else (1, one.high))
     if better:
@@ -173,7 +162,7 @@ def _remedy(result: Result) -> list[Sentence]:
     return [Sentence("remedy", text)]
 
 
-def _told(one: _Remedy, asked: float | None, *, enough: bool) -> str:
+def _told(one: Remedy, asked: float | None, *, enough: bool) -> str:
     high = at_most_beside(one.high, 1.0 if asked is None else asked)
     parts = [f"upper end {high}", *one.aside]
     if enough and _keeps(one, asked):
@@ -181,42 +170,5 @@ def _told(one: _Remedy, asked: float | None, *, enough: bool) -> str:
     return f"{one.words} ({', '.join(parts)})"
 
 
-def _keeps(one: _Remedy, asked: float | None) -> bool:
+def _keeps(one: Remedy, asked: float | None) -> bool:
     return asked is not None and one.high <= asked
-
-
-def _swept(result: Result, own: Sequence[Risk]) -> Iterator[_Remedy]:
-    """Settings in which all attacks were measured alike: as many slots, as many users."""
-    settings: dict[tuple[tuple[str, Any], ...], list[Risk]] = {}
-    for risk in result.risks:
-        if risk.setting and (risk.slots, risk.users) == (own[0].slots, own[0].users):
-            settings.setdefault(tuple(risk.setting.items()), []).append(risk)
-    for setting, risks in settings.items():
-        if {risk.attack for risk in own} <= {risk.attack for risk in risks}:
-            changed = [_changed(result, name, value) for name, value in setting]
-            yield _Remedy(listed(changed), max(risk.high for risk in risks))
-
-
-def _changed(result: Result, name: str, value: Any) -> str:
-    release = result.study.get("release")
-    before = release.get(name) if isinstance(release, Mapping) else None
-    instead = "" if before is None else f" instead of {_plain(before)}"
-    return f"{name} {_plain(value)}{instead}"
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _others(result: Result, own: Sequence[Risk]) -> Iterator[_Remedy]:
-    """Other releases; one that is spared an attack, or shows less, says so."""
-    for one in result.releases[1:]:
-        if one.risks:
-            high = max(risk.high for risk in one.risks)
-            yield _Remedy(one.release, high, _aside(result, one, own[0].slots))
-
-
-def _aside(result: Result, one: Compared, slots: int) -> tuple[str, ...]:
-    fewer = () if one.slots == slots else (f"after {units(result, one.slots)}",)
-    spared = listed([refusal.attack for refusal in one.refused]) if one.refused else ""
-    return (*fewer, *((f"{spared} could not be tried",) if spared else ()))
