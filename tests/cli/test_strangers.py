@@ -38,7 +38,7 @@ def test_every_figure_is_printed_with_its_interval(tables, tmp_path):
     done = call("link", *tables, "-o", tmp_path / "run.json", width=80)
     assert done.returncode == 0, done.stderr
     words = " ".join(done.stdout.split())
-    assert "If at most 5 % of strangers are to be accused" in words
+    assert "If at most 5 % of strangers may be accused" in words
     for one in Result.load(tmp_path / "run.json").strangers:
         point = one.at(0.05)
         figures = (point.wrong, point.accused, point.false)

@@ -125,14 +125,14 @@ def test_sentences_say_who_was_met_and_what_could_not_be_shown(result):
     told = " ".join(section(result).sentences)
     one = result.strangers[0]
     assert (
-        f"{one.targets:,} of them and {one.strangers:,} strangers were met, after 4 weeks" in told
+        f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all" in told
     )
     assert "takes more strangers: 1,997 for 0.1 % at least" in told
     assert "saw nothing" not in told
     missed = tuple(replace(one, not_assessed=12) for one in result.strangers)
     told = " ".join(section(replace(result, strangers=missed)).sentences)
     assert (
-        "Of 12 more one side saw nothing, which does not make them safe; those who showed "
+        "Of 12 more visitors one side saw nothing, which does not make them safe; those who showed "
         "something count among the claims, and nowhere else."
     ) in told
 

@@ -3,8 +3,7 @@
 Exit codes: 0 done, 2 bad input or usage, 3 a gate is exceeded, 1 our fault; 130 interrupted, 143
 terminated, 129 the terminal was closed.
 
-This module and `stopping` load nothing that takes time: whoever stops a command while the rest is
-loaded is heard.
+This module and `signals` import nothing slow, so that Ctrl-C works while the rest is imported.
 """
 
 import atexit
@@ -20,8 +19,9 @@ __all__ = ["cli", "main"]
 
 
 def main() -> None:
-    """Run the command line, as whoever called the program asks."""
-    # At its end Python looks for cycles in all that was loaded, for up to half a second.
+    """Run the command line with the arguments of this process."""
+    # Python looks for cycles in everything loaded when it exits, for up to half a second; what is
+    # frozen is skipped.
     atexit.unregister(gc.freeze)
     atexit.register(gc.freeze)
 

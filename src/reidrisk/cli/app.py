@@ -113,7 +113,7 @@ def cli() -> None:
 
 def run() -> None:
     """Run the command line and turn failures into messages and exit codes."""
-    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files need not be text
+    if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may hold undecodable bytes
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with speaking("options", offers=_is_option), _warnings_in_a_line():
@@ -128,7 +128,7 @@ def run() -> None:
 def _tell(wrong: Exception) -> int:
     """Say what went wrong; the exit code."""
     if isinstance(wrong, click.Abort) and isinstance(wrong.__cause__, Exception):
-        wrong = wrong.__cause__  # click takes any end of a file for somebody who leaves
+        wrong = wrong.__cause__  # click turns any EOFError into Abort, also that of a damaged file
     if isinstance(wrong, click.ClickException):
         wrong.show()
         return wrong.exit_code
@@ -155,9 +155,9 @@ def _tell(wrong: Exception) -> int:
 
 
 def _lacks_memory(wrong: BaseException | None) -> bool:
-    """Whether memory was refused, also where the loader or a library says so in words of its own.
+    """Whether memory was refused, also where a loader or library only says so in its message.
 
-    Something that was raised while memory was lacking comes of that.
+    The causes of an exception are searched too: what fails while memory is short follows from it.
     """
     while wrong is not None:
         if isinstance(wrong, MemoryError) or getattr(wrong, "errno", None) == errno.ENOMEM:
@@ -171,7 +171,7 @@ def _lacks_memory(wrong: BaseException | None) -> bool:
 
 @contextmanager
 def _warnings_in_a_line() -> Iterator[None]:
-    """Say what we warn of as we say what is wrong."""
+    """Print our own warnings in one line, like errors, without file and line of code."""
     with warnings.catch_warnings():
         warnings.simplefilter("always", Unverified)
         usual = warnings.showwarning

@@ -11,7 +11,7 @@ from reidrisk.cli import console, options
 if TYPE_CHECKING:
     from reidrisk.study._calibrate import Search
 
-NOT_ENOUGH = 3
+_NOT_ENOUGH = 3
 """Exit code of a search in which nothing suffices."""
 
 
@@ -72,7 +72,7 @@ def calibrate(
         if search.advice is not None:
             console.say(search.advice)
     if found.enough is None:
-        click.get_current_context().exit(NOT_ENOUGH)
+        click.get_current_context().exit(_NOT_ENOUGH)
 
 
 def _tell(search: "Search", *, level: float) -> None:

@@ -37,7 +37,7 @@ class LazyGroup(click.Group):
         return command
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """See what is to be done, and whether there is room to begin."""
+        """Check that there is memory to start, unless only help is asked for."""
         asks_for_help = not self._places.keys() & set(args[:1]) or {*ctx.help_option_names} & {
             *args
         }
@@ -46,7 +46,7 @@ class LazyGroup(click.Group):
         return super().parse_args(ctx, args)
 
     def format_commands(self, _ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what each does, importing none."""
+        """Write the first sentence of each command, without importing any."""
         width = max(map(len, self._places))
         for heading, part in self.parts.items():
             with formatter.section(heading):

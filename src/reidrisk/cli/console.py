@@ -29,14 +29,23 @@ _WHOLE = "\N{NO-BREAK SPACE}"
 
 
 def say(text: str) -> None:
-    """Print paragraphs that fit the terminal; 1 % stays whole."""
+    """Print paragraphs, wrapped to the width of a terminal.
+
+    Args:
+        text: Paragraphs with an empty line between them.
+    """
+    # A no-break space holds a number and its percent sign on one line while lines are wrapped.
     whole = text.replace(" %", f"{_WHOLE}%")
     wrapped = click.wrap_text(whole, width=_WIDTH, preserve_paragraphs=True)
     click.echo(wrapped.replace(f"{_WHOLE}%", " %"))
 
 
 def line(text: str) -> None:
-    """Print a sentence that fits the terminal; words, such as paths and 1 %, stay whole."""
+    """Print a sentence, wrapped to the width of a terminal; paths are never broken.
+
+    Args:
+        text: The sentence.
+    """
     lines = textwrap.wrap(
         text.replace(" %", f"{_WHOLE}%"),
         _WIDTH,
@@ -48,18 +57,30 @@ def line(text: str) -> None:
 
 
 def warn(source: "AnySource | CountedInformation") -> None:
-    """Say on stderr why what was read or found is doubtful, also if nothing else is printed."""
+    """Print on stderr why what was read or found is doubtful, even with --quiet.
+
+    Args:
+        source: What was read or found, perhaps with warnings.
+    """
     doubt(getattr(source, "warnings", ()))
 
 
 def doubt(sentences: "Iterable[str]") -> None:
-    """Say on stderr why something is doubtful."""
+    """Print warnings on stderr.
+
+    Args:
+        sentences: Why something is doubtful.
+    """
     for sentence in sentences:
         click.echo(f"warning: {sentence}", err=True)
 
 
 def order(source: "AnySource") -> None:
-    """Say in which order the epochs of people from a table were taken."""
+    """Print in which order the epochs of people from a table were taken.
+
+    Args:
+        source: The people.
+    """
     from reidrisk.study.source import source_of
 
     if told := source_of(source).epoch_order():
@@ -69,7 +90,13 @@ def order(source: "AnySource") -> None:
 def table(
     headings: tuple[str, ...], rows: Sequence[tuple[str, ...]], *, whole: tuple[str, ...] = ()
 ) -> None:
-    """Print a table; columns that are whole, the first if none is named, stay in one line."""
+    """Print a table.
+
+    Args:
+        headings: Of its columns.
+        rows: A cell for each column.
+        whole: Headings of columns whose cells are never wrapped; the first, if none is given.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Column, Table
@@ -85,7 +112,11 @@ def table(
 
 
 def cards(found: "Iterable[Card]") -> None:
-    """Print threat models: a heading, and each point with its sentences beside it."""
+    """Print threat models: a heading, and each point with its sentences beside it.
+
+    Args:
+        found: Their cards.
+    """
     for place, card in enumerate(found):
         if place:
             click.echo()
@@ -97,7 +128,12 @@ def cards(found: "Iterable[Card]") -> None:
 
 
 def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
-    """Print how often attacks are right."""
+    """Print how often attacks are right.
+
+    Args:
+        found: A row for each.
+        unit: What slots are called.
+    """
     from reidrisk.study.text.attacks import least_assessed
     from reidrisk.study.text.numbers import exactly
 
@@ -115,17 +151,19 @@ def risks(found: Sequence["Risk"], unit: str = "slots") -> None:
 
 
 def strangers(found: Sequence["OpenSet"]) -> None:
-    """Print how many are named, and how many strangers accused, by each rule; if there are any."""
-    from reidrisk.study.analyses.strangers import SPEAKS_BY, too_few
-    from reidrisk.study.text.numbers import exactly
+    """Print how many people are named and how many strangers accused, by each rule.
+
+    Args:
+        found: Attackers who may meet strangers; nothing is printed if there is none.
+    """
+    from reidrisk.study.analyses.strangers import SPEAKS_BY, met, too_few, unseen
 
     if not found:
         return
     one = found[0]
     say(
-        f"{one.targets:,} known visitors and {one.strangers:,} strangers were met; of all visitors "
-        f"{exactly(one.present)} are known. Named rightly, of those present, by attackers who "
-        "speak so rarely that at most so many strangers are accused:"
+        f"{met(one)} Named rightly, of those present, by attackers who speak so rarely that at "
+        "most so many strangers are accused:"
     )
     table(
         ("attack", "speaks by", "accused", "right", "interval"),
@@ -138,28 +176,20 @@ def strangers(found: Sequence["OpenSet"]) -> None:
         whole=("attack", "speaks by", "interval"),
     )
     _other_figures(found)
-    for sentence in too_few(one):
+    for sentence in (*too_few(one), *unseen(one)):
         say(sentence)
-    if missed := found[0].not_assessed:
-        say(
-            f"Of {missed:,} more visitors one side saw nothing, which does not make them safe; "
-            "those who showed something count among the claims, and nowhere else."
-        )
 
 
 def _other_figures(found: Sequence["OpenSet"]) -> None:
-    """Print what else comes of the thresholds that sentences speak of; if there are any."""
-    from reidrisk.study.analyses.strangers import SPEAKS_BY, usual
+    """Print wrong names and false claims at the threshold that the verdict speaks of."""
+    from reidrisk.study.analyses.strangers import OTHER_FIGURES, SPEAKS_BY, usual
     from reidrisk.study.text.numbers import percent
 
     points = [(one, point) for one in found if (point := usual(one)) is not None]
     if not points:
         return
-    say(
-        f"If at most {percent(points[0][1].wanted or 0)} of strangers are to be accused: somebody "
-        "else named, of those present; strangers accused, of those who had no part in choosing "
-        "when to speak; and what of all claims is false."
-    )
+    most = percent(points[0][1].wanted or 0)
+    say(f"If at most {most} of strangers may be accused: {OTHER_FIGURES}")
     table(
         ("attack", "wrong", "strangers accused", "claims false"),
         [
@@ -172,14 +202,18 @@ def _other_figures(found: Sequence["OpenSet"]) -> None:
 
 
 def _decided(one: "Decision") -> tuple[str, ...]:
-    """What becomes of a threshold."""
+    """Cells of a decision: strangers that may be accused, people named rightly."""
     from reidrisk.study.text.numbers import percent
 
     return "all" if one.wanted is None else percent(one.wanted), *figure(one.right)
 
 
 def figure(number: "Risk | Estimate") -> tuple[str, str]:
-    """A share and its interval, with the digits that the report has."""
+    """A share and its interval, with as many digits as in the report.
+
+    Args:
+        number: The share.
+    """
     from reidrisk.study.text.numbers import interval, share
 
     return share(number), interval(number) or "exact"
@@ -218,7 +252,7 @@ def _bars() -> "Bars":
             if not unit:
                 return Text(f"step {int(task.completed) + 1} of {int(task.total or 0)}")
             told = unit.startswith("at most")
-            return Text(unit if told else f"{short_number(task.speed or 0)} {unit}/s")
+            return Text(unit if told else f"{_short_number(task.speed or 0)} {unit}/s")
 
     class TimeLeft(TimeRemainingColumn):
         """Time that remains, unless another column says it."""
@@ -233,7 +267,7 @@ def _bars() -> "Bars":
     )  # fmt: skip
 
 
-def short_number(number: float) -> str:
+def _short_number(number: float) -> str:
     """A number in few letters, such as 1.2G."""
     for unit, letter in _UNITS:
         if number >= unit:

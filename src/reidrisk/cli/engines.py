@@ -1,7 +1,7 @@
 """Options that choose the engine: this machine or a Spark cluster.
 
-Where it runs is no part of a study. So a command does not know of it, what is run does not name it,
-and the result is the same: only whoever makes the engine asks here.
+Where a study runs is not part of the study, and results do not depend on it. So these options are
+kept in click's context instead of being passed to commands, and `engine_of` reads them there.
 """
 
 import logging
@@ -37,7 +37,7 @@ _LISTEN = 0.1
 
 
 @dataclass(frozen=True)
-class Place:
+class _Place:
     """Where a command runs.
 
     Attributes:
@@ -71,28 +71,41 @@ class Place:
 
 
 def note(context: click.Context, option: click.Parameter, value: Any) -> None:
-    """Keep what an option says of the place."""
+    """Callback of an option: keep its value in click's context.
+
+    Args:
+        context: Of the command that runs.
+        option: One of those that choose the engine.
+        value: As it was given.
+    """
     context.meta.setdefault(_KEPT, {})[option.name] = value
 
 
 def note_settings(context: click.Context, option: click.Parameter, pairs: Any) -> None:
-    """Keep settings by their names; the last of a name holds."""
+    """Callback of `--spark-setting`: keep settings by name; the last of a name counts.
+
+    Args:
+        context: Of the command that runs.
+        option: The option.
+        pairs: Names and values.
+    """
     note(context, option, dict(pairs))
 
 
-def place() -> Place:
+def place() -> _Place:
     """Where the command that runs is to run; this machine, if it offers nothing else."""
     context = click.get_current_context(silent=True)
-    return Place(**context.meta.get(_KEPT, {})) if context is not None else Place()
+    return _Place(**context.meta.get(_KEPT, {})) if context is not None else _Place()
 
 
 @contextmanager
 def engine_of(
     progress: "Progress", log: Path | None = None, told: Callable[[str], None] | None = None
 ) -> "Iterator[Searches]":
-    """The engine that the options ask for; a cluster is left at the end, however it ends.
+    """The engine that the options ask for; a Spark session is stopped at the end in any case.
 
-    A session is begun when the engine is first asked: what is refused or found again needs none.
+    The session starts when the engine is first used: a study that is refused, or already finished,
+    needs none.
 
     Args:
         progress: Shows how far it is.
@@ -115,7 +128,7 @@ def engine_of(
 
 @contextmanager
 def _on_spark(
-    chosen: Place, progress: "Progress", log: Path | None, told: Callable[[str], None] | None
+    chosen: _Place, progress: "Progress", log: Path | None, told: Callable[[str], None] | None
 ) -> "Iterator[Searches]":
     from reidrisk.engines.spark import SparkEngine
     from reidrisk.engines.spark.session import session
@@ -134,7 +147,7 @@ def _on_spark(
             yield SparkEngine(spark, progress=progress.pairs)
         finally:
             with warnings.catch_warnings():
-                # An interrupt may come in the midst of a talk with Java, which then ends with us.
+                # An interrupt may have cut a message to Java, which pyspark warns of here.
                 warnings.simplefilter("ignore", RuntimeWarning)
                 spark.stop()
 
@@ -152,10 +165,10 @@ def _logged(log: Path | None) -> Iterator[None]:
 
 
 def _interruptible(work: Callable[[], Any]) -> Any:
-    """Do some work on a thread of its own, so that whoever stops us is heard at once.
+    """Do some work on another thread, so that Ctrl-C interrupts it at once.
 
-    Where a session begins on the main thread, Spark listens to Ctrl-C itself, in the midst of its
-    talk with Java, which breaks both.
+    On the main thread Spark would install a handler of its own for Ctrl-C, which interrupts its
+    messages to Java and leaves both sides broken.
     """
     found: list[Any] = []
     wrong: list[BaseException] = []

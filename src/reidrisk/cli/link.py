@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Read = tuple[Any, LinkedSource, dict[str, str]]
     """The section of two tables, the tables, and hashes of their files."""
 
-Paths = tuple[Path, Path]
+_Paths = tuple[Path, Path]
 """Of known rows, and of anonymous ones."""
 
 
@@ -174,7 +174,7 @@ def _given(noise: float | None, top: int | None, *, noted: bool) -> dict[str, An
     return said
 
 
-def _read(paths: Paths, people: dict[str, Any]) -> "Read":
+def _read(paths: _Paths, people: dict[str, Any]) -> "Read":
     """The two tables, as a study file would name them."""
     from reidrisk.study.keys import TwoTables
     from reidrisk.study.toml import read_source
@@ -187,7 +187,7 @@ def _read(paths: Paths, people: dict[str, Any]) -> "Read":
 
 
 def _described(
-    paths: Paths,
+    paths: _Paths,
     read: "Read",
     people: dict[str, Any],
     keys: dict[str, Any],

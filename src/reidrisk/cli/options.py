@@ -29,7 +29,7 @@ def _quantity(reader: str) -> "Callable[[str], Any]":
 
 
 SIZE, SHARE, SIZES = _quantity("size"), _quantity("share"), _quantity("sizes")
-MEMORY = _quantity("memory")
+_MEMORY = _quantity("memory")
 
 
 def attack(text: str) -> str:
@@ -70,7 +70,7 @@ def quiet() -> "Callable[..., Any]":
 
 
 def max_memory() -> "Callable[..., Any]":
-    """What may be taken of the machine; nothing that a command has to know of."""
+    """The option `--max-memory`, which sets a limit for the whole process."""
 
     def limit(context: click.Context, _option: click.Parameter, most: int | None) -> None:
         from reidrisk.core.machine import limited
@@ -78,14 +78,14 @@ def max_memory() -> "Callable[..., Any]":
         context.with_resource(limited(most))
 
     return click.option(
-        "--max-memory", type=MEMORY, metavar="SIZE", expose_value=False, callback=limit,
+        "--max-memory", type=_MEMORY, metavar="SIZE", expose_value=False, callback=limit,
         help="Use no more memory than this, such as 2GiB; if not given, four fifths of what is "
         "free. The answer does not depend on it.",
     )  # fmt: skip
 
 
 def engine() -> "Callable[..., Any]":
-    """Where it runs; nothing that a command has to know of: `reidrisk.cli.engines`."""
+    """Options that choose the engine; commands do not see them (`reidrisk.cli.engines`)."""
     from reidrisk.cli import engines
 
     def decorate(command: "Callable[..., Any]") -> "Callable[..., Any]":
@@ -132,7 +132,7 @@ def seen_folder(seen: str) -> Path:
     return Path(seen)
 
 
-RUN = ("run.json", "result.json", "log.txt", "spark.log", "report.html", "users.parquet")
+_RUN = ("run.json", "result.json", "log.txt", "spark.log", "report.html", "users.parquet")
 """Files in the folder of a run, besides study.toml and steps/."""
 
 _READ = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz", ".zip", "result.json",
@@ -144,11 +144,15 @@ class Written(click.Path):
     """A path that is written to; all others are read."""
 
 
-def output(kind: str, *, holds: tuple[str, ...] = RUN, **more: Any) -> "Callable[..., Any]":
-    """Where to: a FILE, a FOLDER that gets files of these names, or by its name one of the two.
+def output(kind: str, *, holds: tuple[str, ...] = _RUN, **more: Any) -> "Callable[..., Any]":
+    """The option `-o`, checked before the command runs.
 
-    What the command reads stays as it is: before anything is done, an output is refused that is an
-    input, or could not be written.
+    An output is refused if it is an input of the command, or cannot be written.
+
+    Args:
+        kind: FILE, FOLDER, or PATH, which is a file if it ends in .json.
+        holds: Names of the files that a folder gets.
+        more: Further arguments of `click.option`.
     """
     option = click.option("-o", "--output", type=Written(), metavar=kind, **more)
 
@@ -169,7 +173,7 @@ def is_file(output: str) -> bool:
 
 
 def _keep_inputs(kind: str, holds: tuple[str, ...]) -> None:
-    """Look at all paths of the command that runs."""
+    """Refuse outputs that are inputs, among all paths of the command that runs."""
     from reidrisk.core.files import keep_inputs, writable
 
     context = click.get_current_context()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from reidrisk.people.protocol import People
     from reidrisk.releases import AnyRelease, Parameter
 
-LONG = {"user", "epoch", "token"}
+_LONG = {"user", "epoch", "token"}
 """Columns of people; a table with other ones is one of items."""
 
 _HOLDS = ("known.parquet", "anonymous.parquet", "labels.parquet", "release.json")
@@ -44,10 +44,10 @@ class Releases(click.Group):
 
         if not is_path(cmd_name) and cmd_name not in self.list_commands(ctx):
             return None
-        return command_of(cmd_name, release_kind(cmd_name))
+        return _command_of(cmd_name, release_kind(cmd_name))
 
 
-def command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
+def _command_of(name: str, kind: "type[AnyRelease]") -> click.Command:
     """The command that shows people by a release."""
     from reidrisk.releases import parameters_of
 
@@ -306,7 +306,7 @@ def _people(
         )
     words = None if tokens is None else data.read_taxonomy(tokens)
     names = [] if layout.named else column_names(files_of(path, TYPES)[0], layout)
-    if all(any(like(name, one) for name in names) for one in LONG):
+    if all(any(like(name, one) for name in names) for one in _LONG):
         read = data.open_profiles if by_file and Path(path).is_dir() else data.read_profiles
         return read(path, layout=layout, taxonomy=words)
     return data.read_plays(path, layout=layout, taxonomy=words, progress=progress.read)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from reidrisk.study.doubts import Judgement
     from reidrisk.study.gate import Check, Limits
 
-EXCEEDED = 3
+_EXCEEDED = 3
 """Exit code of a gate that is not passed."""
 
 
@@ -140,7 +140,7 @@ def gate(
         _tell(run, found)
     _tell_doubts(found, strict=strict)
     if not found.passed:
-        click.get_current_context().exit(EXCEEDED)
+        click.get_current_context().exit(_EXCEEDED)
 
 
 def _check_limits(limits: "Limits", last: str | None) -> None:

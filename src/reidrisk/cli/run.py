@@ -33,7 +33,14 @@ OUTPUT = (
 
 @dataclass
 class Journal:
-    """Notes each step in `log.txt`, and moves the bar."""
+    """Watches a run: writes each step to `log.txt` and moves the progress bar.
+
+    Attributes:
+        folder: Of the run.
+        progress: The bar.
+        run: Steps that were run, not found done.
+        begun: Whether any step began.
+    """
 
     folder: Path
     progress: console.Progress
@@ -121,7 +128,12 @@ def run_file(
 
 
 def written_page(result: "Result", folder: Path) -> Path | None:
-    """The report in the folder of a run; where it cannot be drawn, a word in its place."""
+    """Write the report into the folder of a run; if it cannot be drawn, print why.
+
+    Args:
+        result: What the study found.
+        folder: Of the run.
+    """
     import reidrisk as rr
     from reidrisk.report.jinja import is_other
 
@@ -145,7 +157,7 @@ def _not_ours(file: Path) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Wishes:
-    """Where the answer goes, and how much of it is said."""
+    """Where the result of a command goes, and how much of it is printed."""
 
     output: str | None
     as_json: bool
@@ -213,7 +225,7 @@ def answer(file: "StudyFile", wishes: Wishes) -> None:
 
 
 def as_typed() -> tuple[str, ...]:
-    """The words of the command that runs, with what was not left to its defaults."""
+    """The words of the command that runs, with the options that were given."""
     context = click.get_current_context()
     words = [context.info_name or ""]
     for part in context.command.params:
@@ -241,7 +253,11 @@ def _word(value: Any) -> str:
 
 
 def said(layout: "Layout") -> dict[str, Any]:
-    """What a layout says, as keys of a study file."""
+    """A layout as keys of a study file.
+
+    Args:
+        layout: Which column is what.
+    """
     names = ("user", "item", "count", "epoch", "header", "separator")
     keys = {name: getattr(layout, name) for name in names}
     return {**keys, "columns": list(layout.columns) or None}

@@ -1,7 +1,7 @@
 """Turn signals into one kind of interrupt.
 
-Each raises `KeyboardInterrupt`, so that temporary files go and what is done is kept. Libraries that
-are being loaded may turn it into something else; then it is still known that somebody stopped us.
+Each raises `KeyboardInterrupt`, so that temporary files are removed and finished steps are kept. A
+library that is being imported may turn that into another exception; `stopped` still tells.
 """
 
 import signal
@@ -16,7 +16,11 @@ _heard: list[int] = []
 
 
 def stoppable(work: "Callable[[], None]") -> None:
-    """Do something that can be stopped; then say so, and leave with the code of the signal."""
+    """Run something; if a signal stops it, print so and exit with the code of the signal.
+
+    Args:
+        work: What to run.
+    """
     _heard.clear()
     before, hook = _listen(), sys.unraisablehook
     sys.unraisablehook = _unraisable
@@ -36,17 +40,17 @@ def stoppable(work: "Callable[[], None]") -> None:
 
 
 def stopped() -> bool:
-    """Whether somebody stopped us."""
+    """Whether a signal was received."""
     return bool(_heard)
 
 
 def code() -> int:
-    """The exit code of whoever is stopped: as a shell has it, 128 and the number of the signal."""
+    """The exit code after a signal, as shells have it: 128 plus its number."""
     return 128 + (_heard[0] if _heard else signal.SIGINT)
 
 
 def _listen() -> dict[int, Any]:
-    """Hear all signals that nobody has asked to ignore, as `nohup` does; who heard them before."""
+    """Handle all signals but those ignored, as by `nohup`; returns the handlers before."""
     before: dict[int, Any] = {}
     for name in _SIGNALS:
         number = getattr(signal, name, None)
@@ -59,13 +63,13 @@ def _listen() -> dict[int, Any]:
 
 
 def _hear(number: int, _frame: Any) -> None:
-    # A system that shuts down sends one after the other, and the first is being answered.
+    # A system that shuts down sends several signals in a row, and the first is being handled.
     if not _heard or _heard[0] == number:
         _heard.append(number)
         raise KeyboardInterrupt
 
 
 def _unraisable(found: Any) -> None:
-    """What goes wrong where nothing can be raised, except what comes of our being stopped."""
+    """Report exceptions that cannot be raised, unless they follow from a signal."""
     if not _heard:
         sys.__unraisablehook__(found)

@@ -13,7 +13,7 @@ from reidrisk.cli import console, options
 if TYPE_CHECKING:
     from reidrisk.study import Explanation
 
-NOTHING_SUFFICES = 3
+_NOTHING_SUFFICES = 3
 """Exit code where no epsilon keeps the limit."""
 
 
@@ -99,7 +99,7 @@ def explain(
         found = rr.explain(epsilon=epsilon, max_risk=max_risk, **given)
     except NothingSuffices as wrong:
         click.echo(f"reidrisk: {wrong}", err=True)
-        click.get_current_context().exit(NOTHING_SUFFICES)
+        click.get_current_context().exit(_NOTHING_SUFFICES)
     if as_json:
         body = asdict(found)
         body["epsilon"] = None if math.isinf(found.epsilon) else found.epsilon

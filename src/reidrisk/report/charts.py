@@ -23,7 +23,13 @@ _RESERVED = 66 * GIB
 
 
 def specification(exhibit: Exhibit, look: Style, width: int | str) -> dict[str, Any]:
-    """The chart of an exhibit as a Vega-Lite specification."""
+    """The chart of an exhibit as a Vega-Lite specification.
+
+    Args:
+        exhibit: One that has a chart.
+        look: Colours and fonts.
+        width: In pixels, or "container".
+    """
     if exhibit.draw is None:
         raise TypeError(f"{exhibit.name} has no chart")
     drawn = exhibit.draw(exhibit.rows, look).properties(width=width)
@@ -36,7 +42,14 @@ def specification(exhibit: Exhibit, look: Style, width: int | str) -> dict[str, 
 
 
 def svg(spec: dict[str, Any], width: int) -> str:
-    """A still picture, with room for the letters that browsers have in place of ours."""
+    """A still picture in SVG.
+
+    Args:
+        spec: A Vega-Lite specification.
+        width: In pixels.
+    """
+    # Text is measured in a font of wide letters, so that no label is cut off in whatever font the
+    # reader's browser has.
     still = copy.deepcopy(spec) | {"width": width}
     font = still["config"]["font"]
     still["config"]["font"] = MEASURED
@@ -45,27 +58,39 @@ def svg(spec: dict[str, Any], width: int) -> str:
 
 
 def inline_svg(spec: dict[str, Any], width: int, name: str) -> str:
-    """A still picture for a page with others: its inner names are its own, its words unspoken."""
+    """A still picture to stand in a page beside others.
+
+    Args:
+        spec: A Vega-Lite specification.
+        width: In pixels.
+        name: Of the chart; ids within the picture begin with it, since they are global in a page.
+    """
+    # Screen readers are given the sentence of the exhibit instead.
     picture = svg(spec, width).replace("<svg ", '<svg aria-hidden="true" ', 1)
     return re.sub(r'(id="|url\(#)(clip|gradient)', rf"\g<1>{name}-\g<2>", picture)
 
 
 def png(spec: dict[str, Any], width: int) -> bytes:
-    """A still picture in pixels, fine enough for print."""
+    """A still picture in PNG, fine enough for print.
+
+    Args:
+        spec: A Vega-Lite specification.
+        width: In pixels, before scaling.
+    """
     still = copy.deepcopy(spec) | {"width": width}
     picture: bytes = _renderer().vegalite_to_png(still, vl_version=version_drawn(), scale=_SCALE)
     return picture
 
 
 def _renderer() -> Any:
-    """The library that draws; without room for it, it would end the process."""
+    """The library that draws; without enough address space it would abort the process."""
     check_address_space(_RESERVED, "the library that draws charts")
     return guest("vl_convert")
 
 
 @functools.cache
 def library() -> str:
-    """The scripts that draw charts in a browser, all in one: bundled once a machine."""
+    """The scripts that draw charts in a browser, in one bundle that is cached on this machine."""
     made_by = f"Vega-Lite {version_drawn()} by vl-convert {version('vl-convert-python')}".encode()
     folder = cache_dir.cache_folder()
     path = folder and folder / f"charts-{sha256(made_by)[:32]}.js"
@@ -79,7 +104,7 @@ def library() -> str:
 
 
 def _no_theme() -> AbstractContextManager[Any]:
-    """For charts of altair: a theme that somebody enabled must not change the report."""
+    """Turns off altair's theme: one that a user enabled must not change the report."""
     quiet: AbstractContextManager[Any] = guest("altair").theme.enable("none")
     return quiet
 

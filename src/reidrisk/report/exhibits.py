@@ -26,7 +26,7 @@ _NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
-class Span:
+class _Span:
     """A value between two ends."""
 
     value: float
@@ -39,11 +39,11 @@ class Column:
     """A column of a table: what people read, and the exact number behind it.
 
     Attributes:
-        heading: Over it.
-        show: What people read.
-        key: Of the number behind it.
-        number: Whether there is one.
-        breaks: Whether an interval may stand below its value where the page is narrow.
+        heading: Its heading.
+        show: The text of a cell, from a row.
+        key: The key of the row that holds the exact number.
+        number: Whether there is such a number.
+        breaks: Whether an interval may wrap below its value where the page is narrow.
 
     Example:
         >>> risk = rr.report.Column("risk", lambda row: f"{row['risk']:.1%}", "risk")
@@ -110,10 +110,11 @@ class Exhibit:
     printed: frozenset[int] | None = None
 
     def csv(self) -> str:
-        """The rows, every number with all its digits; text that a spreadsheet would run, quoted."""
+        """The rows as CSV with all digits; text that a spreadsheet would run is quoted."""
         text = io.StringIO()
         names = list(dict.fromkeys(name for row in self.rows for name in row))
-        writer = csv.writer(text, lineterminator="\r\n")  # so that either is quoted in a cell
+        # With this line end, csv quotes cells that hold either \r or \n.
+        writer = csv.writer(text, lineterminator="\r\n")
         writer.writerow(map(guarded, names))
         writer.writerows([guarded(row.get(name, "")) for name in names] for row in self.rows)
         return text.getvalue().replace("\r\n", "\n")
@@ -147,19 +148,27 @@ class Section:
     panels: bool = False
 
 
-def span(row: Row, prefix: str = "") -> Span:
+def span(row: Row, prefix: str = "") -> _Span:
     """The value, low and high of a row."""
     value, low, high = (row[f"{prefix}{part}"] for part in ("value", "low", "high"))
-    return Span(float(value or 0), float(low or 0), float(high or 0))
+    return _Span(float(value or 0), float(low or 0), float(high or 0))
 
 
 def said_rows(rows: Sequence[Row]) -> list[Row]:
-    """Rows with their figures in words, as charts show them to who points at a mark."""
+    """Rows with their figures in words under `said`, for tooltips of charts.
+
+    Args:
+        rows: Each with a value and its interval.
+    """
     return [{**row, "said": share_with_interval(span(row))} for row in rows]
 
 
 def share_over_interval(number: Interval) -> str:
-    """Such as `1.7 % (1.2 % to 2.3 %)`, to be broken nowhere but before its interval."""
+    """Such as `1.7 % (1.2 % to 2.3 %)`, which may wrap only before its interval.
+
+    Args:
+        number: A value and its interval.
+    """
     whole = share_with_interval(number).replace(" ", _NO_BREAK)
     return whole.replace(f"{_NO_BREAK}(", " (")
 
@@ -177,10 +186,10 @@ def count_column(heading: str, key: str) -> Column:
 def share_columns(heading: str, level: str, prefix: str = "") -> tuple[Column, Column]:
     """A percentage and its interval; a dash where there is no number."""
 
-    def shown(how: Callable[[Span], str]) -> Callable[[Row], str]:
+    def shown(how: Callable[[_Span], str]) -> Callable[[Row], str]:
         return lambda row: NOTHING if row[f"{prefix}value"] is None else how(span(row, prefix))
 
-    def either(number: Span) -> str:
+    def either(number: _Span) -> str:
         return interval(number) or "exact"
 
     return (
@@ -199,7 +208,11 @@ def bit_columns(level: float) -> tuple[Column, Column]:
 
 
 def risk_row(risk: Risk) -> Row:
-    """The fields of a risk, its setting aside."""
+    """The fields of a risk without its setting, which has columns of its own.
+
+    Args:
+        risk: How often an attack is right.
+    """
     return {part.name: getattr(risk, part.name) for part in fields(risk) if part.name != "setting"}
 
 

@@ -53,7 +53,12 @@ class Sheet:
 
 
 def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
-    """The page as text: same result, same text; `more` are sections of others."""
+    """The page of a result; the same result gives the same text.
+
+    Args:
+        result: What a study found.
+        more: Sections of others, which come last.
+    """
     sheet = Sheet(
         result.title,
         verdict(result),
@@ -71,7 +76,12 @@ def render(result: Result, more: Sequence[SectionOf] = ()) -> str:
 
 
 def written(sheet: Sheet, parts: Sequence[Section]) -> str:
-    """A page of any content as text."""
+    """A page of any content.
+
+    Args:
+        sheet: What it says around its sections.
+        parts: Its sections.
+    """
     style = resource("shared.css") + resource("page.css") + foot(sheet.title)
     library, script = charts.library(), resource("page.js")
     page: str = template("page.html").render(
@@ -89,7 +99,13 @@ def written(sheet: Sheet, parts: Sequence[Section]) -> str:
 
 
 def save(sheet: Sheet, parts: Sequence[Section], path: str | os.PathLike[str]) -> Path:
-    """Write a page of any content: one file that needs no network and no other file."""
+    """Write a page of any content: one file that needs no network and no other file.
+
+    Args:
+        sheet: What it says around its sections.
+        parts: Its sections.
+        path: Where to.
+    """
     return jinja.saved(written(cleaned(sheet), parts), path)
 
 

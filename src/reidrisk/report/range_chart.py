@@ -21,14 +21,22 @@ from reidrisk.study.text.verdict import strongest
 Kind = Literal["guessing", "found", "possible", "ruled-out", "limit"]
 
 _LEAST = 1e-11
-"""Where the axis begins at the latest: fewer than one in all people."""
+"""The axis begins no lower: that is less than one of all people alive."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """A figure: in words, and where it lies between two ends, as numbers.
+    """A figure in words and as a number with its interval.
 
-    What was found has the colour that its attack has in every chart: `series`.
+    Attributes:
+        kind: Which of the figures it is.
+        label: That in a word.
+        who: Whose figure it is.
+        said: The figure in words.
+        value: As a number.
+        low: Lower end of its interval.
+        high: Upper end.
+        series: The place of the attack whose colour it has; None if it is no attack's.
     """
 
     kind: Kind
@@ -96,8 +104,8 @@ def _whom(result: Result, best: Risk) -> str:
 def _bounding(bounds: tuple[Bound, ...], best: Risk) -> list[Mark]:
     """The highest ceiling of a model, and the lowest of what is proved.
 
-    A model whose ceiling an attack meets within the intervals leaves nothing more to be possible,
-    and a bound that an attack was above, be it by chance, is none to draw: the words say so.
+    A ceiling that an attack already meets within the intervals is left out, and so is a bound that
+    an attack exceeds, if only by chance: the sentences beside the chart say so.
     """
     uppers = [
         one for one in bounds

@@ -46,7 +46,7 @@ _INPUTS = 4
 
 
 @dataclass(frozen=True)
-class Field:
+class _Field:
     """What a person said, or as many ruled lines to write on; below it, what the study says."""
 
     label: str
@@ -72,7 +72,7 @@ class _Figure:
 
 
 @dataclass(frozen=True)
-class Speaker:
+class _Speaker:
     """An attacker who decides by a rule, and what comes of it."""
 
     rule: str
@@ -81,20 +81,29 @@ class Speaker:
 
 
 @dataclass(frozen=True)
-class Strangers:
+class _Strangers:
     """Attackers whose thresholds were to accuse the same share of strangers."""
 
     wanted: str = ""
-    rows: tuple[Speaker, ...] = ()
+    rows: tuple[_Speaker, ...] = ()
 
 
 def digest_of(result: Result) -> str:
-    """The SHA-256 of `result.json`: what `sha256sum` says of the saved file."""
+    """The SHA-256 of `result.json`, as `sha256sum` prints it of the saved file.
+
+    Args:
+        result: What a study found.
+    """
     return sha256(result.to_json().encode("utf-8", "surrogatepass"))
 
 
 def render(result: Result, digest: str | None = None) -> str:
-    """The page as text: same result, same text. `digest` is of the file, if that is older."""
+    """The sign-off of a result; the same result gives the same text.
+
+    Args:
+        result: What a study found.
+        digest: SHA-256 of the file that was read, if an earlier version wrote it.
+    """
     known, said = cleaned(result), verdict(cleaned(result))
     hashed = digest or digest_of(result)
     words = known.signoff or Signoff()
@@ -114,7 +123,7 @@ def render(result: Result, digest: str | None = None) -> str:
         strangers=_strangers(known),
         utility=_utility(known),
         inputs=_inputs(known),
-        decision=Field("Decision, with conditions if there are any", "", 2),
+        decision=_Field("Decision, with conditions if there are any", "", 2),
         signature=_signature(words),
         digest=hashed,
         exactly=exactly,
@@ -122,32 +131,32 @@ def render(result: Result, digest: str | None = None) -> str:
     return page
 
 
-def _terms(words: Signoff) -> tuple[Field, ...]:
+def _terms(words: Signoff) -> tuple[_Field, ...]:
     limit = "" if words.limit is None else f"at most {percent(words.limit)} of cases"
     return (
-        Field("Limit", limit, 1),
-        Field("Source of the limit", words.limit_source, 1),
-        Field("Valid until", words.valid_until, 1),
+        _Field("Limit", limit, 1),
+        _Field("Source of the limit", words.limit_source, 1),
+        _Field("Valid until", words.valid_until, 1),
     )
 
 
-def _matter(result: Result, words: Signoff) -> tuple[Field, ...]:
+def _matter(result: Result, words: Signoff) -> tuple[_Field, ...]:
     return (
-        Field("Scope", words.scope),
-        Field("Data", words.data, note=size(result)),
-        Field("Recipients", words.recipients),
-        Field("What they are assumed to know", words.knowledge, note=attacker(result)),
-        Field("Before", words.before),
-        Field("After", after(result)),
+        _Field("Scope", words.scope),
+        _Field("Data", words.data, note=size(result)),
+        _Field("Recipients", words.recipients),
+        _Field("What they are assumed to know", words.knowledge, note=attacker(result)),
+        _Field("Before", words.before),
+        _Field("After", after(result)),
     )
 
 
-def _signature(words: Signoff) -> tuple[Field, ...]:
+def _signature(words: Signoff) -> tuple[_Field, ...]:
     return (
-        Field("Name", words.signer, 1),
-        Field("Role", words.role, 1),
-        Field("Date", "", 1),
-        Field("Signature", "", 1),
+        _Field("Name", words.signer, 1),
+        _Field("Role", words.role, 1),
+        _Field("Date", "", 1),
+        _Field("Signature", "", 1),
     )
 
 
@@ -167,11 +176,11 @@ def _texts(said: Sequence[Sentence], about: str, label: str = "") -> list[str]:
 
 
 def _under(label: str, text: str) -> str:
-    """A sentence below or beside its label, which it need not say again."""
+    """A sentence without its label, which already stands beside it."""
     return opening(text.removeprefix(label).lstrip(": "))
 
 
-def _strangers(result: Result) -> Strangers:
+def _strangers(result: Result) -> _Strangers:
     """For each rule, the attack that is right most often while few strangers are accused."""
     made = [
         (one, decision)
@@ -187,10 +196,10 @@ def _strangers(result: Result) -> Strangers:
             before is None or decision.right.value > before[1].right.value
         ):
             best[one.rule] = (one, decision)
-    return Strangers(
+    return _Strangers(
         percent(wanted or 0),
         tuple(
-            Speaker(
+            _Speaker(
                 RULES.get(rule, rule),
                 one.attack,
                 tuple(map(_figure, (made.right, made.wrong, made.accused, made.false))),

@@ -17,11 +17,11 @@ from reidrisk.study.result import Result
 from reidrisk.study.text.numbers import listed
 from reidrisk.study.text.verdict import text
 
-__all__ = ["EDITIONS", "Edition", "files", "html", "text"]
+__all__ = ["Edition", "files", "html", "text"]
 
 Edition = Literal["long", "signoff"]
-EDITIONS: tuple[Edition, ...] = get_args(Edition)
-"""What there is to be had of a result."""
+_EDITIONS: tuple[Edition, ...] = get_args(Edition)
+"""The kinds of page that can be made of a result."""
 
 
 def html(
@@ -52,9 +52,10 @@ def html(
         >>> rr.report.html(result, "report.html").name
         'report.html'
     """
-    if edition not in EDITIONS:
+    if edition not in _EDITIONS:
         raise InvalidInput(
-            f"there is no edition {edition!r}; there are {listed(EDITIONS)}", code="unknown-edition"
+            f"there is no edition {edition!r}; there are {listed(_EDITIONS)}",
+            code="unknown-edition",
         )
     if edition == "signoff":
         if sections:

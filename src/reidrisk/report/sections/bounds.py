@@ -113,7 +113,7 @@ def _row(bound: Bound, result: Result) -> Row:
 
 
 def _times(bound: Bound, users: int) -> str:
-    """How often guessing; what allows everything is as many times guessing as there are people."""
+    """How many times guessing it is; a bound that allows everything is `users` times guessing."""
     if bound.side != "upper":
         return times(bound, 1 / users)
     return count(users) if empty(bound) else times_at_most(number(bound), 1 / users)
@@ -154,10 +154,9 @@ def _sentence(found: Sequence[Bound]) -> str:
 
 
 def _draw(rows: Sequence[Row], look: Style, attacks: Sequence[str]) -> Any:
-    """Names stand above their marks, so that a narrow screen keeps its width for the axis.
-
-    Attacks look as they do everywhere; what is no attack is drawn in ink.
-    """
+    """A mark with its interval for each figure, on a logarithmic axis."""
+    # Names stand above their marks, so that the axis has the whole width of a narrow screen.
+    # Colours stand for attacks, so other figures are drawn in ink.
     floor = floor_of(float(row["number"] or 0) for row in rows)
     data = [
         {

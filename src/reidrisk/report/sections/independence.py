@@ -10,7 +10,7 @@ ORDER = 110
 
 
 def section(result: Result) -> Section | None:
-    """The paper's assumption, put to the test; of one slot there is nothing to ask."""
+    """Whether slots are independent, as the paper assumes; None if there is one slot."""
     found = [one for one in result.independence if one.slots > 1]
     if not found:
         return None

@@ -184,10 +184,9 @@ def _learning_sentence(result: Result, rows: Sequence[Row], lines: Sequence[str]
 
 
 def _draw_learning(result: Result, rows: Sequence[Row], look: Style, lines: Sequence[str]) -> Any:
-    """A line for each model and figure, held-out users alone: what training users say flatters.
-
-    Colours are those of attacks, so shapes tell lines apart.
-    """
+    """A line for each model and figure, over training steps."""
+    # Held-out users only: on training users a model looks better than it is. Colours stand for
+    # attacks, so lines differ in their shapes.
     shapes = [SHAPES[place % len(SHAPES)] for place in range(len(lines))]
     style = marked("line", lines, [look.ink] * len(lines), shapes, look)
     base = chart(rows).encode(

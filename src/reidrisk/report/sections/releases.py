@@ -25,7 +25,7 @@ from reidrisk.study.text.numbers import at_most, percent, share_with_interval, u
 
 ORDER = 90
 
-USES = ("real", "variation", "withheld")
+_USES = ("real", "variation", "withheld")
 _TITLE = "How would other releases compare?"
 
 
@@ -60,7 +60,7 @@ def section(result: Result) -> Section | None:
         title="How useful each is",
         sentence=usefulness(shown),
         rows=tuple(
-            {key: row[key] for key in row if key == "release" or key.startswith(USES)}
+            {key: row[key] for key in row if key == "release" or key.startswith(_USES)}
             for row in rows
         ),
         columns=(
@@ -84,7 +84,7 @@ def _row(place: int, one: Compared) -> Row:
         "ceiling": None if ceiling is None else ceiling.high,
         "ceiling_name": None if ceiling is None else ceiling.name,
     }
-    for use in USES:
+    for use in _USES:
         cells |= figure_cells(getattr(one, use), f"{use}_")
     return cells
 

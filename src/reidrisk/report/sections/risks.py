@@ -1,6 +1,6 @@
 """Section: risk over slots."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reidrisk.plotting import over_slots
 from reidrisk.report.exhibits import (
@@ -29,18 +29,18 @@ ORDER = 30
 
 
 def section(result: Result) -> Section | None:
-    """One curve for each attack, of the study itself; nothing grows after one number of slots."""
+    """A curve for each attack of the study itself; None if there is only one number of slots."""
     risks = [risk for risk in result.risks if not risk.setting and risk.users == result.users]
     if len({risk.slots for risk in risks}) <= 1:
         return None
-    used = list(dict.fromkeys(risk.attack for risk in risks))
+    curves = _curves(risks)
     exhibit = Exhibit(
         name="slots",
         title=f"Risk over {unit(result)}",
         sentence=" ".join(
             [
-                *(_rise(result, [one for one in risks if one.attack == name]) for name in used),
-                *_other_people(result, risks),
+                *(_rise(result, curve) for curve in curves.values()),
+                *_other_people(result, curves),
             ]
         ),
         rows=tuple(risk_row(risk) for risk in risks),
@@ -52,13 +52,13 @@ def section(result: Result) -> Section | None:
             count_column("Not assessed", "not_assessed"),
         ),
         draw=lambda rows, look: over_slots(said_rows(rows), look, result.attacks, unit(result)),
-        keys=attack_keys(result.attacks, used=used),
+        keys=attack_keys(result.attacks, used=curves),
     )
     return Section("slots", f"How does risk grow with more {unit(result)}?", exhibits=(exhibit,))
 
 
 def _rise(result: Result, risks: list[Risk]) -> str:
-    first, last = (pick(risks, key=lambda risk: risk.slots) for pick in (min, max))
+    first, last = risks[0], risks[-1]
     if first is last:
         return opening(
             f"{first.attack} is right in {share_with_interval(first)} of cases after "
@@ -70,9 +70,9 @@ def _rise(result: Result, risks: list[Risk]) -> str:
     )
 
 
-def _other_people(result: Result, risks: Sequence[Risk]) -> list[str]:
-    """How many were assessed, if that changes along a curve."""
-    longest = max(attacks_of(risks).values(), key=lambda some: len({one.targets for one in some}))
+def _other_people(result: Result, curves: Mapping[str, list[Risk]]) -> list[str]:
+    """A caveat if the number of people assessed changes along a curve."""
+    longest = max(curves.values(), key=lambda some: len({one.targets for one in some}))
     if len({risk.targets for risk in longest}) == 1:
         return []
     counts = listed([f"{count(one.targets)} after {one.slots}" for one in longest])
@@ -84,9 +84,9 @@ def _other_people(result: Result, risks: Sequence[Risk]) -> list[str]:
     return [text]
 
 
-def attacks_of(risks: Sequence[Risk]) -> dict[str, list[Risk]]:
-    """The risks of each attack, by slots."""
-    found: dict[str, list[Risk]] = {}
+def _curves(risks: Sequence[Risk]) -> dict[str, list[Risk]]:
+    """The risks of each attack, in the order of attacks, fewest slots first."""
+    found: dict[str, list[Risk]] = {risk.attack: [] for risk in risks}
     for risk in sorted(risks, key=lambda risk: risk.slots):
-        found.setdefault(risk.attack, []).append(risk)
+        found[risk.attack].append(risk)
     return found

@@ -28,11 +28,18 @@ from reidrisk.report.exhibits import (
     span,
     words_column,
 )  # fmt: skip
-from reidrisk.study.analyses.strangers import RULES, SPEAKS_BY, too_few, usual
+from reidrisk.study.analyses.strangers import (
+    OTHER_FIGURES,
+    RULES,
+    SPEAKS_BY,
+    met,
+    too_few,
+    unseen,
+    usual,
+)
 from reidrisk.study.result import Decision, OpenSet, Result
 from reidrisk.study.text.numbers import (
     count,
-    exactly,
     listed,
     opening,
     percent,
@@ -66,24 +73,17 @@ def section(result: Result) -> Section | None:
 
 def _sentences(result: Result) -> tuple[str, ...]:
     one = result.strangers[0]
-    missed = ""
-    if one.not_assessed:
-        missed = (
-            f" Of {count(one.not_assessed)} more one side saw nothing, which does not make them "
-            "safe; those who showed something count among the claims, and nowhere else."
-        )
-    met = (
-        f"A visitor may be unknown to the attacker, and whoever names somebody for every visitor "
-        f"accuses people who were never there. Here {exactly(one.present)} of visitors are "
-        f"among the {count(one.users)} known users. {count(one.targets)} of them and "
-        f"{count(one.strangers)} strangers were met, after {units(result, one.slots)}.{missed}"
+    asked = (
+        "A visitor may be unknown to the attacker, and whoever names somebody for every visitor "
+        f"accuses people who were never there. Here the attacker knows {count(one.users)} users, "
+        f"and {units(result, one.slots)} of each visitor."
     )
     decided = (
         "An attacker who may meet strangers must decide when to speak. All rules are shown, since "
         "what an audit finds depends on the rule. Thresholds were chosen on every second stranger "
         "and judged on the others, and on all known visitors."
     )
-    return met, decided, *too_few(one)
+    return " ".join((asked, met(one), *unseen(one))), decided, *too_few(one)
 
 
 def _best(result: Result) -> str:
@@ -137,11 +137,7 @@ def _others(result: Result) -> tuple[Exhibit, ...]:
     exhibit = Exhibit(
         name="strangers-others",
         title=f"What else happens if at most {most} of strangers may be accused",
-        sentence=(
-            "Wrong is somebody else named, of those present; accused, somebody named, of the "
-            "strangers who had no part in choosing the threshold; and claims are false about "
-            "either."
-        ),
+        sentence=opening(OTHER_FIGURES),
         rows=tuple(_side_by_side(one, [point.wanted]) for one in result.strangers),
         columns=(
             words_column("Attack", "attack"),

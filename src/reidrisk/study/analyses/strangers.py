@@ -149,6 +149,40 @@ def too_few(one: OpenSet) -> tuple[str, ...]:
     return (sentence,)
 
 
+def met(one: OpenSet) -> str:
+    """A sentence on how many known visitors and strangers there were.
+
+    Args:
+        one: An attacker who may meet strangers.
+    """
+    return (
+        f"{count(one.targets)} known visitors and {count(one.strangers)} strangers were met; of "
+        f"all visitors {exactly(one.present)} are known."
+    )
+
+
+def unseen(one: OpenSet) -> tuple[str, ...]:
+    """A sentence on visitors who could not be assessed; nothing if all could.
+
+    Args:
+        one: An attacker who may meet strangers.
+    """
+    if not one.not_assessed:
+        return ()
+    text = (
+        f"Of {count(one.not_assessed)} more visitors one side saw nothing, which does not make "
+        "them safe; those who showed something count among the claims, and nowhere else."
+    )
+    return (text,)
+
+
+OTHER_FIGURES = (
+    "wrong is somebody else named, of those present; accused, somebody named, of the strangers who "
+    "had no part in choosing the threshold; and claims are false about either."
+)
+"""What else comes of a threshold besides those who are named correctly."""
+
+
 def verdict(result: "Result") -> Iterator[Sentence]:
     """How many are named if some visitors are strangers; else, that nobody asked."""
     yield _verdict(result)
