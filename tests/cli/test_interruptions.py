@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from tests.cli.tools import SCRIPT, TINY, call, run
 
-LONGER = TINY.replace("targets = 200", "targets = 1000").replace('"2k"', '"20k"')
+LONGER = TINY.replace("targets = 200", "targets = 500").replace('"2k"', '"10k"')
 LONG = TINY.replace("targets = 200", "targets = 20000").replace('"2k"', '"400k"')
 
 
@@ -109,7 +109,7 @@ def test_a_write_that_is_terminated_leaves_no_temporary_file(tmp_path):
 def test_who_asked_to_ignore_a_closed_terminal_is_obeyed(tmp_path):
     """As nohup does."""
     process = subprocess.Popen(
-        ["/bin/sh", "-c", f"trap '' HUP; exec {SCRIPT} synth topics --users 200k -o people.csv"],
+        ["/bin/sh", "-c", f"trap '' HUP; exec {SCRIPT} synth topics --users 60k -o people.csv"],
         cwd=tmp_path, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     while process.poll() is None and not list(tmp_path.glob(".people.csv.*")):
@@ -133,15 +133,21 @@ sys.meta_path.insert(0, Stop())
 """
 
 
-@pytest.mark.parametrize(
-    "module",
-    ["reidrisk.cli.app", "click", "reidrisk.core.settings_syntax", "reidrisk.cli.link", "numpy",
-     "numpy._core._multiarray_umath", "numpy.random", "pyarrow", "pyarrow.lib", "pyarrow.compute",
-     "numba", "llvmlite", "scipy", "reidrisk.attacks",
-     "reidrisk.data", "reidrisk.study"],
+LOADED = (
+    "reidrisk.cli.app", "click", "reidrisk.core.settings_syntax", "reidrisk.cli.link", "numpy",
+    "numpy._core._multiarray_umath", "numpy.random", "pyarrow", "pyarrow.lib", "pyarrow.compute",
+    "numba", "llvmlite", "scipy", "reidrisk.attacks", "reidrisk.data", "reidrisk.study",
 )  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    "start", [[SCRIPT], [sys.executable, "-m", "reidrisk"]], ids=["script", "-m"]
+    ("start", "module"),
+    [
+        *(([SCRIPT], module) for module in LOADED),
+        # Where the command itself is loaded, both ways have become one.
+        *(([sys.executable, "-m", "reidrisk"], module) for module in LOADED[:4]),
+    ],
+    ids=[*(f"script-{module}" for module in LOADED), *(f"-m-{module}" for module in LOADED[:4])],
 )
 def test_an_interrupt_while_parts_are_loaded_is_no_traceback(tmp_path, start, module):
     (tmp_path / "sitecustomize.py").write_text(HOOK.format(module=module))

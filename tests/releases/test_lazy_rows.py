@@ -1,5 +1,6 @@
 """Rows that are made when asked for are those that would be held; nobody holds all users."""
 
+import functools
 import itertools
 import pickle
 import tracemalloc
@@ -76,14 +77,26 @@ def chunks(request, monkeypatch):
     monkeypatch.setattr("reidrisk.releases.lazy_rows.USERS_AT_A_TIME", max(request.param // 4, 16))
 
 
-@pytest.mark.parametrize("people", PEOPLE.values(), ids=PEOPLE)
-@pytest.mark.parametrize("release", RELEASES.values(), ids=RELEASES)
-@pytest.mark.parametrize(
-    "how", [{}, {"sites": 3, "targets": 40}, {"strangers": 0.3, "targets": 20, "sites": 2}]
-)
+HOW = {
+    "all": {},
+    "three sites": {"sites": 3, "targets": 40},
+    "strangers": {"strangers": 0.3, "targets": 20, "sites": 2},
+}
+
+
+@functools.cache
+def slowly_seen(release, people, how):
+    """What is seen according to the definition; chunks are nothing to it."""
+    return slow_observe(RELEASES[release], PEOPLE[people], seed=5, **HOW[how])
+
+
+@pytest.mark.parametrize("people", PEOPLE)
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("how", HOW)
 @pytest.mark.usefixtures("chunks")
 def test_they_are_those_that_observe_holds(release, people, how):
-    slow = slow_observe(release, people, seed=5, **how)
+    slow = slowly_seen(release, people, how)
+    release, people, how = RELEASES[release], PEOPLE[people], HOW[how]
     watch = Watch()
     for seen in (observe(release, people, seed=5, **how, hold=watch),
                  observe(release, people, seed=5, **how)):  # fmt: skip
