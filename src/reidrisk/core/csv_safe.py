@@ -8,6 +8,7 @@ Numbers stay numbers.
 import re
 from typing import Any
 
+# Some spreadsheets read full-width signs as the plain ones.
 _WIDE = "\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}\N{FULLWIDTH COMMERCIAL AT}"
 _BEGINS = f"[-=+@\t\r\n{_WIDE}\N{FULLWIDTH HYPHEN-MINUS}]"
 FORMULA = rf"^{_BEGINS}(?s:.)"

@@ -51,6 +51,7 @@ def sha256_file(file: Path, *, cached: bool = False) -> str:
             are still the same.
     """
     path, found = file.resolve(), file.stat()
+    # A file that was replaced or written to since has another inode, size or time.
     state = path, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
     if not cached or state not in _of_files:
         with path.open("rb") as content:

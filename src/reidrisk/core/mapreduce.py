@@ -125,6 +125,7 @@ def over_here(
 
     def read(taken: Iterator[tuple[int, int]]) -> Blocks:
         for start, stop in taken:
+            # Processor time of this thread: waiting for others must not make blocks smaller.
             began = time.thread_time()
             yield start, rows.block(start, stop)
             listen()  # after an interrupt, progress is no longer reported

@@ -141,7 +141,7 @@ class Observations(KnownShape):
             raise InvalidInput(
                 f"a prefix has 1 to {self.slots} slots, got {slots}", code="slot-out-of-range"
             )
-        if slots == self.slots:  # as bags always have
+        if slots == self.slots:  # always so for bags, which have one slot
             return self
         return self.changed(
             known=self.known.prefix(slots),
@@ -190,6 +190,7 @@ class Observations(KnownShape):
 
     def changed(self, **fields: object) -> Self:
         """A copy with some fields replaced, without checking them again."""
+        # `__init__` would check all rows again.
         same = object.__new__(type(self))
         for name in self.__slots__:
             object.__setattr__(same, name, fields.get(name, getattr(self, name)))

@@ -134,6 +134,7 @@ def over_blocks(work: Callable[[int, int], Result], total: int, block: int) -> l
 
 def ahead(items: Iterator[Item]) -> Iterator[Item]:
     """The same items; while one is in use, another thread makes the next, in the same context."""
+    # The limit of memory and other settings are context variables, which threads do not inherit.
     context = copy_context()
 
     def following() -> list[Item]:
@@ -172,7 +173,7 @@ def over_queue(
         try:
             return [pool.outcome() for _ in range(count)]
         except Exception:
-            with lock:
+            with lock:  # so that the other threads end with the item that they have
                 queue = iter(())
             raise
 

@@ -70,6 +70,7 @@ def part_at(path: str, what: str) -> Any:
         what: What it should be, for messages: "a release".
     """
     module, _, name = path.partition(":")
+    # `python -m` has the current folder on its path, an installed command has not.
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

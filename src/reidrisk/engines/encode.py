@@ -57,6 +57,7 @@ def codes_of(observations: Observations) -> Codes:
     targets = np.empty(shown.shape, np.uint16)
     size = _NO_CODE + 1
     for slot in range(slots):
+        # The reserved codes of a slot come first, then those of its tokens.
         present = np.unique(shown[:, slot])
         present = present[present != MISSING].astype(np.int64)
         lookup[slot] = size + 1

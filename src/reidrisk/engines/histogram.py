@@ -101,6 +101,7 @@ class PatternHistogram:
             np.where(true_score == ABSENT, UNCOUNTED, rated.level),
             ranks,
         )
+        # With ties, the second best row has the best score too.
         runner_up = np.where(rated.ties > 1, rated.best, rated.second) if second else None
         return Matches(
             rated.best, rated.ties, true_score, nobody, nobody, above, level, ranks, runner_up
@@ -169,7 +170,7 @@ def gap_groups(observations: Observations, engine: Engine) -> NDArray[np.int64]:
         observations: Who is compared with whom.
         engine: Goes over the known rows.
     """
-    if observations.complete:
+    if observations.complete:  # known without a pass over the rows
         return np.zeros(1, np.int64)
 
     def work(blocks: Blocks) -> NDArray[np.int64]:
@@ -220,7 +221,7 @@ def _rate_patterns(
             count = counts[target, pattern]
             if count == 0:
                 continue
-            score = scores[pattern % scores.shape[0]]
+            score = scores[pattern % scores.shape[0]]  # only the slots of the prefix count
             if score > best:
                 best, ties, second = score, count, best
             elif score == best:

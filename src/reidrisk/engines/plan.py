@@ -39,6 +39,7 @@ def search(observations: Observations, score: Score, wanted: Wanted, engine: Eng
         wanted: What is to be found beside the best.
         engine: Goes over the known rows.
     """
+    # Only token weights can also be answered from match patterns.
     if type(score) is TokenWeights:
         slots = observations.slots
         return search_weights(observations, [score], [slots], engine, wanted)[0][slots]
@@ -112,6 +113,7 @@ def search_weights(
         wanted: What is to be found beside the best.
     """
     found: list[dict[int, Matches]] = [{} for _ in scores]
+    # One pattern count of the longest prefix answers all shorter ones.
     short = [each for each in slots if each <= MOST_SLOTS]
     for together in (short, *([each] for each in slots if each > MOST_SLOTS)):
         if together:
@@ -164,6 +166,7 @@ def counts() -> tuple[PatternCount, ...]:
     return tuple(entry for entry in all_entries() if isinstance(entry, PatternCount))
 
 
+# Not when this module is imported: strategies import it themselves.
 @cache
 def all_entries() -> tuple[Search | Evidence | PatternCount, ...]:
     """The plan entries of all strategies, which are loaded with the first question."""

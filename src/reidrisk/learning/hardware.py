@@ -61,6 +61,7 @@ def seed_for(seed: int, purpose: str) -> int:
         seed: Of any size.
         purpose: What the draws are for.
     """
+    # torch takes seeds of 64 bits; a draw has 53 random ones.
     (draw,) = reference_uniforms(seed=seed, purpose=purpose, user=0, count=1)
     return int(draw * 2**53)
 

@@ -83,6 +83,7 @@ class TypeModel:
         """
         cap = NEARLY / self.top
         phi: Floats = counts / counts.sum(axis=0)
+        # Each round fills at least one more entry up to the cap, so there are at most `tokens`.
         while (phi > cap).any():
             full = phi >= cap
             rest = np.where(full, 0, counts)
@@ -113,9 +114,11 @@ class TypeModel:
             chances = self.chances(phi)
             counts, load, likelihood = expect(rows, weights, chances)
             prior = float((self.pseudo[:, None] * np.log(phi)).sum())
+            # EM never lowers the likelihood times the prior of the smoothing.
             history.append((likelihood + prior) / len(rows))
             if len(history) > 1 and history[-1] - history[-2] < tolerance:
                 break
+            # The share of sightings that were real, not noise.
             real = counts * ((1 - self.noise) * phi / chances)
             weights, phi = load / load.sum(), self.best(real + self.pseudo[:, None])
         return weights, phi, history
@@ -141,6 +144,7 @@ class TypeModel:
             return np.where(gone | (np.arange(shares.size) == one), np.inf, loss)
 
         alone, gone = entropy(shares, mass), np.zeros(shares.size, bool)
+        # All losses are computed once; a merge then changes one row and one column only.
         table = np.array([losses(one) for one in range(shares.size)])
         for _ in range(shares.size - types):
             one, other = (int(place) for place in np.unravel_index(table.argmin(), table.shape))
@@ -243,6 +247,7 @@ def fit_types(
     model = _model(some, tokens, top, noise, smoothing)
     tolerance = real_number("tolerance", tolerance, least=0)
     steps = whole_number("iterations", iterations, least=1)
+    # EM finds a local optimum, which depends on where it begins: decision 26.
     first = some[:_START_USERS]
     many = min(_SURPLUS * types, len(first))
     weights, phi, _ = model.climb(first, _begin(first, model, many), _START_ITERATIONS, tolerance)
@@ -322,6 +327,7 @@ def sample_of_rows(rows: NDArray[np.integer] | Rows, tokens: int, users: int, se
             "nothing was shown of anyone, so there is nothing to learn types from",
             code="nothing-shown",
         )
+    # Equal rows get different names, and so draws of their own.
     names = content + times_before(content) * MULTIPLIER
     draws = uniforms(seed=seed, purpose="types/users", users=names, count=1)[:, 0]
     return handle.take(chosen[np.lexsort((content, draws))[:users]]).astype(np.int32)

@@ -83,6 +83,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         InvalidInput: It is no such file, or not one byte of it may differ and some does.
     """
     file = existing_file(path)
+    # The content and the tensors made of it.
     check_fits(2 * file.stat().st_size, f"{file}", "use a smaller network")
     content = file.read_bytes()
     length = int.from_bytes(content[:_LENGTH], "little")
@@ -90,6 +91,7 @@ def read_sealed(path: Path, what: str) -> tuple[dict[str, Any], dict[str, Any]]:
         raise _damaged(file, what, "its header is not as long as it says")
     head = content[: _LENGTH + length]
     said, seal = _header(head[_LENGTH:], file, what)
+    # The checksum was computed with zeros in its place.
     unsealed = head.replace(_written(seal), _written(_NO_SEAL), 1)
     if sha256(unsealed, memoryview(content)[len(head) :]) != seal:
         raise _damaged(file, what, "its checksum is that of other content")

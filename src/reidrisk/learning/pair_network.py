@@ -138,6 +138,7 @@ class PairScore:
     def of(self, known: Tokens, shown: Tokens) -> Gains:
         """Scores of known rows for the anonymous row beside each, or for one row."""
         with torch.inference_mode():
+            # Each distinct row is embedded once: a search compares one row with thousands.
             ours, first = self._embedded(known)
             theirs, second = self._embedded(np.atleast_2d(shown))
             if len(second) != len(first):
@@ -187,10 +188,12 @@ def learn_pair_network(
     )
 
     def loss(some: Any) -> Any:
+        # A shift of at least 1 never pairs a user with itself.
         wrong = torch.randint(1, max(len(some), 2), (len(some), _WRONG_PAIRS), device=device)
         places = (torch.arange(len(some), device=device)[:, None] + wrong) % len(some)
         return network.loss(ours[0][some], ours[1][some], places)
 
+    # Wrong pairs of held-out users are drawn once, so that looks can be compared.
     users = np.arange(len(others))
     steps = np.random.default_rng(how.seed).integers(
         1, max(len(others), 2), (len(others), _WRONG_PAIRS)

@@ -36,6 +36,7 @@ class Pairs:
     @property
     def names(self) -> NDArray[np.uint64]:
         """Names of users by what they hold, whatever their order."""
+        # Panels have no ids, and random draws must belong to users, not to rows.
         return names_of(np.concatenate([self.known, self.shown], axis=1))
 
     def of(self, users: NDArray[np.integer]) -> "Pairs":

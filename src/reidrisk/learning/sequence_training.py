@@ -96,6 +96,7 @@ class TrainingTask:
             progress: Called with each look and the seconds left.
         """
         about = self._about(recipe)
+        # The version of reidrisk is part of it: another version may train otherwise.
         identity = sha256(repr(about))
         place = None if folder is None else folder / f"{recipe.name}-{identity[:_NAME]}"
         if place is not None and (place / _FILE).exists():
@@ -174,6 +175,7 @@ class TrainingTask:
         return source, self._symbols(pairs.shown)
 
     def _symbols(self, rows: Tokens) -> Any:
+        # Half the memory of int64; batches are widened one by one.
         symbols = symbols_of(rows, self.tokens).astype(np.int32)
         return torch.from_numpy(symbols).to(device_named(self.how.device))
 

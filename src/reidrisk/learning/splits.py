@@ -66,6 +66,7 @@ def split_users(
             code="nobody-left",
         )
     draws = uniforms(seed=seed, purpose="learning/parts", users=names, count=1)[:, 0]
+    # A user is tested or held out by its own draw alone, so the sizes of parts are random.
     order = np.argsort(draws, kind="stable")
     ends = np.searchsorted(draws[order], np.cumsum(list(shares.values())))
     tests, held, rest = np.split(order, ends)
@@ -95,6 +96,7 @@ def contents_of(rows: NDArray[np.integer]) -> NDArray[np.uint64]:
     """A number for each row that is the same for the same tokens, whatever type holds them."""
     hashes = np.zeros(len(rows), np.uint64)
     for column in rows.T:
+        # Multiplying carries bits only upwards; the shift brings high bits down again.
         hashes = (hashes ^ (hashes >> _SHIFT)) * MULTIPLIER
         hashes += column.astype(np.int64).view(np.uint64)
     return hashes

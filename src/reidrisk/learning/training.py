@@ -143,6 +143,7 @@ class _Run:
         self.optimiser.zero_grad()
         value = self.loss(some)
         value.backward()
+        # The norm before clipping, which is infinite or NaN if any gradient is.
         length = torch.nn.utils.clip_grad_norm_(self.network.parameters(), self.how.clip)
         found = float(value.detach())
         self._check_finite("loss", found, step)
@@ -162,6 +163,7 @@ class _Run:
         if self.best is None or look.held_out < self.best.held_out:
             self.best = look
             weights = self.network.state_dict()
+            # `state_dict` shares memory with the network, which goes on changing.
             self.best_weights = {name: one.clone() for name, one in weights.items()}
 
     def _stopped(self, *, over: bool) -> str:
@@ -183,6 +185,7 @@ class _Run:
         tensors = {
             "looks": torch.tensor([astuple(look) for look in self.looks], dtype=torch.float64),
             **_under("network", self.network.state_dict()),
+            # The best weights are written only if they differ from the last.
             **_under("best", {} if self.best is self.looks[-1] else self.best_weights),
             **_under("chance", chance),
             **{

@@ -76,6 +76,7 @@ class Translator(_nn.Module):
         self.encoder = _Encoder(shape, tokens + 2, slots)
         decoder: Any = _TransformerDecoder if shape.decoder == "transformer" else _LstmDecoder
         self.decoder = decoder(shape, tokens + 2, slots)
+        # The hybrid writes from its states and from what it attends to, side by side.
         written = decoder.widths * shape.width
         self.output = _nn.Linear(written, tokens + 1)
         self.gate: Any = None
@@ -106,6 +107,7 @@ class Translator(_nn.Module):
                 "rows of the same users and slots",
                 code="wrong-shape",
             )
+        # It stands before the first symbol, and for a source that is not given.
         special = torch.full_like(target[:, :1], self.tokens + 1)
         states = self.encoder(special) if source is None else self.encoded(source)
         written = self.decoder(torch.cat([special, target[:, :-1]], dim=1), states)
@@ -150,6 +152,7 @@ class _Symbols(_nn.Module):
 
     def forward(self, rows: Any) -> Any:
         both = self.symbol(rows) + self.place.weight[: rows.shape[1]]
+        # Embeddings begin with a variance of 1 / width; scaled, it is of the order of 1.
         return self.dropout(both * math.sqrt(self.symbol.embedding_dim))
 
 

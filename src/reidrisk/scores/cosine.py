@@ -71,5 +71,6 @@ def lengths(squares: Gains) -> NDArray[np.float64]:
 def _cosines(both: Gains, known: NDArray[Any], shown: NDArray[Any]) -> Gains:
     """Cosines on the grid, from sums over common tokens and the lengths of both sides."""
     area = known * shown
+    # Written as three roundings in a fixed order: kernels repeat them exactly.
     share = np.divide(both.astype(np.float64), area, out=np.zeros(len(both)), where=both > 0)
     return np.asarray(np.rint(share * GRID), dtype=np.int64)

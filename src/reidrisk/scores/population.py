@@ -52,6 +52,7 @@ def by_weights(
     work = partial(_weighed, log_sums=log_sums, usual=usual, size=table.shape[2])
     parts = over_rows(known, work, operator.or_, step=unit(known.users))
     held = fold(operator.add, (parts[start] for start in sorted(parts)), np.zeros_like(parts[0]))
+    # Rows that hold something else than the symbol; rounding may leave less than 0.
     held[1] = np.maximum(held[1] - held[0], 0.0)
     with np.errstate(divide="ignore"):
         logs = np.log(held / known.users)
@@ -66,6 +67,7 @@ def _counted(blocks: Blocks, *, slots: int, size: int) -> NDArray[np.int64]:
     counts = np.zeros((slots, size), np.int64)
     for _, rows in blocks:
         for slot in range(slots):
+            # Modulo the size, a gap of -1 becomes the last symbol.
             counts[slot] += np.bincount(rows[:, slot].astype(np.int64) % size, minlength=size)
     return counts
 

@@ -20,6 +20,7 @@ from reidrisk.core.randomness import uniforms
 from reidrisk.core.rows import Kind, Rows
 from reidrisk.errors import InvalidInput
 
+# Twelve digits behind the point of a nat, and room for sums of four million nats in 64 bits.
 GRID = 2**40
 
 # Sums of whole numbers stay below 2**62, so that differences of two sums do not overflow either.
@@ -110,6 +111,7 @@ def in_units(score: Score, whole: Gains) -> Floats:
         >>> rr.scores.in_units(weights, gains).round(4).tolist()
         [0.6931]
     """
+    # A score of a plug-in need not name its unit.
     unit = score.unit if isinstance(score, HasUnit) else NATS
     return np.asarray(whole / unit.steps)
 
@@ -282,6 +284,7 @@ def log_chance(chances: ArrayLike) -> NDArray[np.float64]:
 
 def log_sum(nats: Floats, axis: int) -> Floats:
     """Logarithm of the sum of exp along an axis, however small the terms."""
+    # Relative to the largest term, no exponential overflows and the sum is at least 1.
     peak = np.expand_dims(nats.max(axis=axis), axis)
     return np.asarray(peak.squeeze(axis) + np.log(np.exp(nats - peak).sum(axis=axis)))
 
@@ -297,6 +300,7 @@ def choose(chances: Floats, coins: Floats) -> NDArray[np.int64]:
     """For each row of weights, the place that a uniform draw falls on."""
     total = np.cumsum(chances, axis=1)
     places = (total <= coins[:, None] * total[:, -1:]).sum(axis=1)
+    # Rounding may bring a draw near 1 up to the total.
     return np.asarray(np.minimum(places, chances.shape[1] - 1))
 
 

@@ -72,6 +72,7 @@ class RepeatedTokens:
                 f"seldom is above 0 and below often, and often below 1; got {seldom} and {often}",
                 code="invalid-weights",
             )
+        # Tables hold one entry for each different chance, not for each of 100,000 tokens.
         own, kind = np.unique(chances, return_inverse=True)
         object.__setattr__(self, "own", frozen(own))
         object.__setattr__(self, "kind", frozen(kind))
@@ -103,6 +104,7 @@ class RepeatedTokens:
         return _gains(self, known, shown)
 
 
+# Searches ask for the same table again and again; slots of a study give a few different ones.
 @lru_cache(maxsize=8)
 def _gains(score: RepeatedTokens, known: int, shown: int) -> Gains:
     own = score.own[:, None]
@@ -121,4 +123,5 @@ def own_given_times(own: Floats, often: float, seldom: float, places: int) -> Fl
     came = times * (np.log(often) - np.log(seldom))
     did_not = (places - times) * (np.log1p(-often) - np.log1p(-seldom))
     odds = np.log(own / (1 - own))[:, None] + came + did_not
+    # exp overflows above 709.
     return np.asarray(1 / (1 + np.exp(-np.clip(odds, -700, 700))))

@@ -102,6 +102,7 @@ class Shortlisted:
         for shown in observations.anonymous:
             rated = np.sort(self.first.of(known, shown))
             few = len(rated) <= self.keep_best
+            # The best score that is left out: rows that tie with it are left out too.
             limit = _NOBODY_LEFT_OUT if few else int(rated[-self.keep_best - 1])
             limits[_key(shown)] = limit
         return Listed(self, limits)

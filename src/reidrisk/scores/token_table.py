@@ -63,6 +63,7 @@ class TokenPairWeights:
                 code="wrong-shape",
             )
         table = table.reshape(-1, size, size)
+        # `MISSING` is -1, so it indexes the last row or column: gaps need no branch.
         self._fill(table if gaps else frozen(np.pad(table, ((0, 0), (0, 1), (0, 1)))), gaps=gaps)
 
     def _fill(self, table: Gains, *, gaps: bool) -> None:
@@ -94,6 +95,7 @@ class TokenPairWeights:
     def normalised(self) -> "TokenPairWeights":
         """The same score as the logarithm of a distribution of what is shown."""
         outcomes = self.tokens + self.gaps
+        # What is subtracted is rounded to the grid too, so that scores stay whole numbers.
         sums = log_sum(self.table[:, :outcomes] / GRID, 1)
         table = self.table.copy()
         table[:, :outcomes] -= np.asarray(np.rint(sums * GRID), np.int64)[:, None]
@@ -116,6 +118,7 @@ class TokenPairWeights:
 
 def table_of(table: Gains, *, gaps: bool) -> TokenPairWeights:
     """A token table from gains that are on the grid, gaps included."""
+    # `__init__` would round gains that are rounded already.
     made = object.__new__(TokenPairWeights)
     made._fill(frozen(table), gaps=gaps)
     return made

@@ -105,6 +105,7 @@ class TokenWeights:
                     "number of slots to all, or one gain for all slots",
                     code="slot-mismatch",
                 )
+        # The gap is the last symbol, so that `MISSING`, -1, indexes it.
         table = np.empty((3, rows, tokens + 1), np.int64)
         table[0, :, :-1], table[1, :, :-1] = gains, others["mismatch"]
         table[:2, :, -1:] = others["shown_gap"]
@@ -240,7 +241,7 @@ class NormalisedWeights:
         """What is subtracted for each slot of known rows, on the grid."""
         slots = known.shape[1]
         sets = _as_sets(known)
-        if sets.shape[2] == 1:
+        if sets.shape[2] == 1:  # one look-up for each token instead of a sum over the alphabet
             return np.asarray(by_slot(self._by_token, slots)[np.arange(slots), sets[:, :, 0]])
         sums = np.empty(sets.shape[:2], np.int64)
         for slot in range(slots):
@@ -269,6 +270,7 @@ class NormalisedWeights:
     def _log_sum(self, slot: int, sets: Tokens) -> Gains:
         """Logarithm of the sum over all outcomes of exp(gain), for sets known of one slot."""
         match, mismatch, known_gap = self._nats(slot)
+        # Empty sets keep this sum; the kernel replaces those of all others.
         of_gap = log_sum(known_gap[: self.weights.tokens + self.gaps], 0)
         sums = np.full(len(sets), of_gap)
         _add_outcomes(np.sort(sets, axis=1), match, mismatch[:-1], sums)

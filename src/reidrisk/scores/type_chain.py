@@ -113,6 +113,7 @@ class TypeChain:
         copied[left <= 0] = 1.0  # there is nothing else to show
         rest = np.divide((1 - copied) * single, left, out=np.zeros_like(left), where=left > 0)
         by_symbol = [np.ascontiguousarray(one.T) for one in (single, copied * single, rest, drawn)]
+        # The smallest factor of one slot says how many slots fit into the range of doubles.
         least = min(_least(one) for one in (by_symbol[0], by_symbol[1], rest * _least(drawn)))
         least *= min(_least(stays), _least(1 - stays) * _least(shares))
         steps = max(int(_LIFT_BITS / max(-math.log2(least), 1)), 1)
@@ -266,6 +267,7 @@ def log_chain(chances: ChainChances, shown: Array, known: Array, belief: Array) 
     moved = 1.0  # before the first slot everybody draws a class
     for slot in range(known.shape[0]):
         one, other = known[slot], shown[slot]
+        # Two loops without a branch inside, so that each becomes vector code.
         if one == other:
             for kind in range(belief.shape[0]):
                 before = belief[kind] * keep[kind] + moved * weights[kind]
@@ -278,6 +280,7 @@ def log_chain(chances: ChainChances, shown: Array, known: Array, belief: Array) 
         if until_lift == 0:
             until_lift = chances.steps
             lifts += _lift_all(belief)
+        # Whoever leaves a class draws from the same weights: one sum instead of K times K products.
         moved = _sum_of_products(belief, move)
     return _log_of_sum(belief, lifts)
 
@@ -288,7 +291,7 @@ def _log_chain_alone(chances: ChainChances, table: Array, row: Array, belief: Ar
     weights, keep, move = chances.weights, chances.keep, chances.move
     lifts, until_lift = 0, chances.steps
     belief[:] = 0.0
-    moved = 1.0
+    moved = 1.0  # before the first slot everybody draws a class
     for slot in range(row.shape[0]):
         one = row[slot]
         for kind in range(belief.shape[0]):

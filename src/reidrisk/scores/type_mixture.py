@@ -227,9 +227,10 @@ def _log_chance_alone(chances: Chances, known: Array, product: Array, lifts: Arr
 @kernel
 def _log_total(chances: Chances, slots: int, product: Array, lifts: Array) -> float:
     """Logarithm of the sum of products that were lifted."""
-    if slots <= chances.steps:
+    if slots <= chances.steps:  # nothing was lifted
         total = sum_of(product)
         return math.log(total) if total > 0 else -np.inf
+    # Types may have been lifted a different number of times; a sum needs one scale.
     fewest = _level_lifts(product, lifts)
     total = sum_of(product)
     return math.log(total) - fewest * _LOG_LIFT if total > 0 else -np.inf

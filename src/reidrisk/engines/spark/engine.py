@@ -148,12 +148,14 @@ class SparkEngine(Searches):
         """
         facts = Facts.of(rows)
         handle = b"" if facts.bytes < SMALL else shipped(rows)
+        # People from a table are as large as their rows: then the rows are made here and sent.
         if not handle or len(handle) > max(facts.bytes, SMALL):
             return self._there(LocalEngine().hold(rows))
         cells = cells_made(self._context, handle, facts, self._partitions(facts))
         there = SparkRows(cells, facts, facts)
         if facts.codec.complete:
             return there
+        # Faster strategies need to know that there are no gaps, so one pass looks.
         complete = there.over(partial(_no_gaps, codec=facts.codec), and_)
         facts = replace(facts, codec=facts.codec.certain(complete=complete))
         return SparkRows(cells, facts, facts)
@@ -257,6 +259,7 @@ class _Sent:
             if there is rows:
                 return rows
             self.held[key] = there
+            # An id may be used again once the handle is gone, so the entry goes with it.
             weakref.finalize(rows, self.held.pop, key, None).atexit = False
         return self.held[key]
 

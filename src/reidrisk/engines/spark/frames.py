@@ -76,6 +76,7 @@ class FrameRows(SparkRows):
         Args:
             users: Ids, of the type of the DataFrame's.
         """
+        # Each different user is looked up once.
         wanted = pa.array(np.asarray(users)).dictionary_encode()
         few = wanted.dictionary
         cells = self.packed.select("part", "first", "users").rdd
@@ -167,6 +168,7 @@ def rows_of_frame(
     in_order = (
         frame.select(*wanted).repartitionByRange(partitions, _USER).sortWithinPartitions(_USER)
     )
+    # Sorting twice would cost more than the disk; memory is left to the cells.
     level = guest("pyspark", "spark").StorageLevel.DISK_ONLY
     packed = in_order.mapInArrow(partial(_packed, reading), _IN_SPARK).persist(level)
     context = frame.sparkSession.sparkContext
@@ -266,7 +268,7 @@ def _packed(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.
             said = part, first, len(rows), rows.shape[1], bool((rows != MISSING).all()), None, None
             yield _row(*said, rows.tobytes(), sent(users))
             first += len(rows)
-    except InvalidInput as wrong:
+    except InvalidInput as wrong:  # sent as a row: Spark would retry a task that raises
         yield _row(part, first, 0, 0, True, str(wrong), wrong.code, b"", b"")  # noqa: FBT003
 
 
@@ -402,6 +404,7 @@ def digests_of_units(
     """The checksum of each unit, of fragments in order, wherever these end."""
     found = {}
     for at, some in groupby(fragments, lambda fragment: fragment[0] // size):
+        # Lengths and content apart, so that the digest does not depend on where fragments end.
         lengths, content = zip(*(fragment for _, fragment in some), strict=True)
         found[at] = sha256_bytes(lengths) + sha256_bytes(content)
     return found

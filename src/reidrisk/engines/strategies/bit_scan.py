@@ -293,11 +293,12 @@ def weighed(observations: Observations, score: TokenWeights, codes: Codes) -> _W
     shown, absent = np.asarray(observations.anonymous), codes.lookup[:, 0].copy()
     shown_gap = shown == MISSING
     match, mismatch, known_gap = score.gains(shown)
-    if observations.complete:
+    if observations.complete:  # no known gaps, so they need no bound
         known_gap = mismatch
     match = np.where(shown_gap, known_gap, match)
     like_match = _gaps_like_matches(match - mismatch, known_gap - mismatch, shown_gap)
     of_match = np.where(shown_gap & ~like_match, 0, np.maximum(match - mismatch, 0))
+    # A row starts at the score of all mismatches; m matches add at most the m largest gains.
     base = mismatch.sum(axis=1, keepdims=True)
     reach = base + np.pad(_largest_together(of_match), ((0, 0), (1, 0)))
     return _Weighed(

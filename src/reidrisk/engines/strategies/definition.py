@@ -95,7 +95,7 @@ def matches_among(numbers: Whole, scores: Whole, truth: Truth, wanted: Wanted) -
         no_matches(len(best), wanted), best=best, ties=(scores == best[:, None]).sum(axis=1),
         true_score=truth.score, above=above, level=level,
     )  # fmt: skip
-    if wanted.list_best:
+    if wanted.list_best:  # sorting is slow, and mostly nobody asks for a list
         rows, listed = first_by_score(
             np.broadcast_to(numbers, scores.shape), scores, wanted.list_best
         )

@@ -31,7 +31,7 @@ Scores = NDArray[np.int64]
 def fits(observations: Observations) -> bool:
     """Whether there is so little to compare that loading a kernel would take longer."""
     known = observations.known
-    if known.kind is Kind.BAGS:
+    if known.kind is Kind.BAGS:  # there are no slots to compare
         return False
     cells = known.users * known.slots * observations.set_size
     return bool(cells * len(observations.anonymous) <= MOST_CELLS)
@@ -76,6 +76,7 @@ def _scores(known: Tokens, shown: Tokens, score: TokenWeights | TokenPairWeights
     scores = np.zeros((len(shown), len(known)), np.int64)
     if isinstance(score, TokenPairWeights):
         for slot, gains in enumerate(by_slot(score.table, slots)):
+            # A gap, -1, indexes the last row or column, which holds the gains of gaps.
             scores += gains[shown[:, slot, None], known[None, :, slot]]
         return scores
     sets = known.reshape(len(known), slots, -1)

@@ -41,6 +41,7 @@ def count(
     set_size, bits = observations.set_size, 1 << np.arange(observations.slots)
     firsts = np.repeat(codes.lookup[:, 0].astype(np.int64), set_size)
     sizes = np.repeat(np.diff([*codes.lookup[:, 0].tolist(), codes.size]), set_size)
+    # Codes of a slot are consecutive, so a row is a number with digits `code - first`.
     units = np.cumprod([1, *sizes[:-1]])
 
     def work(blocks: Blocks) -> Counts:
@@ -56,6 +57,7 @@ def count(
         most=rows_at_a_time(observations),
         pairs=len(codes.targets) * searches,
     )
+    # Back from numbers to rows, of those that occur.
     numbers = np.flatnonzero(weights)
     rows = (numbers[:, None] // units % sizes + firsts).astype(np.uint16)
     gaps = (rows[:, ::set_size] == codes.lookup[:, 0]) @ bits

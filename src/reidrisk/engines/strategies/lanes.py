@@ -59,6 +59,7 @@ def cost(question: Question) -> float:
         shown = np.bincount(codes.targets[:, slot], minlength=codes.size)
         chance[slot] = known @ shown / len(codes.targets)
         words[slot] = known @ -(-shown // 64)
+    # Pairs that are looked at one by one: those with two more matches behind the first.
     found = sum(
         chance[slot] * _at_least_two(np.minimum(chance[slot + 1 :], 1)) for slot in range(slots)
     )
@@ -149,6 +150,7 @@ def count_patterns(rows: Array, slots: int, index: _TargetIndex, counts: Array) 
     for target in range(counts.shape[0]):
         for slot in range(slots):
             counts[target, 1 << slot] += shown[index.codes[target, slot]]
+    # The last slot has no later one, and single slots were counted above.
     for slot in range(slots - 1):
         _group_rows(rows, slot * set_size, (slot + 1) * set_size, shown, grouped, ends)
         for code in range(1, size):
@@ -224,6 +226,7 @@ def _count_larger(
     for row in range(group.shape[0]):
         one, two = np.uint64(0), np.uint64(0)
         for column in range((slot + 1) * set_size, group.shape[1]):
+            # `one` has the targets with a match so far, `two` those with at least two.
             x = lanes[group[row, column]]
             two |= one & x
             one |= x
@@ -234,6 +237,7 @@ def _count_larger(
             pattern = match_pattern(group, row, set_size, mine, lane)
             if pattern & ((1 << slot) - 1) == 0:  # else counted at its first slot
                 counts[targets[lane], pattern] += 1
+    # Clearing what was set is faster than clearing a table for all codes.
     for lane in range(targets.shape[0]):
         for other in range(slot + 1, slots):
             lanes[mine[lane, other]] = np.uint64(0)

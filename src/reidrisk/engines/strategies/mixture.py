@@ -97,7 +97,7 @@ class _Mixed(NamedTuple):
     absent_counts: bool
 
 
-class _Few(NamedTuple):
+class _FewTypes(NamedTuple):
     """What `_most_of_few` needs of one target: of each of a few types, and of slots and types."""
 
     base: NDArray[np.float64]
@@ -392,7 +392,7 @@ def _find_pairs(
     """
     mark(codes, bitmaps)
     counters, found = np.empty(COUNTERS, np.uint64), np.empty(ROWS_PER_SCAN, np.int64)
-    few = _Few(np.empty(_FEW), np.empty((codes.shape[1], _FEW)), np.empty(_FEW))
+    few = _FewTypes(np.empty(_FEW), np.empty((codes.shape[1], _FEW)), np.empty(_FEW))
     product = np.empty(types.shape[1])
     count, target = 0, first
     while target < enough.shape[0] and count + codes.shape[0] <= pairs.shape[1]:
@@ -414,7 +414,7 @@ def _find_pairs(
 
 
 @kernel
-def _take_few(targets: _Mixed, target: int, few: _Few) -> None:
+def _take_few(targets: _Mixed, target: int, few: _FewTypes) -> None:
     """Copy what is read for every row of a target into small contiguous arrays."""
     for place in range(_FEW):
         few.base[place] = targets.gains[target, 0, place]
@@ -425,7 +425,7 @@ def _take_few(targets: _Mixed, target: int, few: _Few) -> None:
 
 @kernel
 def _most_of_few(
-    codes: Array, types: Array, row: int, targets: _Mixed, target: int, few: _Few
+    codes: Array, types: Array, row: int, targets: _Mixed, target: int, few: _FewTypes
 ) -> Number:
     """A bound on a row's chance, without the scale of the target: by a few of the types."""
     for place in range(_FEW):

@@ -165,6 +165,7 @@ def _held(observations: Observations) -> tuple[NDArray[np.int64], NDArray[np.int
     if not isinstance(shown, BagRows):
         shown = BagRows.beneath(np.asarray(shown), tokens=tokens)
     target, token = np.repeat(np.arange(len(shown)), shown.sizes), shown.values.astype(np.int64)
+    # A token counts once for a target, however often it is held.
     pairs = np.unique((target * tokens + token)[token != MISSING])
     return pairs // tokens, pairs % tokens
 
@@ -177,6 +178,7 @@ def _bits(holders: NDArray[np.int64], targets: int) -> NDArray[np.int8]:
     """
     bit = np.full(len(holders), -1, np.int8)
     most = np.argsort(-holders, kind="stable")[:_BITS]
+    # The expected look-ups of a pair, against one comparison of bits.
     if ((holders[most] / targets) ** 2).sum() >= 1:
         bit[most] = np.arange(len(most))
     return bit
@@ -377,6 +379,7 @@ def _look_up(values: Array, starts: Array, first_row: int, targets: _Inverted, k
             sums[:] = 0
             mask = _add_up(values, starts, row, targets, last, sums)
             for block in range(asked.masks.shape[0]):
+                # Most blocks of targets end here, before their bits are counted.
                 if not _any_enough(by_block, asked.of_rare, block):
                     continue
                 _count_bits(asked.masks, mask, block, bits)
@@ -401,6 +404,7 @@ def _ask(asked: _Asked, kept: Kept, targets: _Inverted, target: int, shortest: f
     """Ask for the lowest sums that may matter; for a cosine, to a row of the shortest length."""
     score = max(threshold(kept, target), _LEAST)
     if targets.lengths.shape[0] > 0 and score > 0:
+        # A cosine is the sum over both lengths; half a step of the grid may have been rounded up.
         share = (np.float64(score) - 1) / _GRID * _SAFE
         score = np.int64(share * (shortest * targets.lengths[target]))
     block, lane = target // _LANES, target % _LANES

@@ -62,6 +62,7 @@ def _counted(observations: Observations, score: RepeatedTokens) -> _TokenTimes:
     target, place = np.nonzero(shown != MISSING)
     pairs, times = np.unique(shown[target, place] * len(shown) + target, return_counts=True)
     token, target = pairs // len(shown), pairs % len(shown)
+    # Gains do not grow beyond so many times: see `MOST_TIMES` of the score.
     times = np.minimum(times, gains.shape[2] - 1)
     alone = np.zeros(len(shown), np.int64)
     np.add.at(alone, target, gains[score.kind[token], 0, times])
@@ -82,6 +83,7 @@ def _rate(values: Array, starts: Array, first_row: int, targets: _TokenTimes, ke
     times = np.zeros(targets.kind.shape[0], np.int64)
     count = kept.best.shape[0]
     sums = np.empty(count, np.int64)
+    # Thresholds are kept beside the sums: only rows that pass are offered, which is rare.
     needed = np.array([threshold(kept, target) for target in range(count)])
     for row in range(starts.shape[0] - 1):
         for target in range(count):
@@ -108,7 +110,7 @@ def _add_up(row: Array, targets: _TokenTimes, times: Array, sums: Array) -> Numb
         if token < 0 or times[token] == 0:
             continue
         came = min(times[token], targets.known.shape[1] - 1)
-        times[token] = 0
+        times[token] = 0  # so that a repeated token counts once, and nothing is left for later rows
         kind = targets.kind[token]
         alone += targets.known[kind, came]
         for holder in range(targets.starts[token], targets.starts[token + 1]):

@@ -79,6 +79,7 @@ def _rated_again(
         found: What the first search found.
         threads: Pieces of work at a time.
     """
+    # The best score that is not listed; ABSENT if all rows are, which every score exceeds.
     limit = found.best_scores[:, score.keep_best]
     inside = found.best_scores > limit[:, None]
     target, _ = np.nonzero(inside)
@@ -89,6 +90,7 @@ def _rated_again(
     scores[inside] = listed(_rated(observations, score.score, rows, target, threads))
     any_inside = inside.any(axis=1)
     best = scores.max(axis=1)
+    # Without a list, the first search counted the ties; they may be more than were listed.
     ties = np.where(any_inside, (scores == best[:, None]).sum(axis=1), found.ties)
     true_score, true_inside = _true_scores(observations, score, found, limit)
     others = inside & (found.best_rows != observations.truth[:, None])
@@ -135,6 +137,7 @@ def _rated_there(
     observations: Observations, score: Score, rows: NDArray[np.int64], target: NDArray[np.int64]
 ) -> Gains:
     """The same for rows on a cluster: in one pass, pairs are sent to the rows."""
+    # Sorted, the pairs of a block of known rows are neighbours.
     order = np.argsort(rows, kind="stable")
     in_order, targets, shown = rows[order], target[order], observations.anonymous
 

@@ -265,6 +265,7 @@ def _sift(rows: Array, first_row: int, targets: _Tabled, kept: Kept) -> None:
     for lane in range(limits.shape[0]):
         limits[lane] = threshold(kept, lane)
         _set_counter(counters, lane, _levels_needed(targets, lane, limits[lane]))
+    # A few rows at a time, so that thresholds found meanwhile are soon used.
     for first in range(0, rows.shape[0], _ROWS_AT_ONCE):
         some = rows[first : first + _ROWS_AT_ONCE]
         _find_words(some, targets.bits, counters, found)
@@ -278,6 +279,7 @@ def _sift(rows: Array, first_row: int, targets: _Tabled, kept: Kept) -> None:
                     lane = word * 64 + place_of_bit(hits & (~hits + _ONE))
                     hits &= hits - _ONE
                     score = _table_score(some, row, targets, lane)
+                    # A better threshold raises the bar for all later rows.
                     if score >= limits[lane]:
                         offer(kept, lane, score, first_row + first + row)
                         limits[lane] = threshold(kept, lane)

@@ -164,7 +164,8 @@ def bytes_needed(
 def table_evidence(observations: Observations, score: TokenPairWeights, engine: Engine) -> Floats:
     """The evidence under a token table."""
     engine.room.check_fits(bytes_needed(observations, score, engine.room))
-    nats = np.roll(score.table / GRID, 1, axis=(1, 2))  # gaps come first here
+    # Here gaps come first, so that a place is a token plus 1 and never negative.
+    nats = np.roll(score.table / GRID, 1, axis=(1, 2))
     peaks = nats[:, :, 1 if observations.complete else 0 :].max(axis=2)
     tables = np.exp(np.minimum(nats - peaks[:, :, None], 0.0))
     tables = np.ascontiguousarray(tables.swapaxes(1, 2))
@@ -287,9 +288,10 @@ def _add_types(steps: Sequence[Step], bars: _Bars, factors: _TypeFactors) -> Flo
         of_type = np.zeros((len(steps), len(bars.levels[kind]), _LANES))
         for block, level in enumerate(bars.levels[kind].tolist()):
             count = above[:, level].sum()
-            if not count:
+            if not count:  # targets come in falling order of need: the others need no rows either
                 break
             shown = factors.shown[order[block * _LANES : (block + 1) * _LANES]]
+            # For few rows, spreading only the factors that they use is faster.
             if 2 * count < len(table):
                 _fill_needed(table, shown, places, starts, starts + above[:, level], lanes)
             else:

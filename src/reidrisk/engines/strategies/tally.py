@@ -135,6 +135,7 @@ def _evidence(observations: Observations, score: TokenWeights, engine: Engine) -
         step=min(_STEP, unit(observations.known.users)),
         pairs=len(codes.targets),
     )
+    # Parts are relative to their own best; they are brought to the common one and added in order.
     peak = np.max([best for best, _ in parts.values()], axis=0)
     total = sum(parts[key][1] * np.exp((parts[key][0] - peak) / GRID) for key in sorted(parts))
     return np.asarray(peak / GRID + np.log(total))
@@ -217,7 +218,7 @@ def _add_up(codes: Array, targets: _Rated, best: Array, sums: Array) -> None:
         top = scores[0]
         for row in range(scores.shape[0]):
             top = max(top, scores[row])
-        if sums[target] == 0:
+        if sums[target] == 0:  # the first rows of this target
             best[target] = top
         elif top > best[target]:
             sums[target] *= _chance_below(top - best[target])
@@ -267,6 +268,7 @@ def _list_rows(codes: Array, targets: _Rated) -> _RowsByCode:
 def _rate(listed: _RowsByCode, targets: _Rated, target: int, table: Array, scores: Array) -> None:
     """Write the scores of all rows for a target."""
     scores[:] = targets.base[target]
+    # Tables of what each set of gaps among eight slots adds: each slot doubles what is filled.
     for slot in range(targets.of_gap.shape[1]):
         half, gain = 1 << (slot % 8), targets.of_gap[target, slot]
         for gaps in range(half):
