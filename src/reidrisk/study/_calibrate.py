@@ -197,12 +197,21 @@ def calibrate(measure: Measure, values: Sequence[float], *, max_risk: float) -> 
 
 
 def evaluations(values: Sequence[float]) -> int:
-    """How often a search measures at most: once at the end, then halving."""
+    """How often a search measures at most: once at the end, then halving.
+
+    Args:
+        values: Values to search.
+    """
     return 1 + (len(values) - 1).bit_length()
 
 
 def each_level(level: float, evaluations: int) -> float:
-    """The level of each interval with which all of them hold together (Bonferroni)."""
+    """The level of each interval with which all of them hold together (Bonferroni).
+
+    Args:
+        level: With which all intervals hold together.
+        evaluations: How many intervals there are at most.
+    """
     return 1 - (1 - confidence(level)) / evaluations
 
 
@@ -246,6 +255,12 @@ def most_users(study: Study, source: AnySource, name: str, values: Sequence[floa
     """How many users there are to be attacked at most, wherever the search goes.
 
     Neither strangers nor training users are.
+
+    Args:
+        study: What is measured.
+        source: Of whom.
+        name: What is searched.
+        values: Where.
     """
     if name == USERS.name:
         source = source_of(source).resized(int(max(values)))
@@ -256,6 +271,10 @@ def more_targets(trial: Trial, max_risk: float) -> int | None:
     """About how many targets would show that a value suffices; None if no number would.
 
     That is if the same share of them is named.
+
+    Args:
+        trial: A value that was tried.
+        max_risk: What the upper end of the risk must not exceed.
     """
     return targets_to_show(trial.risk.value, max_risk, level=trial.risk.level)
 
@@ -286,7 +305,12 @@ def advice(found: Calibration, users: int) -> str:
 
 
 def searched(study: Study, name: str) -> Parameter:
-    """A parameter of a study of which it is known which way is safer."""
+    """A parameter of a study of which it is known which way is safer.
+
+    Args:
+        study: Whose release has it.
+        name: Of the parameter.
+    """
     parameter = parameter_of(study.release, name, "calibrate: ")
     if parameter.safer_as_it_grows is None:
         raise InvalidInput(
@@ -301,6 +325,9 @@ def usual_parameter(study: Study) -> str:
     """What is searched if nothing is said: the one parameter of the release that can be.
 
     Where several can be, it is noise, if that is one of them.
+
+    Args:
+        study: Whose release is searched.
     """
     able = (
         [
@@ -347,7 +374,12 @@ def values_of(
 
 
 def candidates(low: float, high: float) -> tuple[float, ...]:
-    """Numbers of at most two digits between two positive ones, and these, ascending."""
+    """Numbers of at most two digits between two positive ones, and these, ascending.
+
+    Args:
+        low: The lower end.
+        high: The upper end.
+    """
     if not 0 < low <= high:
         raise InvalidInput(
             f"the range goes from a positive number up; got {low:g} to {high:g}",
@@ -369,6 +401,14 @@ def risk_at(
     """The risk of a study's strongest attack after the most slots, with one parameter changed.
 
     Strongest is the attack whose interval reaches highest.
+
+    Args:
+        study: What is measured.
+        source: Of whom.
+        name: Of the parameter.
+        value: To which it is set.
+        engine: Where it runs.
+        level: Of the interval.
     """
     searched(study, name)
     changed = replace(study, sweep={name: (value,)}, level=level)

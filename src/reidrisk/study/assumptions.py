@@ -27,7 +27,12 @@ NOT_COVERED = (
 
 
 def assumptions(study: "Study", source: Source) -> tuple[str, ...]:
-    """What was assumed, a sentence each."""
+    """What was assumed, a sentence each.
+
+    Args:
+        study: What was measured.
+        source: Of whom.
+    """
     sentences = [
         "An attacker sees what is shown of one person and names one of the known users.",
         "Every user is as likely to be that person: targets are drawn at random.",
@@ -78,7 +83,13 @@ def guests_of(study: "Study") -> tuple[str, ...]:
 
 
 def spectrum_of(study: "Study", parts: Part, slots: int) -> tuple[Bound, ...]:
-    """All figures at a number of slots, weakest first."""
+    """All figures at a number of slots, weakest first.
+
+    Args:
+        study: What was measured.
+        parts: Records of all steps.
+        slots: After how many.
+    """
     # One risk for each attack, in their order: names need not differ.
     risks = [risk for risk in parts["risks"] if risk.slots == slots and not risk.setting]
     figures = [

@@ -157,7 +157,11 @@ class Context:
         return self.split.users
 
     def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """The users of some known rows, in this order."""
+        """The users of some known rows, in this order.
+
+        Args:
+            rows: Places among the known rows.
+        """
         return self.split.ids_of(rows)
 
     def repeated(self, rows: NDArray[np.int64], repeats: int) -> Tokens:
@@ -170,7 +174,11 @@ class Context:
         return self.split.repeated(self.shows, rows, repeats)
 
     def attack(self, attack: Attack) -> Attack:
-        """The same attack; one that was given the study's release goes by that of the context."""
+        """The same attack; one that was given the study's release goes by that of the context.
+
+        Args:
+            attack: One of the study.
+        """
         # An attack with a release of its own choosing keeps it: its author asked for a mismatch.
         given = getattr(attack, "release", None)
         if given is not None and self.setting and given == self.study.release:
@@ -178,7 +186,11 @@ class Context:
         return attack
 
     def fitted(self, attack: Attack) -> Fitted:
-        """The attack with its score: attacks that are equal are fitted once."""
+        """The attack with its score: attacks that are equal are fitted once.
+
+        Args:
+            attack: One of the study.
+        """
         # Fitting may take minutes, and several analyses ask for the same attack.
         key = "fitted", _key(attack)
         if key not in self._kept:
@@ -186,7 +198,11 @@ class Context:
         return self._kept[key]  # type: ignore[no-any-return]
 
     def measured(self, slots: tuple[int, ...]) -> list[Measured]:
-        """How often each attack of the study names the right user."""
+        """How often each attack of the study names the right user.
+
+        Args:
+            slots: After how many, ascending.
+        """
         study = self.study
         found = measured(
             self.seen,
@@ -235,7 +251,11 @@ class Context:
         return again
 
     def matches(self, attack: Attack) -> Matches | None:
-        """What a search of the headline found for all targets, if there was one."""
+        """What a search of the headline found for all targets, if there was one.
+
+        Args:
+            attack: One of the study.
+        """
         found: Measured | None = self._kept.get(("measured", _key(attack)))
         # Whoever needs all targets cannot use a search that a precision ended.
         if found is None or len(found.matches) < len(self.seen.anonymous):
@@ -243,7 +263,11 @@ class Context:
         return found.matches
 
     def posterior(self, attack: Attack) -> Posterior:
-        """How sure an attacker is, at the headline."""
+        """How sure an attacker is, at the headline.
+
+        Args:
+            attack: One that is a likelihood.
+        """
         key = "posterior", _key(attack)
         if key not in self._kept:
             self._kept[key] = posterior(
@@ -257,7 +281,11 @@ class Context:
         return self._kept[key]  # type: ignore[no-any-return]
 
     def believed(self, attack: Attack) -> Posterior | None:
-        """What `posterior` found before; None if it was not asked. Costs no search."""
+        """What `posterior` found before; None if it was not asked. Costs no search.
+
+        Args:
+            attack: One that is a likelihood.
+        """
         return self._kept.get(("posterior", _key(attack)))
 
 

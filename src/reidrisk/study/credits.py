@@ -88,6 +88,10 @@ def digest_of(ids: NDArray[np.generic], seed: int) -> str:
     It tells nobody's id: to try one, somebody must know all others, and their order. Who knows
     them can try, so of very few targets it hides little; the seed, which a result tells, only
     makes digests of other studies useless.
+
+    Args:
+        ids: Of the targets, in order.
+        seed: Of the study.
     """
     text = json.dumps(["reidrisk/people", seed, ids.tolist()], default=str)
     return sha256(text)

@@ -19,7 +19,11 @@ _OF_ARRAYS = ("shape", "dtype")
 
 
 def describe(thing: object) -> Any:  # noqa: C901, PLR0911  whatever JSON knows, kind by kind
-    """Anything as JSON knows it: records by their fields, arrays by shape and hash."""
+    """Anything as JSON knows it: records by their fields, arrays by shape and hash.
+
+    Args:
+        thing: A study, or anything that it holds.
+    """
     if isinstance(thing, np.generic):
         thing = thing.item()
     if isinstance(thing, float) and not math.isfinite(thing):

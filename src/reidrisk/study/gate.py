@@ -139,6 +139,11 @@ def judged(
 
     Sweeps do not count.
 
+    Args:
+        result: What is judged.
+        slots: Only after so many.
+        attack: Only this one.
+
     Raises:
         InvalidInput: There are none: what has nothing to check does not pass.
     """

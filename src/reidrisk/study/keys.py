@@ -18,7 +18,7 @@ from reidrisk.people.protocol import People
 from reidrisk.releases import AnyRelease
 from reidrisk.releases.table import release_kind
 from reidrisk.study.analyses.protocol import CustomAnalysis
-from reidrisk.study.settings import Count, OfRelease, Share, Size, Written, named
+from reidrisk.study.settings import AfterRelease, Count, ReadBy, Share, Size, named
 from reidrisk.study.study import Study
 
 
@@ -247,13 +247,13 @@ def _in_file(kind: Any) -> Any:
     return kind
 
 
-def of_release(kind: Any) -> OfRelease | None:
+def of_release(kind: Any) -> AfterRelease | None:
     """How entries of a setting are read once the release is known, if they wait for it.
 
     Args:
         kind: The type of the setting, with its annotations.
     """
-    return next((one for one in get_args(kind)[1:] if isinstance(one, OfRelease)), None)
+    return next((one for one in get_args(kind)[1:] if isinstance(one, AfterRelease)), None)
 
 
 def _default(setting: dataclasses.Field[Any]) -> Any:
@@ -274,7 +274,7 @@ class StudyModel(_Settings):  # type: ignore[misc]
     """Everything a study file may say."""
 
     attacks: list[Annotated[Any, named(attack_named)]] | None = None
-    analyses: Annotated[Any, Written(_analyses)] = ()
+    analyses: Annotated[Any, ReadBy(_analyses)] = ()
     signoff: _SignoffSection | None = None
     people: Annotated[
         Synthetic | Table | Files | Plays | History | TfRecord | TwoTables,

@@ -62,7 +62,12 @@ def parameter_of(release: AnyRelease | None, name: str, what: str = "") -> Param
 
 
 def read_value(parameter: Parameter, value: Any) -> Any:
-    """A value as people write it, `5%` or `10k`; lists become tuples, the rest is left as it is."""
+    """A value as people write it, `5%` or `10k`; lists become tuples, the rest is left as it is.
+
+    Args:
+        parameter: Whose value.
+        value: As it is written.
+    """
     if isinstance(value, list):
         return tuple(read_value(parameter, one) for one in value)
     if parameter.flag and not isinstance(value, bool):
@@ -113,6 +118,10 @@ def faults(kind: type[AnyRelease], given: Mapping[str, Any]) -> dict[str, str]:
     """What is wrong with parameters of a release, by name; nothing if all is well.
 
     Those of a release inside it have both names: `of.samples`.
+
+    Args:
+        kind: The class of the release.
+        given: Its parameters as they are written.
     """
     known = parameters_of(kind)
     found = {}
@@ -178,7 +187,13 @@ def make_release(
 
 
 def release_in_words(text: str, source: AnySource, own: AnyRelease | None = None) -> AnyRelease:
-    """The release that one line of words describes: `cohorts users=50`; `own` as above."""
+    """The release that one line of words describes: `cohorts users=50`; `own` as above.
+
+    Args:
+        text: The line.
+        source: Whom it shows.
+        own: The study's own release, if this one stands beside it.
+    """
     kind, given = _inner("it", text)
     if wrong := faults(kind, given):
         raise InvalidInput(

@@ -25,7 +25,12 @@ _PREFIXES = {
 
 
 def size(text: str | float, name: str = "a size") -> int:
-    """A whole number, with k, M or B behind it: `10M`, `1.5k`, `10_000`."""
+    """A whole number, with k, M or B behind it: `10M`, `1.5k`, `10_000`.
+
+    Args:
+        text: As it is written.
+        name: Of what it is, for messages.
+    """
     number, plain = None, _plain(text)
     found = _SIZE.fullmatch(plain) if len(plain) <= _LONGEST else None
     if found:
@@ -43,7 +48,12 @@ def size(text: str | float, name: str = "a size") -> int:
 
 
 def memory(text: str, name: str = "memory") -> int:
-    """Bytes, with their unit: `2GiB`, `500 MB`, `1.5G`; a thousand in kB is a 1024 in KiB."""
+    """Bytes, with their unit: `2GiB`, `500 MB`, `1.5G`; a thousand in kB is a 1024 in KiB.
+
+    Args:
+        text: As it is written.
+        name: Of what it is, for messages.
+    """
     found = _MEMORY.fullmatch(text.strip())
     size = Fraction(found[1]) * _PREFIXES[found[2].lower()] if found else Fraction(0)
     if size < 1:
@@ -58,6 +68,10 @@ def share(text: str | float, name: str = "a share") -> float:
 
     Everything is `100%`, in percent only: whoever writes 1 may have forgotten the sign, and as a
     limit 1 would let everything pass.
+
+    Args:
+        text: As it is written.
+        name: Of what it is, for messages.
     """
     plain = _plain(text)
     percent = plain.endswith("%")
@@ -81,7 +95,12 @@ def share(text: str | float, name: str = "a share") -> float:
 
 
 def sizes(text: str, name: str = "sizes") -> tuple[int, ...]:
-    """Several sizes, separated by commas: `1,2,4,8`."""
+    """Several sizes, separated by commas: `1,2,4,8`.
+
+    Args:
+        text: As they are written.
+        name: Of what they are, for messages.
+    """
     return tuple(size(part, name) for part in text.split(",") if part.strip())
 
 

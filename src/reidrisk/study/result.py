@@ -192,7 +192,12 @@ class Result:
 
     @classmethod
     def from_json(cls, text: str, name: str = "result.json") -> "Result":
-        """Read what `to_json` wrote, also before; `name` is for messages."""
+        """Read what `to_json` wrote, also before; `name` is for messages.
+
+        Args:
+            text: Of the file.
+            name: Of the file, for messages.
+        """
         from reidrisk.study.run_store import parsed
 
         return parsed(text, name)[0]

@@ -18,7 +18,7 @@ from reidrisk.study.quantities import share, size
 
 
 @dataclass(frozen=True)
-class Written:
+class ReadBy:
     """A value that a function reads from what a file has.
 
     Attributes:
@@ -52,7 +52,7 @@ class Whole:
 
 
 @dataclass(frozen=True)
-class OfRelease:
+class AfterRelease:
     """Entries of a section that can be read only once the release is known.
 
     Attributes:
@@ -62,7 +62,7 @@ class OfRelease:
     read: Callable[[Any, str, Any], Any]
 
 
-def named(find: Callable[[str], Any]) -> Written:
+def named(find: Callable[[str], Any]) -> ReadBy:
     """A part that a file names, such as an attack.
 
     Args:
@@ -74,13 +74,13 @@ def named(find: Callable[[str], Any]) -> Written:
             raise InvalidInput(f"a name is text in quotes; got {shown(name)}", code="wrong-type")
         return find(name)
 
-    return Written(found)
+    return ReadBy(found)
 
 
 _MANY = 10**6
 
 Count = Annotated[int, Whole(least=1, most=_MANY)]
-Size = Annotated[int, Written(size)]
+Size = Annotated[int, ReadBy(size)]
 """A number of users: `10k` in a file."""
-Share = Annotated[float, Written(share)]
+Share = Annotated[float, ReadBy(share)]
 """`1%` in a file."""

@@ -28,7 +28,7 @@ from reidrisk.study.describe import describe
 from reidrisk.study.quantities import size
 from reidrisk.study.result import Result
 from reidrisk.study.run_store import versions
-from reidrisk.study.settings import Count, Share, Whole, Written, named
+from reidrisk.study.settings import Count, ReadBy, Share, Whole, named
 from reidrisk.study.source import AnySource, Source, source_of
 
 Keep = Callable[[Step, Part], Part]
@@ -50,7 +50,7 @@ class _CommonSettings:
     attacks: tuple[Annotated[Attack, named(attack_named)], ...]
     release: AnyRelease | None = None
     slots: tuple[Count, ...] | None = None
-    targets: Annotated[int | None, Written(_targets)] = 10_000
+    targets: Annotated[int | None, ReadBy(_targets)] = 10_000
     precision: Share | None = None
     training: Share = 0.0
     seed: Annotated[int, Whole()] = 0

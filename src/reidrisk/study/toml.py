@@ -42,7 +42,11 @@ class StudyFile:
 
 
 def read_study(path: str | Path) -> StudyFile:
-    """Read a study file and its people; paths in it are relative to the file."""
+    """Read a study file and its people; paths in it are relative to the file.
+
+    Args:
+        path: Of the file.
+    """
     file = Path(path)
     try:
         text = file.read_text(encoding="utf-8")
@@ -393,7 +397,12 @@ def _known_keys(parents: list[Any], loc: tuple[Any, ...]) -> list[str]:
 
 
 def line_of(text: str, path: list[Any]) -> int:
-    """The line of a key, or of the nearest thing around it that has one."""
+    """The line of a key, or of the nearest thing around it that has one.
+
+    Args:
+        text: Of the file.
+        path: Keys from the outermost, and places in lists.
+    """
     wanted = [str(part) for part in path]
     table: list[str] = []
     counts: dict[str, int] = {}

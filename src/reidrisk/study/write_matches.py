@@ -35,6 +35,12 @@ def write_users(
     right user), `ties` (how many known users score best) and `best` (the users with the highest
     scores: five, or as many as the study guesses, at most a hundred). These are people: the file
     can be read by its owner alone, and nothing else that a study writes holds users.
+
+    Args:
+        study: Whose attacks name users.
+        source: Of whom.
+        path: Of the Parquet file.
+        engine: Where it runs; this machine, if not given.
     """
     if study.precision is not None:
         raise InvalidInput(

@@ -77,7 +77,13 @@ def steps(context: "Context") -> Iterator[Step]:
 def setting_of(
     context: "Context", *, revealed: Observations | None, shared_bits: Bits | None = None
 ) -> "Setting":
-    """What bounds of a context are asked with."""
+    """What bounds of a context are asked with.
+
+    Args:
+        context: Of which.
+        revealed: What a full-information attacker has, if bounds need it.
+        shared_bits: What two sites share, if it is known.
+    """
     return risk.bounds.Setting(
         context.seen,
         context.headline,

@@ -40,7 +40,12 @@ def _claims(context: "Context", attack: Attack) -> Part:
 
 
 def claimed(claims: Claims, who: str = "the attacker") -> str:
-    """What is claimed, and what of it came true; no full stop."""
+    """What is claimed, and what of it came true; no full stop.
+
+    Args:
+        claims: Of an attacker.
+        who: That attacker, in words.
+    """
     return (
         f"{who} claims to be right in {exactly(claims.claimed)} of cases and was right in "
         f"{share_with_interval(claims.right)}"
@@ -48,7 +53,11 @@ def claimed(claims: Claims, who: str = "the attacker") -> str:
 
 
 def whether_it_fits(claims: Claims) -> str:
-    """A sentence on what was claimed, by how much it is off, and what that says of a model."""
+    """A sentence on what was claimed, by how much it is off, and what that says of a model.
+
+    Args:
+        claims: Of an attacker.
+    """
     verdict = "may be chance, so its model fits"
     if not claims.fits:
         verdict = "is more than chance allows, so its model does not fit"

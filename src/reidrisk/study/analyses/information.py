@@ -74,7 +74,11 @@ _LEANS = {
 
 
 def check_method(name: str) -> None:
-    """Refuse a way that is not known, or whose library is not installed."""
+    """Refuse a way that is not known, or whose library is not installed.
+
+    Args:
+        name: Of the way.
+    """
     from reidrisk.information.sequence_model import MODELS
 
     known = (COUNTS, *MODELS)
@@ -415,7 +419,11 @@ def mean_cells(mean: Mean, level: float) -> Row:
 
 
 def said(row: Row) -> str:
-    """The value with the digits that its standard error supports, or that of its interval."""
+    """The value with the digits that its standard error supports, or that of its interval.
+
+    Args:
+        row: A figure in bits.
+    """
     error = row["error"]
     if error is None:
         error = _half(row) / standard_errors(float(row["level"] or 0))
@@ -423,7 +431,11 @@ def said(row: Row) -> str:
 
 
 def ends(row: Row) -> str:
-    """Both ends of the interval, to a digit more than the value has."""
+    """Both ends of the interval, to a digit more than the value has.
+
+    Args:
+        row: A figure in bits.
+    """
     fine = _half(row) / 10
     if not fine:
         return "exact"
@@ -431,7 +443,11 @@ def ends(row: Row) -> str:
 
 
 def information_rows(result: "Result") -> tuple[Row, ...]:
-    """Bits that the release tells and bits that were measured, those of fewer slots first."""
+    """Bits that the release tells and bits that were measured, those of fewer slots first.
+
+    Args:
+        result: What a study found.
+    """
     told = [
         {
             "name": one.name,
@@ -450,7 +466,11 @@ def information_rows(result: "Result") -> tuple[Row, ...]:
 
 
 def reckoned_row(one: Reckoned) -> Row:
-    """A figure that was counted or learned from rows."""
+    """A figure that was counted or learned from rows.
+
+    Args:
+        one: The figure.
+    """
     return {
         "name": one.figure,
         "slots": one.slots,
@@ -511,7 +531,11 @@ def learned_from(one: Learned) -> str:
 
 
 def independence_sentence(result: "Result") -> str:
-    """Whether slots add up, for each model; empty if there is only one slot."""
+    """Whether slots add up, for each model; empty if there is only one slot.
+
+    Args:
+        result: What a study found.
+    """
     one, several = unit(result, 1), unit(result)
     return " ".join(each.told(one, several) for each in result.independence if each.slots > 1)
 

@@ -172,7 +172,11 @@ class CustomAnalysis:
         return found
 
     def plain_steps(self, context: "Context") -> Iterator[Step]:
-        """The same with records as JSON has them, since a result is read without this class."""
+        """The same with records as JSON has them, since a result is read without this class.
+
+        Args:
+            context: As of `steps`.
+        """
         # `result.json` must be readable where the package of this analysis is not installed.
         for step in self.steps(context):
             yield Step(
@@ -193,12 +197,24 @@ class CustomAnalysis:
 
 
 def alone(name: str, function: Callable[..., Part], *arguments: object) -> Step:
-    """A step that needs nothing of earlier ones."""
+    """A step that needs nothing of earlier ones.
+
+    Args:
+        name: Of the step.
+        function: Gives its records.
+        arguments: Of the function.
+    """
     return Step(name, lambda _: function(*arguments))
 
 
 def lasting(name: str, function: Callable[..., Part], *arguments: object) -> Step:
-    """A step that needs nothing of earlier ones and takes long; the workspace comes last."""
+    """A step that needs nothing of earlier ones and takes long; the workspace comes last.
+
+    Args:
+        name: Of the step.
+        function: Gives its records.
+        arguments: Of the function; a workspace is added.
+    """
     return Step(
         name,
         lambda _: function(*arguments, Workspace()),
@@ -207,7 +223,13 @@ def lasting(name: str, function: Callable[..., Part], *arguments: object) -> Ste
 
 
 def release_that(study: "Study", capability: type[_Capability], what: str) -> _Capability:
-    """The study's release as one that can do something, or a sentence on what needs it."""
+    """The study's release as one that can do something, or a sentence on what needs it.
+
+    Args:
+        study: Whose release.
+        capability: The protocol that it must have.
+        what: Who needs it, for the message.
+    """
     if study.release is None:
         raise InvalidInput(
             f"{what} needs a release that can {WANTED[capability]}, and this study names none; "
@@ -233,7 +255,13 @@ def require_release(release: _Named | None) -> _Named:
 
 
 def need_people(study: "Study", source: "Source | None", what: str) -> None:
-    """Refuse tables of what was shown where people must be shown again."""
+    """Refuse tables of what was shown where people must be shown again.
+
+    Args:
+        study: What is measured.
+        source: Of whom; None while that is not known.
+        what: Who needs people, for the message.
+    """
     if study.release is None or (source is not None and source.people is None):
         raise InvalidInput(
             f"{what} needs people and the release that shows them; two tables hold only what was "

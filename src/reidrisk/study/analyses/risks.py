@@ -196,7 +196,12 @@ def _shortlists(found: "Measured") -> Iterator[Shortlist]:
 
 
 def risks_of(context: "Context", found: Sequence["Measured"]) -> tuple[Risk, ...]:
-    """What was measured as records."""
+    """What was measured as records.
+
+    Args:
+        context: In which it was measured.
+        found: One for each attack.
+    """
     return tuple(
         risk_of(
             one.curve.attack,
@@ -214,7 +219,16 @@ def risks_of(context: "Context", found: Sequence["Measured"]) -> tuple[Risk, ...
 def risk_of(
     attack: str, slots: int, users: int, found: Estimate, not_assessed: int, setting: Setting
 ) -> Risk:
-    """An estimate as a record."""
+    """An estimate as a record.
+
+    Args:
+        attack: Its name.
+        slots: After how many.
+        users: Among how many.
+        found: How often it is right.
+        not_assessed: Targets of whom one side saw nothing.
+        setting: In what it differs from the study.
+    """
     return Risk(
         attack=attack,
         slots=slots,

@@ -133,13 +133,21 @@ def _strangers(context: "Context", attack: Attack) -> Part:
 
 
 def usual(one: OpenSet) -> Decision | None:
-    """The decision that is spoken of; None if there are too few strangers for any."""
+    """The decision that is spoken of; None if there are too few strangers for any.
+
+    Args:
+        one: Of an attacker.
+    """
     asked = [decision for decision in one.decisions if decision.wanted is not None]
     return min(asked, key=lambda each: _far(each.wanted or 0), default=None)
 
 
 def too_few(one: OpenSet) -> tuple[str, ...]:
-    """A sentence on the usual shares that so few strangers cannot show, if there are any."""
+    """A sentence on the usual shares that so few strangers cannot show, if there are any.
+
+    Args:
+        one: Of an attacker.
+    """
     chosen = {decision.wanted for decision in one.decisions}
     missing = [each for each in ACCUSED if each not in chosen]
     if not missing:

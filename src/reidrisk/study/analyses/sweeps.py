@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from reidrisk.releases.protocol import AnyRelease
 from reidrisk.study.analyses.protocol import Part, Step, alone, need_people
 from reidrisk.study.analyses.risks import Risk, risks_of
-from reidrisk.study.settings import OfRelease
+from reidrisk.study.settings import AfterRelease
 from reidrisk.study.text.attacks import Remedy
 from reidrisk.study.text.numbers import listed
 
@@ -37,7 +37,7 @@ class SweepSettings:
             they are: `{"noise": (0.01, 0.1)}`.
     """
 
-    sweep: Annotated[Mapping[str, Sequence[float | int]], OfRelease(_read)] = field(
+    sweep: Annotated[Mapping[str, Sequence[float | int]], AfterRelease(_read)] = field(
         default_factory=dict
     )
 
@@ -64,7 +64,13 @@ def steps(context: "Context") -> Iterator[Step]:
 
 
 def at(context: "Context", name: str, value: Any) -> Part:
-    """The risks at the headline with one parameter changed."""
+    """The risks at the headline with one parameter changed.
+
+    Args:
+        context: Of the study.
+        name: Of the parameter.
+        value: To which it is set.
+    """
     other = _vary(context, name, value)
     return {"risks": risks_of(other, other.measured(other.slots[-1:]))}
 

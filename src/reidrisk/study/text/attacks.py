@@ -62,6 +62,10 @@ def shortlists(result: "Result", attack: str | None = None) -> list[str]:
     """How often the right person is listed, a sentence for each attack, or of one alone.
 
     Nothing where nobody was left out.
+
+    Args:
+        result: What a study found.
+        attack: Only this one.
     """
     return [
         opening(
@@ -76,7 +80,11 @@ def shortlists(result: "Result", attack: str | None = None) -> list[str]:
 
 
 def headline(result: "Result") -> tuple["Risk", ...]:
-    """Risks of the study itself, at the most slots and among all users."""
+    """Risks of the study itself, at the most slots and among all users.
+
+    Args:
+        result: What a study found.
+    """
     return tuple(
         risk
         for risk in result.risks
@@ -85,12 +93,20 @@ def headline(result: "Result") -> tuple["Risk", ...]:
 
 
 def strongest(result: "Result") -> "Risk | None":
-    """The attack of the headline that is right most often."""
+    """The attack of the headline that is right most often.
+
+    Args:
+        result: What a study found.
+    """
     return max(headline(result), key=lambda risk: (risk.value, risk.high), default=None)
 
 
 def found(result: "Result") -> Sentence:
-    """How often the strongest attack is right."""
+    """How often the strongest attack is right.
+
+    Args:
+        result: What a study found.
+    """
     best, time = strongest(result), units(result, result.slots[-1])
     if best is None:
         return Sentence("found", f"Found: nothing; no attack was measured after {time}.")
@@ -111,7 +127,12 @@ def found(result: "Result") -> Sentence:
 
 
 def knowledge(result: "Result", attack: str) -> str:
-    """What an attack of the study knows, in words; empty in results that do not say it."""
+    """What an attack of the study knows, in words; empty in results that do not say it.
+
+    Args:
+        result: What a study found.
+        attack: Its name.
+    """
     return next((one.knows for one in result.attackers if one.name == attack), "")
 
 

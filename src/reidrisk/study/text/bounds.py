@@ -23,24 +23,40 @@ _NEVER_PROVED = "mutual information allows"
 
 
 def bounds_of(result: Result) -> tuple[Bound, ...]:
-    """Those of the study itself, at the most slots for which there are any, weakest first."""
+    """Those of the study itself, at the most slots for which there are any, weakest first.
+
+    Args:
+        result: What a study found.
+    """
     own = [_as_named_today(bound) for bound in result.bounds if not bound.setting]
     slots = max((bound.slots for bound in own), default=0)
     return tuple(sorted((bound for bound in own if bound.slots == slots), key=_strength))
 
 
 def number(bound: Bound) -> float:
-    """The number a bound is known by: of an upper bound, the end that nobody exceeds."""
+    """The number a bound is known by: of an upper bound, the end that nobody exceeds.
+
+    Args:
+        bound: Of a result.
+    """
     return bound.high if bound.side == "upper" else bound.value
 
 
 def proved(bound: Bound) -> bool:
-    """Whether it was computed and holds for certain; else it was estimated from a sample."""
+    """Whether it was computed and holds for certain; else it was estimated from a sample.
+
+    Args:
+        bound: Of a result.
+    """
     return bound.level == 1
 
 
 def said(bound: Bound) -> str:
-    """The number in words."""
+    """The number in words.
+
+    Args:
+        bound: Of a result.
+    """
     if bound.side != "upper":
         return share_with_interval(bound)
     if empty(bound):
@@ -51,7 +67,11 @@ def said(bound: Bound) -> str:
 
 
 def empty(bound: Bound) -> bool:
-    """Whether it allows everything."""
+    """Whether it allows everything.
+
+    Args:
+        bound: Of a result.
+    """
     return number(bound) >= 1
 
 
@@ -84,7 +104,11 @@ class _Ceilings:
 
 
 def ceilings(result: Result) -> _Ceilings:
-    """All that bounds attackers at the most slots, each in one place."""
+    """All that bounds attackers at the most slots, each in one place.
+
+    Args:
+        result: What a study found.
+    """
     sorted_in: dict[str, list[Bound]] = {}
     least = max((risk.low for risk in headline(result)), default=0.0)
     for bound in bounds_of(result):
@@ -105,7 +129,11 @@ def _kind(bound: Bound, least: float) -> str:
 
 
 def possible(result: Result) -> list[Sentence]:
-    """What attackers could reach, if a model holds."""
+    """What attackers could reach, if a model holds.
+
+    Args:
+        result: What a study found.
+    """
     found, best = ceilings(result), strongest(result)
     lowest = min((shown(at_most(number(one))) for one in found.limits), default=None)
     return [
@@ -117,7 +145,11 @@ def possible(result: Result) -> list[Sentence]:
 
 
 def met(result: Result) -> list[str]:
-    """What must be said where an attack stands beside a ceiling that it meets or exceeds."""
+    """What must be said where an attack stands beside a ceiling that it meets or exceeds.
+
+    Args:
+        result: What a study found.
+    """
     found, best = ceilings(result), strongest(result)
     reached = [] if best is None else [
         _reached(bound, best) for bound in found.models if _meets(bound, best)
@@ -169,7 +201,11 @@ def _model(bound: Bound) -> str:
 
 
 def ruled_out(result: Result) -> list[Sentence]:
-    """What is proved, lowest first; plainly, if nothing is."""
+    """What is proved, lowest first; plainly, if nothing is.
+
+    Args:
+        result: What a study found.
+    """
     found, best = ceilings(result), strongest(result)
     statements = [
         Sentence(
@@ -203,7 +239,11 @@ def _by_chance(bound: Bound, best: Risk | None) -> str:
 
 
 def unfit(result: Result) -> list[Sentence]:
-    """What bounds nothing here; no number is said of it."""
+    """What bounds nothing here; no number is said of it.
+
+    Args:
+        result: What a study found.
+    """
     found, statements = ceilings(result), []
     if found.unfit:
         statements.append(

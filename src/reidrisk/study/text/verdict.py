@@ -25,7 +25,11 @@ _MOST = 3
 
 
 def verdict(result: Result) -> tuple[Sentence, ...]:
-    """What was found, what is possible, what is ruled out, for whom; and whether that is enough."""
+    """What was found, what is possible, what is ruled out, for whom; and whether that is enough.
+
+    Args:
+        result: What a study found.
+    """
     return (
         found(result),
         *(Sentence("input", text, warns=True) for text in result.warnings),
@@ -45,7 +49,11 @@ def _of_analyses(result: Result) -> Iterator[Sentence]:
 
 
 def basis(result: Result) -> str:
-    """What the verdict rests on: who was attacked, who could be assessed, how sure ranges are."""
+    """What the verdict rests on: who was attacked, who could be assessed, how sure ranges are.
+
+    Args:
+        result: What a study found.
+    """
     best = strongest(result)
     lists = [] if best is None else shortlists(result, best.attack)
     ranges = f"Ranges are {percent(result.level)} intervals."
