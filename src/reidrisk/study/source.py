@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 Form: TypeAlias = Literal["slots", "columns", "baskets"]
 """What a row is: tokens in slots, one in each column of a table, or a basket without an order."""
 
-_MOST_PAIRS = 200_000
+MOST_PAIRS = 200_000
 """Users at most of whom both sides are compared for information: more would tell hardly more."""
 
 _LOOKED_AT = 10_000
@@ -124,7 +124,7 @@ class Source(Protocol):
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """What two sites are shown of the same users, whoever is attacked, with all slots.
 
-        Users are chosen at random and come in random order, at most `_MOST_PAIRS` of them.
+        Users are chosen at random and come in random order, at most `MOST_PAIRS` of them.
         """
         ...
 
@@ -213,8 +213,8 @@ class PeopleSource:
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """What two sites are shown of some users."""
         some = self.people
-        if some.users > _MOST_PAIRS:
-            wanted = [(Rule(), _MOST_PAIRS)]
+        if some.users > MOST_PAIRS:
+            wanted = [(Rule(), MOST_PAIRS)]
             (chosen,) = select(some, wanted, purpose="study/information", seed=seed)
             some = Subset.of(some, np.sort(chosen.first))
         return observe(require_release(release), some, seed=seed)
@@ -355,7 +355,7 @@ class LinkedSource:
 
     def pairs(self, release: Release | None, seed: int) -> Observations:
         """Targets in random order, with their known rows."""
-        return self.observations.only(targets_in_order(self, seed)[:_MOST_PAIRS])
+        return self.observations.only(targets_in_order(self, seed)[:MOST_PAIRS])
 
     def split(self, study: "Study") -> Split:
         """The users of the tables in the roles that a study gives them."""

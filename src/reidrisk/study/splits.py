@@ -199,10 +199,10 @@ class PeopleSplit:
 
     @cached_property
     def _crowd(self) -> Participants:
-        return _choose_crowd(self.study, self.people)
+        return choose_crowd(self.study, self.people)
 
 
-def _choose_crowd(study: "Study", people: People) -> Participants:
+def choose_crowd(study: "Study", people: People) -> Participants:
     """Choose who is known and who is met, the targets first; the same for all releases.
 
     Args:
