@@ -65,7 +65,7 @@ def test_singling_with_a_register_says_what_is_not_in_it(files):
         files / "register.csv",
     )  # fmt: skip
     assert "1 of 3 found" in done.stdout
-    assert "1 records are not in the register" in done.stdout
+    assert "1 record is not in the register" in done.stdout
 
 
 def test_columns_without_names_are_called_by_their_number(files):

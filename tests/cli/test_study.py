@@ -526,3 +526,10 @@ def test_bad_values_of_a_sweep_are_refused(tmp_path, vary, message):
     done = call("sweep", tmp_path / "study.toml", "--vary", vary, "-o", tmp_path / "run")
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize("command", ["study", "sweep", "calibrate"])
+def test_a_study_file_that_does_not_exist_is_named_before_options_are_missed(command, tmp_path):
+    done = call(command, tmp_path / "absent.toml")
+    assert done.returncode == 2
+    assert f"{tmp_path / 'absent.toml'}: cannot be read" in done.stderr

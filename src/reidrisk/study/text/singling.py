@@ -112,9 +112,10 @@ def not_in_register(register: RegisterCrowds) -> tuple[str, ...]:
     """
     if not register.not_found:
         return ()
+    records, they = ("record is", "it") if register.not_found == 1 else ("records are", "them")
     text = (
-        f"{count(register.not_found)} records are not in the register; they are in no figure about "
-        "it, which does not make them safe."
+        f"{count(register.not_found)} {records} not in the register; no figure about it includes "
+        f"{they}, which does not make {they} safe."
     )
     return (text,)
 
@@ -128,8 +129,8 @@ def incomplete_register(register: RegisterCrowds) -> tuple[str, ...]:
     if not register.short:
         return ()
     text = (
-        f"Of {count(register.short)} records the register has fewer people than the table itself, "
-        "so it is not complete."
+        f"Of {count(register.short)} record{'s' * (register.short != 1)} the register has fewer "
+        "people than the table itself, so it is not complete."
     )
     return (text,)
 
