@@ -37,6 +37,9 @@ _OF_THIS_MACHINE = (
     (re.compile(r"\b([Tt]here are )[\w-]+(, [\w-]+){5,}"), r"\1NAMES"),  # which grow with new parts
     (re.compile(r"\.[0-9a-f]{16}\.reidrisk-part\b"), ".N.reidrisk-part"),
     (re.compile(r"-[0-9a-f]{16}/model\.safetensors\b"), "-N/model.safetensors"),  # by content
+    (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:PORT"),
+    (re.compile(r"\(\S+, spark\.driver\.host\)"), "(HOST, spark.driver.host)"),
+    (re.compile(r"\bthis pyspark \([\d.]+\)"), "this pyspark (VERSION)"),
 )
 
 

@@ -26,7 +26,7 @@ def tell(action):
     try:
         return action()
     except ReidriskError as wrong:
-        print(type(wrong).__name__ + ":", wrong, flush=True)
+        print(wrong.code + ":", wrong, flush=True)
 
 def main(spark):
 {main}
