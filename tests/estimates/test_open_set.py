@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.snapshots import refuses
 
 from reidrisk.estimates import mean_of_credits, open_set
-from reidrisk.estimates.open_set import OpenSet
+from reidrisk.estimates._open_set import OpenSet
 
 SURE = [3.0, 3.0, 1.0, 0.0]
 CREDITS = [1.0, 0.5, 0.0, 1.0]

@@ -10,7 +10,7 @@ from tests.estimates.hard_worlds import floor
 from tests.snapshots import refuses
 
 from reidrisk.estimates import mean_of_credits, risk_coverage, selective
-from reidrisk.estimates.selective import least_claim
+from reidrisk.estimates._selective import least_claim
 
 # Coarse, so that claims tie and precisions are met exactly.
 PAIRS = st.lists(

@@ -12,11 +12,9 @@ from tests.snapshots import refuses
 
 from reidrisk import InvalidInput, Observations, TooLarge, TopicsApi, data
 from reidrisk.core import machine
-from reidrisk.information import count_information
-from reidrisk.information.counts import entropies, tallies
-from reidrisk.information.counts.counting import counted
-from reidrisk.information.counts.entropies import FOLDS, held_out
-from reidrisk.information.counts.tallies import Figure, Tally
+from reidrisk.information import count_information, entropies
+from reidrisk.information.counting import counted
+from reidrisk.information.entropies import FOLDS, Figure, Tally, held_out
 
 FIGURES = ("known_entropy", "entropy", "conditional_entropy", "mutual_information")
 OF_COUNTS = ("plug-in", "miller-madow", "jackknife", "turing", "coverage")
@@ -287,7 +285,7 @@ def test_large_alphabets_are_counted_by_sorting_and_give_the_same(monkeypatch):
     random = np.random.default_rng(5)
     known, shown = random.integers(-1, 30, (2, 400, 3))
     one = count_information(seen_of(known, shown, 30))
-    monkeypatch.setattr(tallies, "_DENSE", 0)
+    monkeypatch.setattr(entropies, "_DENSE", 0)
     assert count_information(seen_of(known, shown, 30)) == one
 
 

@@ -36,13 +36,13 @@ SETTING_NEEDS = {
 }
 """What an attack may need of a view, and a bound of a setting, in words."""
 
-REACHED = (
+_REACHED = (
     "How often one random target is named correctly: the average over the targets that could be "
     "assessed, in which a tie counts as a chance."
 )
 """What the figure of every attack is."""
 
-WHOEVER = "anybody with this knowledge, where people and release are like those that were measured"
+_WHOEVER = "anybody with this knowledge, where people and release are like those that were measured"
 """For whom the figure of every attack holds."""
 
 
@@ -143,8 +143,8 @@ def card_of(attack: Attack) -> Card:
         knows=attack.knows,
         needs=getattr(attack, "needs", ()),
         assumes=attack.assumes,
-        bounds=REACHED,
-        holds_for=WHOEVER,
+        bounds=_REACHED,
+        holds_for=_WHOEVER,
         limits=_stated(attack, "limits"),
         cost=_stated(attack, "cost"),
         source=_stated(attack, "source"),
@@ -162,8 +162,8 @@ def recorded_card(name: str, knows: str, assumes: str, *, likelihood: bool) -> C
         knows=knows,
         needs=None,
         assumes=assumes,
-        bounds=REACHED,
-        holds_for=WHOEVER,
+        bounds=_REACHED,
+        holds_for=_WHOEVER,
         limits=NOT_STATED,
         cost=NOT_STATED,
         source=NOT_STATED,

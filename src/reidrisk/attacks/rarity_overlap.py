@@ -17,7 +17,7 @@ from reidrisk.attacks.support import times_held
 from reidrisk.errors import InvalidInput
 from reidrisk.scores import CosineWeights, OverlapWeights
 
-WEIGHTINGS = ("log", "cosine", "support")
+_WEIGHTINGS = ("log", "cosine", "support")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +62,9 @@ class RarityOverlap:
     weighting: str = "log"
 
     def __post_init__(self) -> None:
-        if self.weighting not in WEIGHTINGS:
+        if self.weighting not in _WEIGHTINGS:
             raise InvalidInput(
-                f"weighting is one of {', '.join(WEIGHTINGS)}; got {self.weighting!r}",
+                f"weighting is one of {', '.join(_WEIGHTINGS)}; got {self.weighting!r}",
                 code="unknown-choice",
             )
 

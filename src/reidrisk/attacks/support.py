@@ -32,12 +32,12 @@ def _times(blocks: Blocks, *, tokens: int, most: int) -> NDArray[np.int64]:
     users = np.zeros((tokens, most + 1), np.int64)
     for _, rows in blocks:
         bags = BagRows.beneath(rows, tokens=tokens)
-        count_times(bags.values, bags.starts, users)
+        _count_times(bags.values, bags.starts, users)
     return users
 
 
 @kernel
-def count_times(
+def _count_times(
     values: NDArray[np.integer], starts: NDArray[np.int64], users: NDArray[np.int64]
 ) -> None:
     """Add each row's tokens to `users[token, times]`; gaps are below 0."""

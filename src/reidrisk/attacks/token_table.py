@@ -32,7 +32,7 @@ from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 
-HALVINGS = 60
+_HALVINGS = 60
 """Of the interval in which a weight is sought: more than the digits of a double."""
 
 
@@ -146,7 +146,7 @@ def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
     return PairChances(shows, assumed.popularity, pairs)
 
 
-def proper(chances: Floats, shows: OneOfTop) -> Floats:
+def _proper(chances: Floats, shows: OneOfTop) -> Floats:
     """Chances of what is shown, tokens along the first axis, made to be such.
 
     None is below the noise, and all add up to 1; what is above the noise keeps its proportions.
@@ -192,7 +192,7 @@ def _blend(found: NDArray[np.int64], users: NDArray[np.int64], base: Floats) -> 
     left = (counts[cell] - own) / np.maximum(found.size - of_user, 1)
     gap, weight = base.ravel()[cell] - left, own * times
     low, high = 1 / (found.size + 1), 1.0
-    for _ in range(HALVINGS):
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
         slope = (weight * gap / (left + middle * gap)).sum()
         low, high = (middle, high) if slope > 0 else (low, middle)
@@ -206,10 +206,10 @@ def _distinct(*columns: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDA
     return list(np.unravel_index(codes, shape)), times
 
 
-MOST_ENTRIES = 250_000_000
+_MOST_ENTRIES = 250_000_000
 """Entries of all tables, 2 GB."""
 
-SLACK = 1e-9
+_SLACK = 1e-9
 """Rounding that chances given may show."""
 
 
@@ -289,7 +289,7 @@ class TokenTable:
         tables = self._tables(view, shows, pairs, panel)
         given = [table.corrected() if self.corrected else table.uncorrected() for table in tables]
         if panel is not None and self.corrected:
-            given = [proper(chances, shows) for chances in given]
+            given = [_proper(chances, shows) for chances in given]
         gaps = gap_chances(view, release, self.name, pooled=self.pooled)
         if gaps is None:
             return scores.TokenPairWeights(log_chance(given))
@@ -352,7 +352,7 @@ class TokenTable:
                 code="wrong-kind-of-rows",
             )
         tables, entries = 1 if self.pooled else view.slots, shows.topics**2
-        if tables * entries > MOST_ENTRIES:
+        if tables * entries > _MOST_ENTRIES:
             raise TooLarge(
                 f"{tables} table(s) of {shows.topics} x {shows.topics} gains would take "
                 f"{tables * entries * 8 / 1e9:.0f} GB; pool the slots, or use WeightedHamming",
@@ -391,9 +391,9 @@ def _checked_pairs(pairs: Floats, *, pooled: bool) -> Floats:
             code="wrong-shape",
         )
     single = np.diagonal(tables, axis1=-2, axis2=-1)
-    most = np.minimum(single[..., :, None], single[..., None, :]) + SLACK
-    sound = (tables >= 0) & (tables <= most) & (single <= 1 + SLACK)[..., None, :]
-    sound &= np.abs(tables - np.swapaxes(tables, -1, -2)) <= SLACK
+    most = np.minimum(single[..., :, None], single[..., None, :]) + _SLACK
+    sound = (tables >= 0) & (tables <= most) & (single <= 1 + _SLACK)[..., None, :]
+    sound &= np.abs(tables - np.swapaxes(tables, -1, -2)) <= _SLACK
     if not sound.all():
         place = tuple(int(index) for index in np.argwhere(~sound)[0])
         raise InvalidInput(

@@ -29,13 +29,13 @@ __all__ = ["LatentTypes", "TypeAware", "fit_types", "pairs_of", "set_weights"]
 
 Floats = NDArray[np.float64]
 
-CANDIDATES = (1, 4, 16, 64)
+_CANDIDATES = (1, 4, 16, 64)
 """Numbers of types to choose from, if none are given."""
 
-CLOSE = 1e-9
+_CLOSE = 1e-9
 """Error of log-odds at which the search for weights stops."""
 
-MOST_STEPS = 1_000
+_MOST_STEPS = 1_000
 """Far more than any search took; beyond it something is wrong."""
 
 
@@ -126,7 +126,7 @@ class TypeAware:
 
     @property
     def _candidates(self) -> tuple[int, ...]:
-        types = CANDIDATES if self.types is None else self.types
+        types = _CANDIDATES if self.types is None else self.types
         return types if isinstance(types, tuple) else (types,)
 
     def fit(self, view: View) -> TypeMixture:
@@ -193,10 +193,10 @@ def set_weights(chances: Floats, size: int) -> Floats:
     possible = chances > 0
     weights = chances / (1 - chances)
     goal = np.log(weights, where=possible, out=np.zeros_like(weights))
-    for _ in range(MOST_STEPS):
+    for _ in range(_MOST_STEPS):
         reached = inclusion(weights, size)
         step = goal - np.log(reached / (1 - reached), where=possible, out=goal.copy())
-        if np.abs(step).max() <= CLOSE:
+        if np.abs(step).max() <= _CLOSE:
             return weights
         weights = weights * np.exp(step / 2)
         weights *= size / weights.sum(axis=1, keepdims=True)

@@ -23,7 +23,7 @@ from reidrisk.core.rows import Rows
 from reidrisk.engines.histogram import PatternHistogram, check_slots
 from reidrisk.engines.protocol import TOKEN_PAIRS, Room
 from reidrisk.engines.true_scores import true_scores
-from reidrisk.releases.lazy_rows import LazyRows, in_memory
+from reidrisk.releases.lazy_rows import LazyRows
 from reidrisk.scores import Score
 from reidrisk.scores.protocol import in_units
 from reidrisk.scores.shortlisted import settled
@@ -52,7 +52,7 @@ class ReferenceEngine:
         Args:
             rows: Known rows.
         """
-        return in_memory(rows) if isinstance(rows, LazyRows) else rows
+        return rows.held() if isinstance(rows, LazyRows) else rows
 
     def reduce(
         self,

@@ -18,14 +18,14 @@ from reidrisk.estimates.inputs import Numbers, numbers
 from reidrisk.estimates.intervals import confidence
 
 # The most a gambler may lose at once, as a part of what it owns.
-STAKE = 0.75
+_STAKE = 0.75
 # Ends lie on multiples of 2**-HALVINGS and are moved outwards by one of them.
-HALVINGS = 40
+_HALVINGS = 40
 # Each of the n products of a capital is rounded; the goal is raised by n of these, which is more.
-ROUNDING = 2.0**-48
-BROKE = 1e-290
+_ROUNDING = 2.0**-48
+_BROKE = 1e-290
 # Numbers at a time: they fit in a core's own cache, and few are looked at once all is lost.
-AT_A_TIME = 1 << 12
+_AT_A_TIME = 1 << 12
 
 
 def mean_of_numbers(
@@ -95,8 +95,8 @@ def _ends(unit: Numbers, pace: Numbers, level: float) -> tuple[float, float]:
     """Ends of the interval for numbers from 0 to 1: what neither gambler could rule out."""
     goal = 2 / (1 - level)  # each gambler has half of the chance to be wrong
     bets = np.sqrt(2 * math.log(goal) / (_variance_before(unit) * pace))
-    goal *= 1 + len(unit) * ROUNDING
-    return ruled_out(unit, bets, goal), 1 - ruled_out(1 - unit, bets, goal)
+    goal *= 1 + len(unit) * _ROUNDING
+    return _ruled_out(unit, bets, goal), 1 - _ruled_out(1 - unit, bets, goal)
 
 
 def _variance_before(unit: Numbers) -> Numbers:
@@ -107,33 +107,33 @@ def _variance_before(unit: Numbers) -> Numbers:
     return np.concatenate([[0.25], 0.25 + squares[:-1]]) / times
 
 
-def ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
+def _ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
     """A mean up to which all are ruled out by betting on larger numbers, or 0.
 
     The bets do not depend on the mean but for the limit on losses, so capital falls as the mean
     grows, and halving finds the end.
     """
     bad, good = 0.0, 1.0
-    for _ in range(HALVINGS):
+    for _ in range(_HALVINGS):
         mean = (bad + good) / 2
         if _wins(unit, bets, goal, mean):
             bad = mean
         else:
             good = mean
-    return max(bad - 2.0**-HALVINGS, 0.0)
+    return max(bad - 2.0**-_HALVINGS, 0.0)
 
 
 def _wins(unit: Numbers, bets: Numbers, goal: float, mean: float) -> bool:
     """Whether a gambler who bets against a mean ever owns so much."""
     capital = 1.0
-    for start in range(0, len(unit), AT_A_TIME):
-        some = slice(start, start + AT_A_TIME)
-        factors = 1 + np.minimum(bets[some], STAKE / mean) * (unit[some] - mean)
+    for start in range(0, len(unit), _AT_A_TIME):
+        some = slice(start, start + _AT_A_TIME)
+        factors = 1 + np.minimum(bets[some], _STAKE / mean) * (unit[some] - mean)
         factors[0] *= capital
         with np.errstate(over="ignore", under="ignore"):
             owned = np.multiply.accumulate(factors)
         # Stopping when all but nothing is left is safe, and keeps the product exact enough.
-        ends = (owned >= goal) | (owned < BROKE)
+        ends = (owned >= goal) | (owned < _BROKE)
         if ends.any():
             return bool(owned[np.argmax(ends)] >= goal)
         capital = owned[-1]

@@ -11,9 +11,9 @@ from reidrisk.estimates.intervals import confidence
 
 # As floats, 525 credits of 1/75 sum to a hair above 7. Credits are shrunk by this part before their
 # sum is rounded to a whole number, and the interval is stretched by as much: nothing is on trust.
-HAIR = 2.0**-40
+_HAIR = 2.0**-40
 
-MOST_TARGETS = 2**40
+_MOST_TARGETS = 2**40
 """Nobody attacks more."""
 
 METHOD = "binomial, doubled tails"
@@ -76,7 +76,7 @@ def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
 
     many = 1
     while not shows(many):
-        if many > MOST_TARGETS:
+        if many > _MOST_TARGETS:
             return None
         many *= 2
     few = many // 2  # does not show it; the upper end falls with more targets, but for roundings
@@ -94,7 +94,7 @@ def lower_limit(total: float, trials: int, *, error: float) -> float:
         trials: How many targets.
         error: Chance of being wrong.
     """
-    return _lower(math.floor(total + (trials - total) * HAIR), trials, error / 2)
+    return _lower(math.floor(total + (trials - total) * _HAIR), trials, error / 2)
 
 
 def _lower(count: int, trials: int, tail: float) -> float:
@@ -107,4 +107,4 @@ def _lower(count: int, trials: int, tail: float) -> float:
         return 0.0
     rest = trials - count + 1
     end = tail / trials if count == 1 else float(scipy.special.betaincinv(count, rest, tail))
-    return max((end - HAIR) / (1 - HAIR), 0.0)
+    return max((end - _HAIR) / (1 - _HAIR), 0.0)

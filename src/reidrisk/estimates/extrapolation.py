@@ -25,13 +25,13 @@ from reidrisk.estimates.intervals import confidence, standard_errors
 Floats = NDArray[np.float64]
 Shape = tuple[float, float]
 
-PARTS = (100, 50, 20, 10, 5, 2, 1)  # of all users are the crowds from which others are predicted
+_PARTS = (100, 50, 20, 10, 5, 2, 1)  # of all users are the crowds from which others are predicted
 FEWEST = 4  # three sizes for a fit that may bend, and one to try it on
 BENT, STRAIGHT = 3, 2  # how many sizes a fit takes at least
 DECADE, OCTAVE = 10, 2
 DRIFT = 0.25  # nats by which a law goes astray in each decade even if it did well so far
-ROUNDING = 1e-9
-FLAW = 0.03  # a fit takes no risk for known to within 3 %, however many targets were measured
+_ROUNDING = 1e-9
+_FLAW = 0.03  # a fit takes no risk for known to within 3 %, however many targets were measured
 
 # A standard normal variable, in steps fine enough for crowds that differ by many powers of e.
 _STEPS = np.linspace(-6, 6, 241)
@@ -107,7 +107,7 @@ def sizes_to_fit(users: int) -> tuple[int, ...]:
         >>> rr.estimates.sizes_to_fit(10_000)
         (100, 200, 500, 1000, 2000, 5000, 10000)
     """
-    sizes = {-(-users // part) for part in PARTS}
+    sizes = {-(-users // part) for part in _PARTS}
     return tuple(sorted(size for size in sizes if size > 1))
 
 
@@ -233,7 +233,7 @@ def _curve(
     steps = errors[:, None] * _steps(correlation, len(sizes), risky)
     logs = np.log([one.value for one in found])
     risky_sizes = np.array(sizes, np.float64)[risky]
-    return _RiskBySize(risky_sizes, logs, np.hypot(errors, FLAW), steps, found)
+    return _RiskBySize(risky_sizes, logs, np.hypot(errors, _FLAW), steps, found)
 
 
 def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int]) -> Floats:
@@ -246,7 +246,7 @@ def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int])
             code="wrong-shape",
         )
     try:  # sizes next to each other may err all but alike, and rounding must not make it worse
-        loose = together + ROUNDING * np.eye(sizes)
+        loose = together + _ROUNDING * np.eye(sizes)
         return np.asarray(np.linalg.cholesky(loose[np.ix_(risky, risky)]), np.float64)
     except np.linalg.LinAlgError:
         raise InvalidInput(

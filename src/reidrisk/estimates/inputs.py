@@ -7,7 +7,7 @@ from reidrisk.errors import InvalidInput
 
 Numbers = NDArray[np.float64]
 
-AXES = 2  # of a table: users and repeats
+_AXES = 2  # of a table: users and repeats
 
 
 def numbers(
@@ -46,7 +46,7 @@ def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
         columns: How many repeats there must be.
     """
     array = _floats(name, values)
-    if array.ndim != AXES or array.shape[0] < 1 or array.shape[1] < columns:
+    if array.ndim != _AXES or array.shape[0] < 1 or array.shape[1] < columns:
         raise InvalidInput(
             f"{name} has one row per user and at least {columns} repeats, "
             f"got shape {array.shape}; repeat each user's release {columns} times or more",

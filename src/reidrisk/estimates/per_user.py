@@ -146,9 +146,9 @@ def _binomial(repeats: int) -> Numbers:
     return np.asarray(np.exp(ways + once))
 
 
-WORST = 0.1
-AGAIN = 200  # studies imagined for an interval
-SEED = 50
+_WORST = 0.1
+_AGAIN = 200  # studies imagined for an interval
+_SEED = 50
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -211,7 +211,7 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:
     chances = chances_of_counts(values)
     spread = fit(chances.sum(axis=0, keepdims=True), THOROUGH)
     median, percentile_90, percentile_99 = _percentiles(chances, spread, level)
-    worst = max(float(mean_between(spread, 1 - WORST, 1)[0]), mean.value, percentile_90.value)
+    worst = max(float(mean_between(spread, 1 - _WORST, 1)[0]), mean.value, percentile_90.value)
     return PerUserRisk(
         risks=risks,
         repeats=values.shape[1],
@@ -231,7 +231,7 @@ def _percentiles(chances: Numbers, spread: Numbers, level: float) -> list[Estima
     so for such users the end is that of Clopper and Pearson.
     """
     counts = chances.sum(axis=0, keepdims=True)
-    below = np.array([0.5, 1 - WORST, 0.99])
+    below = np.array([0.5, 1 - _WORST, 0.99])
     values = [float(percentile(spread, share)[0]) for share in below]
     lows, highs = percentile_ends(counts, below, (1 - level) / 2)
     return [
@@ -257,12 +257,12 @@ def _worst(chances: Numbers, value: float, percentile_90: Estimate) -> Estimate:
     """
     # Equal users are drawn together, in an order that is not that of the table.
     alike, times = np.unique(chances, axis=0, return_counts=True)
-    random = np.random.default_rng(SEED)
-    more = random.standard_gamma(times, (AGAIN, len(times))) @ alike
-    fewer, imagined = more.copy(), random.standard_exponential(AGAIN)
+    random = np.random.default_rng(_SEED)
+    more = random.standard_gamma(times, (_AGAIN, len(times))) @ alike
+    fewer, imagined = more.copy(), random.standard_exponential(_AGAIN)
     more[:, -1] += imagined
     fewer[:, 0] += imagined
-    worse = mean_between(fit(more, QUICK), 1 - WORST, 1)
+    worse = mean_between(fit(more, QUICK), 1 - _WORST, 1)
     level = percentile_90.level
     tail = (1 - level) / 2
     low = max(float(np.quantile(picked_by_the_others(fewer), tail)), percentile_90.low)
@@ -284,6 +284,6 @@ def picked_by_the_others(counts: Numbers) -> Numbers:
     others = np.arange(repeats)
     right = (seen[:, 1:] * (others + 1) / repeats)[:, ::-1]
     everyone = right + (seen[:, :-1] * (repeats - others) / repeats)[:, ::-1]
-    picked = np.diff(np.minimum(np.cumsum(everyone, axis=1), WORST), axis=1, prepend=0)
+    picked = np.diff(np.minimum(np.cumsum(everyone, axis=1), _WORST), axis=1, prepend=0)
     chance = np.divide(right, everyone, out=np.zeros_like(right), where=everyone > 0)
-    return np.asarray((picked * chance).sum(axis=1) / WORST)
+    return np.asarray((picked * chance).sum(axis=1) / _WORST)

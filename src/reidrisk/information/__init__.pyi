@@ -1,4 +1,4 @@
-from .counts import (
+from .counting import (
     CountedBits as CountedBits,
     CountedInformation as CountedInformation,
     Way as Way,

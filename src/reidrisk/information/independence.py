@@ -34,7 +34,7 @@ from reidrisk.learning.models import Recipe, recipe_of
 from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.progress import Training
 
-ALIKE = 0.01
+_ALIKE = 0.01
 """Bits that a token tells about its slot, below which slots are alike."""
 
 
@@ -116,7 +116,7 @@ def slots_are_alike(rows: Tokens, tokens: int) -> bool:
     mixed = np.take_along_axis(symbols, np.argsort(draws, axis=1), axis=1)
     freedom = (rows.shape[1] - 1) * (np.unique(symbols).size - 1)
     by_chance = 3 * math.sqrt(freedom) / (rows.size * math.log(2))
-    return _told_of_slots(symbols) - _told_of_slots(mixed) < ALIKE + by_chance
+    return _told_of_slots(symbols) - _told_of_slots(mixed) < _ALIKE + by_chance
 
 
 def _told_of_slots(symbols: Tokens) -> float:

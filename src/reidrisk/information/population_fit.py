@@ -11,10 +11,10 @@ from reidrisk.errors import InvalidInput
 from reidrisk.information.sequences import SequenceInformation, sequence_information
 from reidrisk.people.interests import Floats, Information, Interests
 
-LARGEST = 8.0
+_LARGEST = 8.0
 """Neither s nor sigma is looked for above; weights then differ by more than floats can hold."""
 
-CLOSE = 1e-4
+_CLOSE = 1e-4
 """Bits by which a fit may miss its targets and still be called one."""
 
 
@@ -77,7 +77,7 @@ class PopulationFit:
     @property
     def fits(self) -> bool:
         """Whether one epoch shows what it should, to a ten-thousandth of a bit."""
-        return self.miss <= CLOSE
+        return self.miss <= _CLOSE
 
     def __str__(self) -> str:
         found, bits = self.interests, self.information
@@ -168,7 +168,7 @@ def _fit(like: Interests, goal: Floats, noise: float) -> PopulationFit:
     # Two starts, because the surface is flat where types hardly differ.
     answers = [
         scipy.optimize.least_squares(
-            misses, start, bounds=(0, LARGEST), diff_step=1e-5, xtol=1e-12, ftol=1e-12
+            misses, start, bounds=(0, _LARGEST), diff_step=1e-5, xtol=1e-12, ftol=1e-12
         )
         for start in ((1.0, 2.0), (0.6, 0.8))
     ]
@@ -191,4 +191,4 @@ def _worst(fit: PopulationFit) -> float:
 
 
 def _rank(fit: PopulationFit) -> tuple[float, int]:
-    return max(_worst(fit), CLOSE), fit.interests.types if fit.sequence_miss else 0
+    return max(_worst(fit), _CLOSE), fit.interests.types if fit.sequence_miss else 0

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from reidrisk.core.ranges import Amount
 
-MISSED = 0.02
+_MISSED = 0.02
 """Bits a slot by which models may miss what is shared: no less is told from nothing, however many
 users there are. See decision 26."""
 
@@ -90,7 +90,7 @@ class Independence:
 
     def _follows(self, several: str) -> str:
         gap = self.difference
-        margin = _ERRORS * gap.error + MISSED * self.slots
+        margin = _ERRORS * gap.error + _MISSED * self.slots
         if self.one_by_one.value <= 0 and self.together.value <= _ERRORS * self.together.error:
             return f"nothing shared was found, so nothing can be said about {several}."
         if abs(gap.value) <= margin:

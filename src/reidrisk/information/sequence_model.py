@@ -95,17 +95,17 @@ class SequenceBits:
     def warnings(self) -> tuple[str, ...]:
         """Why the bits are doubtful; nothing, if they are not."""
         symbols = self.training * self.slots
-        if symbols >= ENOUGH * self.parameters:
+        if symbols >= _ENOUGH * self.parameters:
             return ()
         doubt = (
             f"the model {self.model} has {self.parameters:,} numbers to learn and saw {symbols:,} "
-            f"symbols of {self.training:,} users; with fewer than {ENOUGH} for each number it "
+            f"symbols of {self.training:,} users; with fewer than {_ENOUGH} for each number it "
             "misses some of what is shared: use more users"
         )
         return (doubt,)
 
 
-ENOUGH = 20
+_ENOUGH = 20
 """Symbols for each number of a model: the laptop's misses .05 bits with 9, and .01 with 50 or more
 (one slot and eight of the embedded population)."""
 

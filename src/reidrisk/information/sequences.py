@@ -17,7 +17,7 @@ from reidrisk.information.records import Mean
 from reidrisk.people.interests import Floats, Interests, shown, shown_pairs
 from reidrisk.people.synthetic import SyntheticTopics
 
-BLOCK = 2048
+_BLOCK = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ def sequence_information(
         logs = (chances.log2_single(one), chances.log2_single(other))
         return np.column_stack([*logs, chances.log2_joint(one, other)])
 
-    one, other, both = np.concatenate(over_blocks(work, samples, BLOCK)).T / epochs
+    one, other, both = np.concatenate(over_blocks(work, samples, _BLOCK)).T / epochs
     return SequenceInformation(
         epochs,
         samples,

@@ -14,8 +14,8 @@ from reidrisk.core.parallel import kernel
 
 Numbers = NDArray[Any]
 
-# Steps of a Shell sort (Ciura 2001): most cells are short, and know only the last.
-GAPS = (701, 301, 132, 57, 23, 10, 4, 1)
+# Steps of a Shell sort (Ciura 2001). Most cells are short, so only the last step touches them.
+_GAPS = (701, 301, 132, 57, 23, 10, 4, 1)
 
 
 @kernel
@@ -57,7 +57,7 @@ def sort_cells(starts: Numbers, members: Numbers, weights: Numbers) -> None:
     """Sort each cell by token, and equal tokens by weight."""
     for cell in range(starts.size - 1):
         start, stop = starts[cell], starts[cell + 1]
-        for gap in GAPS:
+        for gap in _GAPS:
             for place in range(start + gap, stop):
                 member, weight = members[place], weights[place]
                 at = place
@@ -130,7 +130,7 @@ def fill_top_sets(
             cell = user * epochs + epoch
             start, stop = starts[cell], starts[cell + 1]
             held, wanted, among = stop - start, top, tokens
-            if held > top:
+            if held > top:  # too many: draw among those tied at the edge, by their ranks there
                 above, tied = _edge(weights[start:stop], best)
                 held, wanted, among = 0, top - above, tied
             for place in range(held):
@@ -168,6 +168,7 @@ def _edge(weights: Numbers, best: Numbers) -> tuple[int, int]:
 def _draw(taken: Numbers, count: int, wanted: int, total: int, chance: Numbers) -> None:
     """Extend the ascending numbers in `taken` to `wanted`, uniformly among 0 .. total - 1."""
     for draw in range(wanted - count):
+        # A number among those not taken becomes one among all by skipping those taken below it.
         number = np.int64(chance[draw] * (total - count))
         at = 0
         while at < count and taken[at] <= number:

@@ -1,7 +1,7 @@
 """The distribution of interests: types of users, and the topic weights of each type.
 
-Everything that one epoch can show is closed form here; `reidrisk.information.sequences` treats
-several epochs. The shape is a model, not a census: see `docs/concepts/population.md`.
+All figures of a single epoch have a closed form, given here; `reidrisk.information.sequences`
+treats several epochs. The distribution is a model, not a census: `docs/concepts/population.md`.
 """
 
 from dataclasses import dataclass, fields
@@ -17,11 +17,11 @@ from reidrisk.people.weighted_sets import pair_chances, tail_polynomials
 
 Floats = NDArray[np.float64]
 
-SHAPE_SEED = 20230407
-"""Types differ by fixed numbers: the population is the same for every seed of its users."""
+_SHAPE_SEED = 20230407
+"""Seed of what makes types differ. It is fixed: the seed of users draws users, not populations."""
 
-MOST_PAIRS = 10_000
-"""Topics for which a table of pairs is made; it has the square of this many entries."""
+_MOST_TOPICS = 10_000
+"""Most topics for which a table of pairs is made; it has the square of this many entries."""
 
 MOST_TYPE_PAIRS = 250_000_000
 """Entries of a table of pairs for each type, 2 GB."""
@@ -105,7 +105,7 @@ class Interests:
             )
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        """To travel as numbers: weights and pairs are made again."""
+        """Pickle the parameters only: weights and pairs are made again."""
         return type(self), tuple(getattr(self, each.name) for each in fields(self))
 
     @property
@@ -121,12 +121,14 @@ class Interests:
     @cached_property
     def weights(self) -> Floats:
         """Weights of topics in each state, states x topics; each row sums to `size`."""
-        chance = np.random.default_rng(SHAPE_SEED)
+        chance = np.random.default_rng(_SHAPE_SEED)
         of_types = chance.standard_normal((self.types, self.topics))
         exponent = self.sigma * np.repeat(of_types, self.moods, axis=0)
         if self.moods > 1:
             exponent += self.mood_sigma * chance.standard_normal((self.states, self.topics))
         exponent -= self.s * np.log(np.arange(1, self.topics + 1))
+        # A common factor of the weights changes no chance. The largest exponent is subtracted so
+        # that none overflows; the sum is set to `size` so that polynomials stay near 1.
         weights: Floats = np.exp(exponent - exponent.max(axis=1, keepdims=True))
         weights *= self.size / weights.sum(axis=1, keepdims=True)
         return weights
@@ -171,12 +173,13 @@ class Interests:
     @cached_property
     def pairs(self) -> Floats:
         """Chance that two topics are in the set of a random user; the diagonal is popularity."""
-        if self.topics > MOST_PAIRS:
+        if self.topics > _MOST_TOPICS:
             raise TooLarge(
-                f"a table of pairs of {self.topics} topics is too large; use up to {MOST_PAIRS}",
+                f"a table of pairs of {self.topics} topics is too large; use up to {_MOST_TOPICS}",
                 code="too-many-tokens",
             )
         tails = tail_polynomials(self.weights, self.size)
+        # A fixed number of parts, whatever the cores: sums of floats depend on their order.
         parts = over_blocks(
             lambda start, stop: self._pairs_of(range(start, stop), tails) * (stop - start),
             self.states,
@@ -199,11 +202,15 @@ class Interests:
         joint = shown_pairs(self.pairs, size=self.size, noise=probability("noise", noise))
         alone = _entropy(joint.sum(axis=0))
         both = _entropy(joint)
+        # Sites are alike, so H(B|A) = H(A,B) - H(A) and I(A;B) = 2 H(A) - H(A,B).
         return Information(alone, both - alone, 2 * alone - both)
 
 
 def inclusion(weights: Floats, size: int) -> Floats:
-    """Chance that each token is in a set, states x tokens."""
+    """Chance that each token is in a set, states x tokens.
+
+    Sets with a token are its weight times the sets one smaller of the tokens before and after it.
+    """
     after = tail_polynomials(weights, size)[:, :, 1:]
     before = tail_polynomials(weights[:, ::-1], size)[:, :, :0:-1]
     norms = tail_polynomials(weights, size)[:, size, :1]
@@ -222,7 +229,7 @@ def shown_pairs(pairs: Floats, *, size: int, noise: float) -> Floats:
     """Chance that two sites show two topics in one epoch, given the chance that both are in."""
     out, rise = noise / pairs.shape[-1], (1 - noise) / size
     joint: Floats = np.empty_like(pairs)
-    for place in np.ndindex(pairs.shape[:-2]):  # a table at a time, which stays near the processor
+    for place in np.ndindex(pairs.shape[:-2]):  # one table at a time: it fits in the cache
         single = np.diagonal(pairs[place])
         either = single[:, None] + single
         joint[place] = out**2 + out * rise * either + rise**2 * pairs[place]

@@ -17,14 +17,14 @@ from reidrisk.people.protocol import Cells
 
 Absent = Literal["missing", "pad", "drop"]
 
-PURPOSE = "profiles/top sets"
-# Users whose draws are held at a time, and users per block of work.
+_PURPOSE = "profiles/top sets"
+# Users whose draws are held at a time, to bound memory; and users per block of work.
 CHUNK, BLOCK = 1 << 17, 1 << 13
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What was read, and what of it was left out or changed: nothing else was.
+    """What was read, and all that was left out or changed of it.
 
     Args:
         rows: Rows of a table, pairs of token and weight in TFRecord files, visits of histories.
@@ -187,7 +187,7 @@ class Profiles:
             return [MISSING] * top
         name = self.ids[user] if isinstance(self.ids[user], str) else int(self.ids[user])
         count = self.epochs * top
-        draws = reference_uniforms(seed=seed, purpose=PURPOSE, user=name, count=count)
+        draws = reference_uniforms(seed=seed, purpose=_PURPOSE, user=name, count=count)
         tokens, weights = self.cell(user, epoch)
         first = [0] * self.tokens if priority is None else priority
         interest = {
@@ -206,11 +206,11 @@ class Profiles:
     ) -> None:
         top, epochs = sets.shape[2], self.epochs
         names = self.ids[start:stop]
-        draws = uniforms(seed=seed, purpose=PURPOSE, users=names, count=epochs * top)
+        draws = uniforms(seed=seed, purpose=_PURPOSE, users=names, count=epochs * top)
         asked = self.present[start:stop] | (self.absent == "pad")
         cells = self.cells(start, stop)
         weights = cells.weights
-        if priority is not None:
+        if priority is not None:  # one number for each token instead of two, for the kernel
             weights = _ranks(np.asarray(priority)[cells.members], weights)
 
         def work(first: int, last: int) -> None:
@@ -230,7 +230,7 @@ class Profiles:
 
 
 def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int64]:
-    """Whole numbers in the order of priority, then weight; equal where both are."""
+    """Rank tokens by priority, then weight; equal where both are equal."""
     distinct, rank = np.unique(weights, return_inverse=True)
     above = priority.astype(np.int64) - priority.min(initial=0)
     return np.asarray(above * len(distinct) + rank)
@@ -239,6 +239,7 @@ def _ranks(priority: NDArray[np.int8], weights: NDArray[Any]) -> NDArray[np.int6
 def _top_set(
     interest: dict[int, tuple[int, float]], top: int, tokens: int, draws: Sequence[float]
 ) -> list[int]:
+    """The heaviest tokens, with random ones of the last tie or of those without weight."""
     chosen: list[int] = []
     for weight in sorted(set(interest.values()), reverse=True):
         tied = sorted(token for token in interest if interest[token] == weight)

@@ -12,9 +12,9 @@ class Cells:
     """Tokens and weights of some users: one cell for each user and epoch, users first.
 
     Attributes:
-        starts: Where each cell begins in `members`, and behind the last one its end.
+        starts: Where each cell begins in `members`, and after the last one its end.
         members: Tokens, ascending in each cell.
-        weights: How much each counts, above zero.
+        weights: Weight of each token, above zero.
 
     Example:
         >>> users, weights = ["ann", "ann", "bob"], [2.0, 1.0, 4.0]
@@ -60,7 +60,7 @@ class People(Protocol):
 
     @property
     def ids(self) -> NDArray[Any]:
-        """Stable ids, whole numbers or strings; chance is drawn by them."""
+        """Stable ids, whole numbers or strings; random draws belong to them."""
         ...
 
     @property
@@ -107,10 +107,10 @@ class People(Protocol):
 
 @runtime_checkable
 class IdsOnDemand(Protocol):
-    """People whose ids need not be held all at once: offer it if there may be very many."""
+    """People whose ids are made on demand: for more of them than fit into memory."""
 
     def ids_of(self, rows: NDArray[np.int64]) -> NDArray[Any]:
-        """Ids of some of them, by their rows; `ids` of all would be the same."""
+        """`ids[rows]`, without making all ids."""
         ...
 
 

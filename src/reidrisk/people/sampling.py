@@ -15,7 +15,8 @@ from reidrisk.people.bottom_k import BottomK
 from reidrisk.people.protocol import People, ids_of
 
 CHUNK = 1 << 12
-"""People per chunk; the members of a group are counted before each chunk."""
+"""People per chunk. A group holds one count per chunk instead of a list of its members: to find a
+member, the rule is applied to one chunk."""
 
 _AT_A_TIME = 16 * CHUNK
 # Draw and row of each first member, twice (while cutting), and their order.
@@ -27,7 +28,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Users whose draw is below a share; a larger share keeps them and adds others.
+    """Users whose draw is below a share; a larger share only adds users.
 
     Args:
         purpose: Purpose of the draws; other purposes draw independently.
@@ -106,7 +107,7 @@ class Group:
         """Places of the first members among all members, which are in the order of people."""
         chunks, place = np.divmod(self.first, CHUNK)
         places = self.first.copy()
-        for chunk, here in by_chunk(chunks) if self.before is not None else ():
+        for chunk, here in _by_chunk(chunks) if self.before is not None else ():
             rows = np.arange(chunk * CHUNK, chunk * CHUNK + place[here].max() + 1)
             before = np.cumsum(self.rule.of(ids_of(people, rows))) - 1
             places[here] = self.before_chunk(chunk) + before[place[here]]
@@ -122,7 +123,7 @@ class Group:
             return wanted
         chunks = np.searchsorted(self.before, wanted, side="right") - 1
         rows = np.empty_like(wanted)
-        for chunk, here in by_chunk(chunks):
+        for chunk, here in _by_chunk(chunks):
             candidates = chunk_of(people, chunk)
             members = candidates[self.rule.of(ids_of(people, candidates))]
             rows[here] = members[wanted[here] - self.before[chunk]]
@@ -139,7 +140,7 @@ def chunk_of(people: People, chunk: int) -> NDArray[np.int64]:
     return np.arange(chunk * CHUNK, min((chunk + 1) * CHUNK, people.users))
 
 
-def by_chunk(chunks: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def _by_chunk(chunks: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
     """Group users by chunk: each chunk, and where its users are."""
     order = np.argsort(chunks, kind="stable")
     cuts = np.flatnonzero(np.diff(chunks[order])) + 1
@@ -177,6 +178,7 @@ def select(
                 first[place].add(draws[chosen], rows[chosen])
         return first
 
+    # Who takes which rows is left to chance: selections merge to the same one in any order.
     parts = over_queue(work, range(0, people.users, _AT_A_TIME), cores())
     merged = reduce(lambda one, two: [a.merge(b) for a, b in zip(one, two, strict=True)], parts)
     before = np.cumsum(counts, axis=1)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from reidrisk.people.protocol import Cells, People, ids_of
 from reidrisk.people.sampling import Group
 
-Key = tuple[int, int, bytes | None]
-"""How top sets were asked for: their size, the seed, the priority."""
+_Key = tuple[int, int, bytes | None]
+"""Arguments of top sets: their size, the seed, the priority."""
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """Some rows of other people; top sets are made once and kept.
+    """Some rows of other people; top sets are made once and kept, since every site needs them.
 
     Args:
         people: The people they are part of.
@@ -26,7 +26,7 @@ class Subset:
     people: People
     rows: NDArray[np.int64]
     ids: NDArray[Any]
-    _sets: dict[Key, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
+    _sets: dict[_Key, NDArray[np.int32]] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def of(cls, people: People, rows: NDArray[np.integer]) -> Self:
@@ -71,6 +71,7 @@ class Subset:
         """Top tokens of users `start` to `stop`, as the people themselves give them."""
         key = (top, seed, None if priority is None else priority.tobytes())
         if key not in self._sets:
+            # People of somebody else may know no priorities, so none is passed on where none is.
             how: dict[str, Any] = {} if priority is None else {"priority": priority}
             parts = [
                 self.people.top_sets(first, last, top=top, seed=seed, **how)
@@ -153,7 +154,7 @@ class LazySubset:
 
 
 def _runs(rows: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Rows as runs of neighbours, from first to behind the last."""
+    """Rows as runs of consecutive rows, each from its first to one after its last."""
     cuts = np.flatnonzero(np.diff(rows) != 1) + 1
     firsts = rows[np.concatenate([[0], cuts])]
     lasts = rows[np.concatenate([cuts, [len(rows)]]) - 1]

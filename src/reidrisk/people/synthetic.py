@@ -1,7 +1,7 @@
 """The synthetic population: any number of users, each made from its id alone.
 
-Nobody is stored. A user's topics are a function of seed and id, so user 7 is the same among ten
-and among ten million, and any part can be made without the rest.
+Nobody is stored. A user's topics are a function of seed and id, so user 7 is the same in a
+population of ten and of ten million, and any part can be made without the rest.
 """
 
 from dataclasses import dataclass, field
@@ -22,13 +22,13 @@ Tokens = NDArray[np.int32]
 
 @dataclass(frozen=True, slots=True)
 class SyntheticTopics:
-    """People with weekly sets of topics, spread as `interests` says.
+    """People with weekly sets of topics, distributed as `interests` says.
 
     Args:
-        users: How many; their ids are 0 .. users - 1.
-        epochs: How many; the first four of eight are the four you get with `epochs=4`.
-        seed: Another seed, other users of the same kind.
-        interests: How topics are spread over users.
+        users: Number of users; their ids are 0 .. users - 1.
+        epochs: Number of epochs; the first four of eight are those of `epochs=4`.
+        seed: Seed of the users: another seed draws other users from the same distribution.
+        interests: The distribution of topics over users.
 
     Example:
         >>> interests = rr.data.Interests(topics=40)
@@ -52,7 +52,7 @@ class SyntheticTopics:
         object.__setattr__(self, "_order", order)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        """To travel as what they were made of: the tables are made again."""
+        """Pickle the four arguments only: the tables are quick to make again, and large."""
         return type(self), (self.users, self.epochs, self.seed, self.interests)
 
     @property
@@ -66,16 +66,16 @@ class SyntheticTopics:
         return np.arange(self.users)
 
     def ids_of(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Ids of some users: their rows."""
+        """Ids of some users, which are their rows."""
         return rows
 
     @property
     def complete(self) -> bool:
-        """Nobody is ever away."""
+        """True: every user has topics in every epoch."""
         return True
 
     def cells(self, start: int, stop: int) -> Cells:
-        """All topics of users `start` to `stop`; those of an epoch all count alike."""
+        """All topics of users `start` to `stop`; all topics of an epoch weigh the same."""
         members = np.sort(self.sets(start, stop), axis=2).reshape(-1)
         size = self.interests.size
         return Cells(np.arange(0, members.size + 1, size), members, np.ones(members.size))
@@ -91,14 +91,14 @@ class SyntheticTopics:
     ) -> Tokens:
         """Top tokens of users `start` to `stop`: (stop - start) x epochs x top, distinct.
 
-        The topics of a user in an epoch all count alike. If there are more than `top`, those of
-        higher priority go first and chance decides between equals; if fewer, random ones are
-        added. Only this uses `seed`, which is not the population's.
+        All topics of an epoch weigh the same. If there are more than `top`, those of higher
+        priority go first, and equal ones in random order; if fewer, random topics are added.
+        `seed` is used for these two only; the sets follow from the population's own seed.
         """
         sets = self.sets(start, stop)
         if top == self.interests.size:
             return sets
-        return cut_or_pad(
+        return _cut_or_pad(
             sets, np.arange(start, stop), top=top, seed=seed, priority=priority, tokens=self.tokens
         )
 
@@ -113,18 +113,26 @@ class SyntheticTopics:
 
         def work(low: int, high: int) -> None:
             states = self.states(start + low, start + high)
-            draws = self._uniforms("topics", start + low, start + high, self.epochs * size)
+            draws = uniforms(
+                seed=self.seed,
+                purpose="population/topics",
+                users=np.arange(start + low, start + high),
+                count=self.epochs * size,
+            )
             draw_sets(self._tails, self._order, states, draws, sets[low:high])
 
-        # One block of draws each, so that making them starts no threads of its own.
+        # A piece of work needs one block of draws: with more, `uniforms` would start threads
+        # inside these threads.
         over_blocks(work, stop - start, max(1, BLOCK // (self.epochs * size)))
         return sets
 
     def types(self, start: int, stop: int) -> Tokens:
         """The type of users `start` to `stop` in each epoch: (stop - start) x epochs."""
         model = self.interests
+        # Two draws for each later epoch: whether the type is kept, and the new type if not.
         columns = 1 if model.persistence == 1 else 2 * self.epochs - 1
-        draws = self._uniforms("type", start, stop, columns)
+        ids = np.arange(start, stop)
+        draws = uniforms(seed=self.seed, purpose="population/type", users=ids, count=columns)
         types = np.empty((stop - start, self.epochs), np.int32)
         types[:] = (draws[:, :1] * model.types).astype(np.int32)
         for epoch in range(1, self.epochs if model.persistence < 1 else 0):
@@ -138,7 +146,8 @@ class SyntheticTopics:
         types, moods = self.types(start, stop), self.interests.moods
         if moods == 1:
             return types
-        draws = self._uniforms("mood", start, stop, self.epochs)
+        ids = np.arange(start, stop)
+        draws = uniforms(seed=self.seed, purpose="population/mood", users=ids, count=self.epochs)
         return types * np.int32(moods) + (draws * moods).astype(np.int32)
 
     def entropy(self, noise: float = 0.05) -> float:
@@ -146,16 +155,12 @@ class SyntheticTopics:
         return self.interests.information(noise).entropy
 
     def conditional_entropy(self, noise: float = 0.05) -> float:
-        """The same if one knows what another site showed, exactly."""
+        """Bits that a site shows of a user in one epoch, given what another site shows, exactly."""
         return self.interests.information(noise).conditional_entropy
 
     def mutual_information(self, noise: float = 0.05) -> float:
         """Bits that two sites share about a user in one epoch, exactly."""
         return self.interests.information(noise).mutual_information
-
-    def _uniforms(self, what: str, start: int, stop: int, count: int) -> Floats:
-        ids = np.arange(start, stop)
-        return uniforms(seed=self.seed, purpose=f"population/{what}", users=ids, count=count)
 
 
 def synthetic_topics(
@@ -174,7 +179,7 @@ def synthetic_topics(
 ) -> SyntheticTopics:
     """A population whose information figures equal the published ones.
 
-    The arguments after `seed` are those of `Interests`; independent Zipf sets have `sigma=0`.
+    The arguments after `seed` are those of `Interests`; `sigma=0` gives independent Zipf sets.
 
     Args:
         users: Number of users.
@@ -203,7 +208,7 @@ def synthetic_topics(
     return SyntheticTopics(users=users, epochs=epochs, seed=seed, interests=interests)
 
 
-def cut_or_pad(
+def _cut_or_pad(
     sets: Tokens,
     ids: NDArray[np.int64],
     *,
@@ -212,14 +217,14 @@ def cut_or_pad(
     priority: NDArray[np.int8] | None,
     tokens: int,
 ) -> Tokens:
-    """Sets of `top` tokens each: higher priority first, then chance; or with random tokens added.
+    """Cut sets to `top` tokens, higher priority first and then at random, or add random tokens.
 
     Args:
         sets: Users x epochs x size.
-        ids: Of the users; chance is drawn by them.
-        top: Size of the answer's sets.
-        seed: Of the draws.
-        priority: One number per token, all equal if None.
+        ids: Ids of the users; draws belong to them.
+        top: Size of the sets returned.
+        seed: Seed of the draws.
+        priority: One number per token; all equal if None.
         tokens: Size of the alphabet.
     """
     users, epochs, size = sets.shape
@@ -231,26 +236,26 @@ def cut_or_pad(
     count = epochs * max(size, top - size)
     draws = uniforms(seed=seed, purpose="people/top", users=ids, count=count)
     answer = np.empty((users, epochs, top), np.int32)
-    fill = cut if top <= size else pad
+    fill = _cut if top <= size else _pad
     fill(sets, ranks, draws.reshape(users, epochs, -1), answer)
     return answer
 
 
 @kernel
-def cut(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answer: Tokens) -> None:
+def _cut(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answer: Tokens) -> None:
     """Keep the members of highest rank; between equals the larger draw wins."""
     users, epochs, top = answer.shape
     for user in range(users):
         for epoch in range(epochs):
             members = sets[user, epoch]
-            keys = ranks[members] + draws[user, epoch]  # draws are below 1, ranks are whole
+            keys = ranks[members] + draws[user, epoch]  # draws below 1 only order equal ranks
             best = np.argsort(-keys)
             for place in range(top):
                 answer[user, epoch, place] = members[best[place]]
 
 
 @kernel
-def pad(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answer: Tokens) -> None:
+def _pad(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answer: Tokens) -> None:
     """Add tokens that are not in the set, each uniform among those left."""
     users, epochs, size = sets.shape
     for user in range(users):
@@ -261,6 +266,7 @@ def pad(sets: Tokens, ranks: NDArray[np.int8], draws: NDArray[np.float64], answe
             for place in range(size, chosen.size):
                 left = ranks.size - place
                 token = min(int(draws[user, epoch, place - size] * left), left - 1)
+                # The number of a token among those left becomes its number among all.
                 for taken in np.sort(chosen[:place]):
                     token += taken <= token
                 chosen[place] = token

@@ -14,8 +14,8 @@ from reidrisk.core.parallel import kernel
 
 Floats = NDArray[np.float64]
 
-STRIDE = 16
-"""Positions compared at once: most choices are among the heaviest few."""
+_STRIDE = 16
+"""Positions compared at once, by vector instructions: most choices are among the heaviest few."""
 
 
 def tail_polynomials(weights: Floats, size: int) -> Floats:
@@ -30,13 +30,13 @@ def tail_polynomials(weights: Floats, size: int) -> Floats:
 
 
 def search_tables(weights: Floats, size: int) -> tuple[Floats, NDArray[np.int32]]:
-    """Tables of `draw_sets`: tails of the weights in descending order, and the token at each place.
+    """Tables for `draw_sets`: tails of the weights, largest first, and the token at each place.
 
-    Behind the last token come zeros, so that a stride may look beyond it.
+    Zeros follow the last token, so that a stride may look beyond it.
     """
     order = np.argsort(-weights, axis=1, kind="stable")
     tails = tail_polynomials(np.take_along_axis(weights, order, axis=1), size)
-    return np.pad(tails, ((0, 0), (0, 0), (0, STRIDE))), order.astype(np.int32)
+    return np.pad(tails, ((0, 0), (0, 0), (0, _STRIDE))), order.astype(np.int32)
 
 
 @kernel
@@ -68,10 +68,10 @@ def draw_sets(
                 tail = tails[state, size - chosen]
                 goal = draws[user, epoch * size + chosen] * tail[position]
                 position += 1
-                passed = STRIDE
-                while passed == STRIDE:
+                passed = _STRIDE
+                while passed == _STRIDE:
                     passed = 0
-                    for step in range(STRIDE):
+                    for step in range(_STRIDE):
                         passed += tail[position + step] > goal
                     position += passed
                 sets[user, epoch, chosen] = order[state, position - 1]
@@ -88,12 +88,12 @@ def pair_chances(weights: Floats, tails: Floats, pairs: Floats) -> None:
     size, tokens = len(tails) - 1, len(weights)
     before = np.append(1.0, np.zeros(size))
     pairs[...] = 0
-    fill_lower_pairs(weights, tails, before, np.zeros((size, tokens)), pairs)
+    _fill_lower_pairs(weights, tails, before, np.zeros((size, tokens)), pairs)
     pairs += np.tril(pairs, -1).T
 
 
 @kernel
-def fill_lower_pairs(
+def _fill_lower_pairs(
     weights: Floats, tails: Floats, before: Floats, without: Floats, pairs: Floats
 ) -> None:
     """Add the chances of `pair_chances` to the diagonal and to what is below it.

@@ -1,6 +1,5 @@
 """Parts that all charts share: styles, axes and curves with intervals."""
 
-from reidrisk.plotting.axes import decades, floor_of, log_range, log_ticks
 from reidrisk.plotting.curves import TOLD, alone, over_slots, over_users
 from reidrisk.plotting.style import (
     COLOURS,
@@ -19,7 +18,18 @@ from reidrisk.plotting.style import (
     marked,
     switchable,
 )
-from reidrisk.plotting.vega import Chart, chart, fixed, layer, of, settings
+from reidrisk.plotting.vega import (
+    Chart,
+    chart,
+    decades,
+    fixed,
+    floor_of,
+    layer,
+    log_range,
+    log_ticks,
+    of,
+    settings,
+)
 
 __all__ = [
     "COLOURS",

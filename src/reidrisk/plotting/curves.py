@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from reidrisk.core.optional import guest
-from reidrisk.plotting.axes import floor_of, log_range, log_ticks
 from reidrisk.plotting.style import (
     FILE,
     PEOPLE,
@@ -19,7 +18,17 @@ from reidrisk.plotting.style import (
     config,
     switchable,
 )
-from reidrisk.plotting.vega import Chart, chart, fixed, layer, of, settings
+from reidrisk.plotting.vega import (
+    Chart,
+    chart,
+    fixed,
+    floor_of,
+    layer,
+    log_range,
+    log_ticks,
+    of,
+    settings,
+)
 
 Rows = Sequence[Mapping[str, Any]]
 

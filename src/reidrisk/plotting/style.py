@@ -6,9 +6,9 @@ from typing import Any
 
 from reidrisk.plotting.vega import Chart, of, settings
 
-FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
+_FONT = "system-ui, -apple-system, 'Segoe UI', sans-serif"
 MEASURED = "DejaVu Sans, Verdana, sans-serif"
-"""Wide letters, to leave room in still pictures for whatever readers have by the name of `FONT`."""
+"""A wide font, so that pictures leave enough room for whatever font a reader's `_FONT` becomes."""
 
 # Colours differ for every eye (Okabe and Ito); shapes repeat with another period than colours.
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
@@ -120,7 +120,7 @@ def config(look: Style) -> dict[str, Any]:
     """Everything quiet: thin grid, no frame, text in the colours of the page."""
     text = {"labelColor": look.muted, "titleColor": look.ink, "labelFontSize": 12}
     return {
-        "font": FONT,
+        "font": _FONT,
         "background": look.background or "transparent",
         "padding": 16 if look.background else 4,
         "view": {"stroke": None},

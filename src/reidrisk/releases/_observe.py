@@ -1,7 +1,7 @@
 """Observe people through any release: choose targets, known sites and the anonymous one.
 
-Site 1 knows its users and site 2 is the one whose visitors are wanted. Sites 3, 4, ... also know
-theirs and tell site 1. A further site changes nothing that the others saw.
+Site 1 knows its users; the visitors of site 2 are to be identified. Sites 3, 4, ... also know their
+users and share what they see with site 1. Adding a site never changes what the others see.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,7 +23,6 @@ from reidrisk.releases.lazy_rows import (
     USERS_AT_A_TIME,
     LazyRows,
     check_in_memory,
-    in_memory,
 )
 from reidrisk.releases.protocol import (
     AnyRelease,
@@ -36,13 +35,13 @@ from reidrisk.releases.protocol import (
 )
 
 ANONYMOUS = 2
-"""The site whose visitors are wanted."""
+"""The site whose visitors are to be identified."""
 
 KNOWN_SITES = (1,)
-"""The site that knows its users, if it is alone."""
+"""The sites that know their users, if there are two sites."""
 
-Hold: TypeAlias = Callable[[LazyRows], Rows]
-"""Brings known rows to where they are worked on: `hold` of an engine is one."""
+_Hold: TypeAlias = Callable[[LazyRows], Rows]
+"""Makes known rows where they are searched, such as `hold` of an engine."""
 
 
 def observe(
@@ -53,7 +52,7 @@ def observe(
     sites: int = 2,
     strangers: float = 0.0,
     seed: int,
-    hold: Hold | None = None,
+    hold: _Hold | None = None,
 ) -> Observations:
     """What sites see of people: some sites know who visits them, one does not.
 
@@ -61,18 +60,19 @@ def observe(
     each user and slot: those of all known sites, and of all slots that came at once.
 
     Args:
-        release: What shows them.
-        people: Made, observed and forgotten in chunks.
+        release: What shows people to sites.
+        people: The people; they are made and dropped again in chunks.
         targets: Number of users whose visits to site 2 are to be attributed, chosen by a hash of
             their ids, in the order of the hash; a smaller number gives the first of them. All if
             None.
         sites: Number of sites, at least 2.
-        strangers: Share of users whom nobody knows, chosen by a hash of their ids: only site 2
-            sees them. As many of them are met as there are targets, if there are so many, in the
-            order of the same hash. What is shown of all others stays as it is.
-        seed: Same seed, same draws, whatever the chunks, the order and the threads.
-        hold: Brings known rows to where they are worked on, such as `hold` of an engine; into
-            memory if None.
+        strangers: Share of users whom no known site sees, chosen by a hash of their ids. Site 2
+            meets as many of them as there are targets, if there are so many, in the order of the
+            hash that orders targets. What is shown of all others does not change.
+        seed: Seed of all random draws, which depend neither on chunks, nor on the order of people,
+            nor on threads.
+        hold: Makes known rows where they are searched, such as `hold` of an engine; in memory if
+            None.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -92,7 +92,7 @@ def reveal(
     targets: int | None = None,
     strangers: float = 0.0,
     seed: int,
-    hold: Hold | None = None,
+    hold: _Hold | None = None,
 ) -> Observations:
     """What a full-information attacker has: everyone's secrets, and what site 2 was shown.
 
@@ -104,7 +104,8 @@ def reveal(
         targets: How many users are attacked; all if not given.
         strangers: Share of users whom the attacker does not know.
         seed: Seed of all random draws.
-        hold: Keeps known rows where they are searched; made on demand if not given.
+        hold: Makes known rows where they are searched, such as `hold` of an engine; in memory if
+            None.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -121,15 +122,15 @@ def repeat(
 ) -> Tokens:
     """What else site 2 might have been shown of some users: users x repeats x slots.
 
-    Who they are, and what other sites saw, stays as `observe` has it with the same seed; only the
-    draws of site 2 are made anew.
+    Only the draws of site 2 are made anew. The users, and what other sites see of them, are those
+    of `observe` with the same seed.
 
     Args:
-        release: What shows them.
-        people: Whose rows.
-        rows: Of the users to repeat, counted as in `known`.
-        repeats: How often.
-        seed: That of `observe`.
+        release: What shows people to sites.
+        people: The people whom the release shows.
+        rows: Rows of the users, as in `known`.
+        repeats: Number of new draws for each user.
+        seed: The seed given to `observe`.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -154,7 +155,7 @@ def repeat(
 
 
 def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool_]:
-    """Who is a stranger: by a hash of the id, and with a larger share they still are.
+    """Whether each user is a stranger, by a hash of the id; a larger share only adds strangers.
 
     Args:
         ids: Ids of users.
@@ -169,7 +170,7 @@ def are_strangers(ids: NDArray[Any], share: float, seed: int) -> NDArray[np.bool
 
 
 def strangers_of(share: float, seed: int) -> Share:
-    """Who are strangers."""
+    """The rule that selects strangers."""
     if not 0 <= probability("strangers", share) < 1:
         raise InvalidInput(
             "strangers is a share of users below 1: somebody must be known",
@@ -180,19 +181,20 @@ def strangers_of(share: float, seed: int) -> Share:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Participants:
-    """Who is known, and who is met.
+    """The people of an observation.
 
     Attributes:
-        known: Whose rows are known; the first of them are the targets.
-        strangers: Whom nobody knows; the first of them are met. None if there are none.
+        known: Those whose rows are known; the first of them are the targets.
+        strangers: Those whom no known site sees; site 2 meets the first of them. None if there are
+            none.
     """
 
     known: Group
     strangers: Group | None = None
 
 
-def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -> Participants:
-    """Who is known and who is met, if a share of all people are strangers."""
+def _participants(people: People, targets: int | None, strangers: float, seed: int) -> Participants:
+    """Select known people, targets and strangers."""
     strange = strangers_of(strangers, seed)
     first = None if targets is None else whole_number("targets", targets, least=1)
     sides = [Rule(outside=(strange,)), Rule(inside=(strange,))] if strangers else [Rule()]
@@ -208,7 +210,7 @@ def crowd_of(people: People, targets: int | None, strangers: float, seed: int) -
 
 
 def check_sides(crowd: Participants, people: People, strangers: float) -> None:
-    """Refuse a share of strangers that leaves nobody on one side."""
+    """Refuse a share of strangers that leaves nobody known, or no stranger."""
     if not crowd.known.users or (strangers and crowd.known.users == people.users):
         raise InvalidInput(
             f"a share of {strangers:g} of {people.users} users leaves nobody on one side; use "
@@ -218,7 +220,8 @@ def check_sides(crowd: Participants, people: People, strangers: float) -> None:
 
 
 def first_of(people: People, groups: Sequence[tuple[Rule, int | None]], seed: int) -> list[Group]:
-    """Groups of people, and who of each is met first: by a hash of the id, in its order."""
+    """Groups of people by rules, with their first members in the order of a hash of their ids."""
+    # The purpose keeps its old name: another one would draw other targets for the same seed.
     return select(people, groups, purpose="topics/targets", seed=seed)
 
 
@@ -229,15 +232,16 @@ def _observed(
     strangers: float,
     sites: tuple[int, ...] | None,
     seed: int,
-    hold: Hold | None,
+    hold: _Hold | None,
 ) -> Observations:
-    strangers_of(strangers, seed)  # refused before anything is counted
+    strangers_of(strangers, seed)  # refuses a bad share before the pass over all ids
     if hold is None:
+        # Refuse what will not fit before the pass over all ids, from sizes alone.
         _check_slots(release, people)
         everybody = LazyRows.of(release, people, sites=sites, seed=seed)
         met = people.users if not isinstance(targets, int) else min(targets, people.users)
         check_in_memory(int(everybody.array_bytes * (1 - strangers)) + _bytes_met(everybody, met))
-    crowd = crowd_of(people, targets, strangers, seed)
+    crowd = _participants(people, targets, strangers, seed)
     return observed(release, people, crowd, sites=sites, seed=seed, hold=hold)
 
 
@@ -248,22 +252,23 @@ def observed(
     *,
     sites: tuple[int, ...] | None,
     seed: int,
-    hold: Hold | None,
+    hold: _Hold | None,
 ) -> Observations:
-    """What is known of a crowd and what site 2 is shown of those who are met.
+    """What is known of people, and what site 2 is shown of targets and strangers.
 
     Args:
         release: A prepared release.
         people: Everybody.
-        crowd: Who of them is known, and who is met.
-        sites: Those who know; None for secrets, of a release that reveals them.
-        seed: Of the draws.
-        hold: Brings known rows to where they are worked on; into memory if None.
+        crowd: Who of them is known, a target or a stranger.
+        sites: The known sites; None for the secrets of a release that reveals them.
+        seed: Seed of the draws.
+        hold: Makes known rows where they are searched; in memory if None.
     """
     _check_slots(release, people)
     rows = LazyRows.of(release, people, crowd.known, sites=sites, seed=seed)
     strangers = crowd.strangers.first if crowd.strangers is not None else np.empty(0, np.int64)
     met = np.concatenate([crowd.known.first, strangers])
+    # People are made in the order of their rows, and written to where they were asked for.
     order = np.argsort(met)
     rows_met = met[order]
     check_in_memory(_bytes_met(rows, len(met)) + (rows.array_bytes if hold is None else 0))
@@ -275,7 +280,7 @@ def observed(
         anonymous[places] = shows.block(0, some.users)
 
     def beside(start: int, some: Subset) -> None:
-        """Show site 2 those of some neighbours who are met."""
+        """Show site 2 those of some people, just made, whom it meets."""
         first, last = np.searchsorted(rows_met, (start, start + some.users))
         if first < last:
             mine = order[first:last]
@@ -286,8 +291,9 @@ def observed(
         fill(mine, Subset.of(people, rows_met[start:stop]))
 
     if hold is None:
-        known = in_memory(rows, beside)
-    else:
+        # One pass makes each person once, for the known sites and for site 2.
+        known = rows.held(beside=beside)
+    else:  # an engine makes known rows elsewhere, perhaps in other processes
         over_blocks(apart, len(met), USERS_AT_A_TIME)
         known = hold(rows)
     number = len(crowd.known.first)
@@ -300,7 +306,7 @@ def observed(
 
 
 def _bytes_met(rows: LazyRows, met: int) -> int:
-    """Bytes of what site 2 is shown of so many users."""
+    """Bytes of what site 2 is shown of `met` users."""
     return met * rows.slots * rows.dtype.itemsize
 
 

@@ -1,8 +1,8 @@
 """Release: cohorts, groups of similar users who are shown as their group.
 
-Users are sorted by a SimHash of what they have (Charikar 2002) and the sorted line is cut into
-groups of at least k: the sorting LSH that was proposed for FLoC. Nothing of it is chance: a user's
-hash follows from the user, the groups from the crowd.
+Users are sorted by a SimHash of their tokens (Charikar 2002), and the sorted list is cut into
+groups of at least k: the sorting LSH that was proposed for FLoC. Nothing is random: a user's hash
+follows from the user's tokens, and the groups from all users.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from reidrisk.releases.profiles import Items, of_everybody
 from reidrisk.releases.protocol import Crowd, Floats, Tokens
 
 BITS = 32
-"""Of a hash: users who agree in all of them are as similar as can be told."""
+"""Bits of a hash: users who agree in all of them count as equally similar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Cohorts:
     """Show of each user only a cohort, shared by at least k users and the same at every site.
 
     Args:
-        users: How many users each cohort has at least. With n users there are n // k cohorts, whose
+        users: Least number of users in a cohort, k. With n users there are n // k cohorts, whose
             sizes differ by at most one.
 
     Example:
@@ -71,6 +71,8 @@ class Cohorts:
                 code="too-few-users",
             )
         hashes, ids = simhashes(people), people.ids
+        # Equal hashes are ordered by a draw that belongs to the id, never by row: cohorts must not
+        # depend on the order of people.
         ties = uniforms(seed=0, purpose="cohorts/ties", users=ids, count=1)[:, 0]
         rank = np.empty(people.users, np.int64)
         rank[np.lexsort((ties, hashes))] = np.arange(people.users)
@@ -138,9 +140,9 @@ class CohortsOf:
         return TokenRows.checked(self.cohorts[place][:, None], tokens=self.count, complete=True)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """k-anonymity, with as many as are left in the smallest cohort if some users are not there.
+        """k-anonymity, with k the size of the smallest cohort less the users who are not there.
 
-        Whoever has seen other sites has seen the same cohorts.
+        Other sites see the same cohorts, so an attacker who knows them knows no more.
         """
         missing = len(self.ids) - people.users
         return k_anonymity(self.least - missing) if missing >= 0 else ()
@@ -161,10 +163,10 @@ class CohortsOf:
 
 
 def simhashes(people: People) -> NDArray[np.int64]:
-    """A hash of what each user has: similar users have similar ones.
+    """A hash of each user's tokens; users with similar tokens have similar hashes.
 
-    Every token has a sign for each bit; a bit is set if the user's weights, with these signs, sum
-    to more than zero.
+    Every token has a random sign for each bit. A bit is set if the sum of the user's weights, with
+    the signs of their tokens, is above zero.
     """
     tokens = np.arange(people.tokens)
     coins = uniforms(seed=0, purpose="cohorts/signs", users=tokens, count=BITS)
@@ -172,14 +174,14 @@ def simhashes(people: People) -> NDArray[np.int64]:
 
     def hashes(items: Items) -> NDArray[np.int64]:
         found = np.zeros(len(items.sizes), np.int64)
-        fill_hashes(items.starts, items.members, items.weights, signs, found)
+        _fill_hashes(items.starts, items.members, items.weights, signs, found)
         return found
 
     return np.concatenate(list(of_everybody(people, hashes)))
 
 
 @kernel
-def fill_hashes(
+def _fill_hashes(
     starts: NDArray[np.int64],
     members: NDArray[Any],
     weights: Floats,

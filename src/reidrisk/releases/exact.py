@@ -10,21 +10,22 @@ from numpy.typing import NDArray
 from reidrisk.core.observations import MISSING
 from reidrisk.errors import InvalidInput, TooLarge
 
-MOST_SEQUENCES = 2_000_000
-MOST_CHANCES = 50_000_000
+# Sequences to enumerate, and entries of the matrix of chances: some seconds, some 400 MB.
+_MOST_SEQUENCES = 2_000_000
+_MOST_CHANCES = 50_000_000
 
 Tokens = NDArray[np.int32]
 Shares = dict[tuple[int, ...], float]
-"""Chances of rows of one user."""
+"""The chance of each row of one user."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ExactRows:
-    """Chances of everything that can be shown.
+    """The exact distribution of what a site is shown of each user.
 
     Attributes:
-        chances: Users x outcomes, sparse; rows sum to 1. `reidrisk.RepresentationMatrix` takes it.
-        outcomes: Outcomes x slots, what each column stands for; -1 where nothing is shown.
+        chances: Users x outcomes, sparse; rows sum to 1. It makes a `RepresentationMatrix`.
+        outcomes: Outcomes x slots, the row of tokens of each column; -1 where nothing is shown.
 
     Example:
         >>> people = rr.data.make_profiles([1, 2], [1, 1], [5, 7])
@@ -42,7 +43,7 @@ class ExactRows:
         Args:
             rows: Rows of tokens.
         """
-        base = int(max(self.outcomes.max(), rows.max())) + 2
+        base = int(max(self.outcomes.max(), rows.max())) + 2  # tokens from 0, and -1 for a gap
         codes = code(self.outcomes, base)
         order = np.argsort(codes)
         found = np.searchsorted(codes[order], code(rows, base))
@@ -65,7 +66,7 @@ def code(rows: NDArray[np.integer], base: int) -> NDArray[np.int64]:
 
 
 def decode(codes: NDArray[np.int64], base: int, slots: int) -> Tokens:
-    """The reverse."""
+    """The rows of tokens that `code` made numbers of."""
     rows = np.empty((codes.size, slots), np.int32)
     for slot in range(slots - 1, -1, -1):
         codes, digit = np.divmod(codes, base)
@@ -74,10 +75,10 @@ def decode(codes: NDArray[np.int64], base: int, slots: int) -> Tokens:
 
 
 def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
-    """Rows whose slots are independent.
+    """The distribution of rows whose slots are independent.
 
     Args:
-        chances: Users x slots x symbols; the last symbol stands for nothing.
+        chances: Users x slots x symbols; the last symbol is a gap.
     """
     users, slots, symbols = chances.shape
     check_size(symbols, slots, users)
@@ -91,7 +92,7 @@ def independent_rows(chances: NDArray[np.float64]) -> ExactRows:
 
 
 def rows_of_users(users: Sequence[Shares], slots: int) -> ExactRows:
-    """Rows from the chances of each user."""
+    """The distribution of rows, from the chances of each user's rows."""
     outcomes = sorted({row for one in users for row in one})
     place = {row: column for column, row in enumerate(outcomes)}
     entries = [
@@ -106,11 +107,11 @@ def rows_of_users(users: Sequence[Shares], slots: int) -> ExactRows:
 
 
 def merged_rows(rows: ExactRows, outcomes: Tokens) -> ExactRows:
-    """What becomes of rows if something else is shown in place of each.
+    """The distribution of rows if each is replaced by another; those that become equal are merged.
 
     Args:
-        rows: What would be shown.
-        outcomes: What is shown in place of each of its outcomes; equal ones become one.
+        rows: The distribution before.
+        outcomes: What is shown in place of each of its outcomes.
     """
     different, place = np.unique(outcomes, axis=0, return_inverse=True)
     ones = (np.ones(len(place)), (np.arange(len(place)), place.ravel()))
@@ -119,12 +120,12 @@ def merged_rows(rows: ExactRows, outcomes: Tokens) -> ExactRows:
 
 
 def check_size(symbols: int, slots: int, users: int) -> None:
-    """Refuse worlds with too many sequences to go through."""
+    """Refuse worlds with too many sequences to enumerate."""
     sequences = symbols**slots
-    if sequences > MOST_SEQUENCES or users * sequences > MOST_CHANCES:
+    if sequences > _MOST_SEQUENCES or users * sequences > _MOST_CHANCES:
         raise TooLarge(
             f"{symbols - 1} tokens in {slots} slots make {sequences:.2g} sequences for each of "
-            f"{users:,} users; exact rows go up to {MOST_SEQUENCES:,} sequences and "
-            f"{MOST_CHANCES:,} chances: use fewer tokens, slots or users",
+            f"{users:,} users; exact rows go up to {_MOST_SEQUENCES:,} sequences and "
+            f"{_MOST_CHANCES:,} chances: use fewer tokens, slots or users",
             code="too-many-sequences",
         )

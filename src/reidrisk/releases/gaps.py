@@ -1,7 +1,7 @@
 """Chances of gaps at one site and at both.
 
-A gap is an observation. If a user was away, both sites see nothing; if a site was not visited, or
-an answer was withheld from it, only that one does.
+A gap is an observation too. If a user was away, both sites see nothing; if one site was not
+visited, or a token was withheld from it, only that site does.
 """
 
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ class GapChances:
         same: Chance = 0.0,
         aligned: Chance = 1.0,
     ) -> Self:
-        """Users may be away, which empties both; from those who are there, each may be withheld.
+        """Chances if users may be away from both sites, and each site may miss users who are there.
 
-        How many are away is what the observed share of gaps leaves, once what is withheld is
-        taken off.
+        The share of users who are away is estimated: it is what explains the observed gaps beyond
+        those of users who are there.
 
         Args:
             share: Observed share of gaps at the known site, slot by slot.

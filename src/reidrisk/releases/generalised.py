@@ -20,7 +20,7 @@ from reidrisk.releases.protocol import AnyRelease, Release, Tokens, alphabet, na
 from reidrisk.releases.support import merged, tokens_of
 
 Dates = Literal["day", "week", "month", "year"]
-WAYS = ("users", "depth", "rounding", "dates")
+_WAYS = ("users", "depth", "rounding", "dates")
 """How tokens are made coarser: exactly one of these is given."""
 
 
@@ -28,18 +28,19 @@ WAYS = ("users", "depth", "rounding", "dates")
 class Generalised:
     """Show what another release shows, in coarser tokens; exactly one of four ways is given.
 
-    The other release draws as it does; its promises hold, for they hold for every function of what
-    it shows. Merging rare tokens hides who holds a rare one, not who holds a rare combination.
+    The other release draws as before, and its promises still hold, since they hold for every
+    function of what it shows. Merging rare tokens hides who holds a rare one, not who holds a rare
+    combination.
 
     Args:
-        users: Rare tokens are merged with their neighbours until each is held by at least so many
-            users: `reidrisk.releases.support.merged` has the rule.
-        depth: Tokens are paths such as `/Arts/Music/Jazz`, and are cut after so many parts.
+        users: Rare tokens are merged with their neighbours until each is held by at least this many
+            users, by the rule of `reidrisk.releases.support.merged`.
+        depth: Tokens are paths such as `/Arts/Music/Jazz`, and are cut after this many parts.
         rounding: Tokens are numbers, and are rounded to the nearest multiple of this, halves up.
         dates: Tokens are dates, and only their day, week, month or year is shown.
         taxonomy: The path of each token, for `depth`; if not given, the labels of people are paths.
-        between: What stands between the parts of a path.
-        of: What shows the tokens.
+        between: Separator of the parts of a path.
+        of: The release that shows the tokens.
 
     Example:
         >>> people = rr.data.make_profiles([1, 2, 3, 4], [1] * 4, ["oat", "rye", "tea", "tea"])
@@ -85,11 +86,11 @@ class Generalised:
     )
 
     def __post_init__(self) -> None:
-        given = [way for way in WAYS if getattr(self, way) is not None]
+        given = [way for way in _WAYS if getattr(self, way) is not None]
         if len(given) != 1:
             raise InvalidInput(
                 f"generalised makes tokens coarser in one way, got {' and '.join(given) or 'none'};"
-                f" give exactly one of {', '.join(WAYS)}",
+                f" give exactly one of {', '.join(_WAYS)}",
                 code="conflicting-arguments",
             )
         for way in ("users", "depth"):
@@ -162,7 +163,7 @@ class Generalised:
 
 
 def _merged_labels(table: Tokens, labels: NDArray[Any] | None) -> NDArray[Any]:
-    """Tokens that stayed alone keep their labels; groups are said by their first and their size."""
+    """Labels of merged tokens: a group is named by its first token and its size."""
     own = np.arange(len(table)) if labels is None else labels
     _, first, sizes = np.unique(table, return_index=True, return_counts=True)
     return np.array(
@@ -174,7 +175,7 @@ def _merged_labels(table: Tokens, labels: NDArray[Any] | None) -> NDArray[Any]:
 
 
 def _cut(path: str, depth: int, separator: str) -> str:
-    """The first parts of a path; one in front of which the separator stands keeps it."""
+    """The first parts of a path; a leading separator stays and counts for nothing."""
     lead = separator if path.startswith(separator) else ""
     parts = path.removeprefix(separator).split(separator)
     return lead + separator.join(parts[:depth])
@@ -191,6 +192,7 @@ def _rounded(label: Any, unit: float) -> str:
             "or merge rare ones (users)",
             code="wrong-label-type",
         )
+    # Decimals with digits to spare: in binary, 0.1 and its multiples would be rounded apart.
     with localcontext(prec=len(number.as_tuple().digits) + abs(number.adjusted()) + 40):
         step = Decimal(str(unit))
         steps = (number / step + Decimal("0.5")).to_integral_value(ROUND_FLOOR)

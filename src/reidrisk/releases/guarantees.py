@@ -1,4 +1,4 @@
-"""Guarantees that several releases share, such as local privacy."""
+"""Bounds that several releases promise: local differential privacy and k-anonymity."""
 
 import math
 
@@ -7,11 +7,11 @@ from reidrisk.theory.relations import upper_from_k_anonymity, upper_from_local_d
 
 
 def local_privacy(epsilon: float, users: int) -> tuple[Bound, ...]:
-    """What local differential privacy of a whole row allows; nothing if epsilon is infinite.
+    """The bound from local differential privacy of a whole row; none if epsilon is infinite.
 
     Args:
-        epsilon: Of everything that is shown of a user, gaps included, in nats.
-        users: How many an attacker chooses among.
+        epsilon: Epsilon of everything that is shown of a user, gaps included, in nats.
+        users: Number of users that an attacker chooses among.
     """
     if math.isinf(epsilon):
         return ()
@@ -24,10 +24,10 @@ def local_privacy(epsilon: float, users: int) -> tuple[Bound, ...]:
 
 
 def k_anonymity(k: int) -> tuple[Bound, ...]:
-    """What it allows that every user always shows the same, as k - 1 others do; nothing below 2.
+    """The bound from k-anonymity: every user always shows what k - 1 others show; none if k < 2.
 
     Args:
-        k: Users of the smallest group, among those whom an attacker chooses among.
+        k: Size of the smallest group among the users that an attacker chooses among.
     """
     if k <= 1:
         return ()

@@ -28,8 +28,8 @@ from reidrisk.releases.protocol import Crowd, Floats
 class ItemSamples:
     """Show each site some of a user's items, drawn by chance.
 
-    All epochs of a user are taken together. Each site draws its own items; a slot is a draw. A
-    user who has too few items to draw from shows nothing in the slots that are left.
+    All epochs of a user are taken together. Each site draws its own items; a slot is one draw. If a
+    user has too few items to draw from, the remaining slots are empty.
 
     Args:
         samples: Items that a site is shown.
@@ -73,7 +73,7 @@ class ItemSamples:
         coins = uniforms(seed=seed, purpose=purpose, users=ids, count=self.samples)
         items = self._items(people, start, stop)
         rows = np.full((stop - start, self.samples), MISSING, np.int32)
-        draw = draw_again if self.replacement else draw_others
+        draw = _draw_again if self.replacement else _draw_others
         draw(items.starts, items.members, items.weights, coins, rows)
         return TokenRows.checked(rows, tokens=people.tokens)
 
@@ -84,11 +84,11 @@ class ItemSamples:
         return sizes > drawn
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """None: an item that only one user has names that user."""
+        """None: an item that only one user has identifies that user."""
         return ()
 
     def gaps(self, known: Floats) -> GapChances:
-        """How many items a user has is the same at both sites, and so are gaps."""
+        """Gaps come from users with few items, so they are the same at both sites."""
         return GapChances.of(known)
 
     @property
@@ -122,7 +122,7 @@ class ItemSamples:
         return rows
 
     def _items(self, people: People, start: int, stop: int) -> Items:
-        """What users have, each item with the weight that it is drawn by."""
+        """Items of users, each with the weight by which it is drawn."""
         items = items_of(people, start, stop)
         if self.by_count:
             return items
@@ -130,14 +130,14 @@ class ItemSamples:
 
 
 @kernel
-def draw_again(
+def _draw_again(
     starts: NDArray[np.int64],
     members: NDArray[Any],
     weights: Floats,
     coins: Floats,
     rows: NDArray[np.int32],
 ) -> None:
-    """Draw items of each user by weight, each time from all: sums once, a search for each draw."""
+    """Draw items of each user by weight, with replacement: one sum, a search per draw."""
     for user in range(rows.shape[0]):
         first, size = starts[user], starts[user + 1] - starts[user]
         if size == 0:
@@ -151,20 +151,21 @@ def draw_again(
 
 
 @kernel
-def draw_others(
+def _draw_others(
     starts: NDArray[np.int64],
     members: NDArray[Any],
     weights: Floats,
     coins: Floats,
     rows: NDArray[np.int32],
 ) -> None:
-    """Draw items of each user by weight, each from those that are left."""
+    """Draw items of each user by weight, without replacement."""
     for user in range(rows.shape[0]):
         items = members[starts[user] : starts[user + 1]]
         left = weights[starts[user] : starts[user + 1]].copy()
         for slot in range(min(rows.shape[1], items.size)):
             total = left.sum()
             goal, reached, last = coins[user, slot] * total, 0.0, -1
+            # Rounding may leave no sum above the goal: then the last item left is drawn.
             for place in range(items.size):
                 if left[place] > 0:
                     last = place

@@ -1,7 +1,7 @@
 """Rows that a release shows of people, made when they are asked for.
 
-People are made, shown and forgotten in chunks, where the rows are worked on. A handle holds only
-how rows are made, a few numbers, so it is cheap to send to a cluster.
+People are made, shown and dropped again in chunks, on the machine that works on the rows. The
+handle holds only how rows are made, a few numbers, so it is cheap to send to a cluster.
 """
 
 from collections.abc import Callable
@@ -29,30 +29,31 @@ from reidrisk.releases.protocol import (
 )
 
 USERS_AT_A_TIME = 1024
-"""Users who are made, shown and forgotten at a time."""
+"""Users in memory at a time: their top sets and draws stay in a core's cache."""
 
-_TO_LOOK_AT = 1 << 16
+# Rows at a time in a search for gaps: it can stop at the first one it finds.
+_ROWS_TO_CHECK = 1 << 16
 
 Beside: TypeAlias = Callable[[int, Subset], None]
-"""Called with people who were just made and with the row of the first of them."""
+"""Called with the row of the first of some people and with these people, as they are made."""
 
 
 @dataclass(frozen=True, eq=False)
 class LazyRows(CodecRows):
-    """Rows of people that some sites know, or the secrets from which what is shown follows.
+    """Known rows of people: what some sites were shown, or the secrets that it is drawn from.
 
-    Made by `of`; small when pickled if release and people are.
+    Made by `of`. Pickles are small if those of release and people are.
 
     Attributes:
-        release: What shows them, once it has surveyed them.
-        people: Of whom.
-        group: Whose rows are known.
+        release: The prepared release.
+        people: The people whom it shows.
+        group: The people whose rows are known.
         sites: Sites that know them; None for secrets.
-        seed: Of the draws.
-        first: The first of these rows, among all rows of these people.
-        users: How many they are.
-        layout: How rows are stored, after as many slots as they have.
-        whole: All rows of all slots, if these are some.
+        seed: Seed of the draws.
+        first: Number of the first of these rows among all rows of the group.
+        users: Number of rows.
+        layout: How rows are stored, cut to their slots.
+        whole: The rows with all users and slots, if these are a part of them.
     """
 
     release: Release
@@ -79,14 +80,15 @@ class LazyRows(CodecRows):
 
         Args:
             release: A prepared release.
-            people: Whom it shows.
-            group: Of whom; everybody if None.
+            people: The people whom it shows.
+            group: The people whose rows are known; everybody if None.
             sites: Sites that know them; None for the secrets of a release that `Reveals`.
-            seed: Of the draws.
+            seed: Seed of the draws.
         """
         layout: Any = codec_of(release, people)
         if sites is None:
             assert isinstance(release, Reveals)
+            # Only the release knows how large a secret is, so it is asked for one.
             first = Subset.of(people, np.arange(1))
             layout = _sets(layout, *release.secrets(first, 0, 1, seed=seed).shape[2:])
         elif (size := _together(release) * len(sites)) > 1:
@@ -102,30 +104,31 @@ class LazyRows(CodecRows):
 
     @property
     def codec(self) -> Any:
-        """How rows are stored; complete if that is proved without a look at the rows."""
+        """How rows are stored; it says complete only if that is known without making rows."""
         return self.layout.certain(complete=self.surely_complete)
 
     @property
     def surely_complete(self) -> bool:
-        """Whether it is proved, without a look at the rows, that none has a gap."""
+        """Whether release and people guarantee that no row has a gap."""
         if self.sites is None:
             return self.people.complete
         return isinstance(self.release, AlwaysShows) and self.release.always_shows(self.people)
 
     @cached_property
     def complete(self) -> bool:
-        """Whether no row of all these people has a gap: by proof, else by making rows once."""
+        """Whether no row has a gap: guaranteed, or else found by making all rows once."""
+        # Asked of all rows, so that a part and its whole give the same answer.
         if self.whole is not None:
             return self.whole.complete
-        starts = range(0, 0 if self.surely_complete else self.users, _TO_LOOK_AT)
-        return all(self.layout.filled(self.block(at, at + _TO_LOOK_AT)) for at in starts)
+        starts = range(0, 0 if self.surely_complete else self.users, _ROWS_TO_CHECK)
+        return all(self.layout.filled(self.block(at, at + _ROWS_TO_CHECK)) for at in starts)
 
     def prefix(self, slots: int) -> Self:
         """The same users after their first `slots` slots."""
         return replace(self, layout=self.layout.prefix(slots), whole=self.whole or self)
 
     def part(self, start: int, stop: int) -> Self:
-        """Some of the users, neighbours."""
+        """The rows from `start` to `stop`."""
         start, stop, _ = slice(start, stop).indices(self.users)
         users = max(stop - start, 0)
         return replace(self, first=self.first + start, users=users, whole=self.whole or self)
@@ -139,6 +142,7 @@ class LazyRows(CodecRows):
 
     def take(self, rows: NDArray[np.integer[Any]]) -> Tokens:
         """Some rows by their numbers, in this order, as an array."""
+        # Each person is made once, in the order of people, whatever order is asked for.
         people, place = np.unique(self.rows_of_people(rows), return_inverse=True)
         values = self._empty(len(people))
 
@@ -154,40 +158,45 @@ class LazyRows(CodecRows):
         return self.layout.certain(complete=self.layout.filled(values)).rows(values)  # type: ignore[no-any-return]
 
     def ids(self, start: int, stop: int) -> NDArray[Any]:
-        """The users of neighbouring rows."""
+        """Ids of the users of rows `start` to `stop`."""
         start, stop, _ = slice(start, stop).indices(self.users)
         return ids_of(self.people, self.rows_of_people(np.arange(start, stop)))
 
     def ids_of(self, rows: NDArray[np.integer[Any]]) -> NDArray[Any]:
-        """The users of some rows, in this order."""
+        """Ids of the users of some rows, in this order."""
         return ids_of(self.people, self.rows_of_people(rows))
 
     def rows_of_people(self, rows: NDArray[np.integer[Any]]) -> NDArray[np.int64]:
-        """Known rows as rows of the people."""
+        """Numbers among all people of the users of some rows."""
         wanted = np.asarray(rows, np.int64)
         wanted = np.where(wanted < 0, wanted + self.users, wanted)
         if wanted.size and not 0 <= wanted.min() <= wanted.max() < self.users:
             raise IndexError(f"rows {wanted.min()} to {wanted.max()} of {self.users}")
         return self.group.rows(self.people, wanted + self.first)
 
-    def held(self, values: Tokens, beside: Beside | None = None) -> Rows:
-        """All these rows, made into an array of theirs by all cores.
+    def held(self, values: Tokens | None = None, beside: Beside | None = None) -> Rows:
+        """All these rows, made by all cores and kept in an array.
 
         Args:
-            values: Users x slots, or users x slots x places, of the smallest type.
-            beside: Sees the people behind them, whoever is known, while they are there.
+            values: The array: users x slots, or users x slots x places, of the smallest type. A new
+                one in memory if None.
+            beside: Called with all people behind the rows, known or not, as they are made.
         """
+        if values is None:
+            check_in_memory(self.array_bytes)
+            values = self._empty(self.users)
         complete = self._fill(0, values, beside)
         return self.layout.certain(complete=complete).rows(values)  # type: ignore[no-any-return]
 
     @property
     def array_shape(self) -> tuple[int, ...]:
-        """Of an array that holds them all."""
+        """Shape of an array that holds all rows."""
         return self.users, *self.layout.shape
 
     @property
     def array_bytes(self) -> int:
-        """Of an array that holds them all."""
+        """Bytes of an array that holds all rows."""
+        # dtype=object multiplies Python's whole numbers, which do not overflow.
         return int(np.prod(self.array_shape, dtype=object)) * self.dtype.itemsize
 
     def present(self) -> NDArray[np.bool_]:
@@ -198,26 +207,26 @@ class LazyRows(CodecRows):
         return np.empty((users, *self.layout.shape), self.dtype)
 
     def _fill(self, start: int, values: Tokens, beside: Beside | None = None) -> bool:
-        """Make the rows from `start` on by all cores; returns whether nothing is missing."""
+        """Make the rows from `start` on by all cores; returns whether none has a gap."""
         low, group = self.first + start, self.group
         chunks = group.chunks(low, low + len(values))
-        if beside is not None:
+        if beside is not None:  # it sees everybody, also chunks in which nobody is known
             chunks = everybody(self.people).chunks(0, self.people.users)
 
-        def work(first: int, last: int) -> bool:
-            return min(map(of_chunk, chunks[first:last].tolist()))
-
-        def of_chunk(chunk: int) -> bool:
+        def work(place: int, _stop: int) -> bool:
+            chunk = int(chunks[place])
             rows = chunk_of(self.people, chunk)
             ids = ids_of(self.people, rows)
-            known = self.group.rule.of(ids)
+            known = group.rule.of(ids)
+            # The place of each person in `values`; of others, where they would stand.
             number = group.before_chunk(chunk) - low + np.cumsum(known) - known
             known &= (number >= 0) & (number < len(values))
             complete = True
             for at in range(0, len(rows), USERS_AT_A_TIME):
                 here = slice(at, at + USERS_AT_A_TIME)
                 mine = np.flatnonzero(known[here])
-                if beside is None and mine.size:  # nobody beyond the first and the last is asked
+                if beside is None and mine.size:
+                    # Nobody before the first known person or after the last need be made.
                     here = slice(at + mine[0], at + mine[-1] + 1)
                     mine -= mine[0]
                 some = Subset(self.people, rows[here], ids[here])
@@ -233,7 +242,7 @@ class LazyRows(CodecRows):
         return all(over_blocks(work, len(chunks), 1))
 
     def _make(self, some: Subset, values: Tokens) -> None:
-        """Write what is known of some people."""
+        """Write the known rows of some people into `values`."""
         if self.sites is None:
             assert isinstance(self.release, Reveals)
             values[:] = self.release.secrets(some, 0, some.users, seed=self.seed)[:, : self.slots]
@@ -248,19 +257,17 @@ class LazyRows(CodecRows):
                 values[:] = seen.prefix(self.slots).block(0, some.users)
 
 
-def in_memory(rows: LazyRows, beside: Beside | None = None) -> Rows:
-    """The same rows, all made and held; see `LazyRows.held`."""
-    check_in_memory(rows.array_bytes)
-    return rows.held(np.empty(rows.array_shape, rows.dtype), beside)
-
-
 def check_in_memory(size: int) -> None:
-    """Refuse known rows of so many bytes, if they do not fit into memory."""
+    """Refuse known rows that do not fit into memory.
+
+    Args:
+        size: Their bytes.
+    """
     check_fits(size, "what the sites see", "use fewer users, slots or sites")
 
 
 def _sets(layout: Any, *size: int) -> TokenCodec:
-    """Sets of tokens in place of one token for each slot."""
+    """The layout with a set of tokens in each slot, instead of one token."""
     if layout.kind is not Kind.TOKENS:
         raise InvalidInput(
             f"the release shows {layout.kind.value}, of which several sites or slots make no set; "
@@ -275,7 +282,7 @@ def _together(release: Release) -> int:
 
 
 def _spread(seen: Tokens, together: int) -> Tokens:
-    """In each of the slots that come at once, all tokens that came."""
+    """Give each slot of a call all tokens of the call: which came first is not known."""
     calls = seen.reshape(len(seen), -1, 1, together)
     shape = len(seen), calls.shape[1], together, together
     return np.broadcast_to(calls, shape).reshape(len(seen), -1, together)

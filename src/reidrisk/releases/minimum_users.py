@@ -20,12 +20,12 @@ from reidrisk.releases.support import holders_of, tokens_of
 class MinimumUsers:
     """Show what another release shows, but no token that fewer users hold.
 
-    Nothing is shown in its place: a gap, which an attacker sees. What is left may still be a
-    combination that only one user has.
+    A gap takes its place, which an attacker sees. What is left may still be a combination that only
+    one user has.
 
     Args:
-        users: How many users must hold a token, in whatever epoch.
-        of: What shows the tokens.
+        users: Number of users who must hold a token, in any epoch.
+        of: The release that shows the tokens.
 
     Example:
         >>> people = rr.data.make_profiles([1, 1, 2, 2], [1, 1, 1, 1], ["tea", "rye", "tea", "oil"])
@@ -52,11 +52,11 @@ class MinimumUsers:
         object.__setattr__(self, "users", whole_number("users", self.users, least=1))
 
     def slots(self, people: People) -> int:
-        """Those of the other release."""
+        """Slots of the other release."""
         return self.of.slots(people)
 
     def surveyed(self, people: People) -> Mapped:
-        """The release with the tokens that are held by enough."""
+        """The release with only those tokens that enough users hold."""
         of = prepared(self.of, people)
         own, tokens = tokens_of(of, people, self.name), alphabet(of, people)
         kept = holders_of(people, own, tokens) >= self.users

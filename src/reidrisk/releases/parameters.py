@@ -1,6 +1,7 @@
 """Parameters of a release: the fields of its dataclass, with their ranges and directions.
 
-Study files, `--vary`, sweeps, `calibrate` and help texts read them here; there is no second table.
+Study files, `--vary`, sweeps, `calibrate` and help texts all read this, so a parameter is described
+once.
 """
 
 import dataclasses
@@ -22,22 +23,22 @@ class Parameter:
     """A parameter of a release.
 
     Attributes:
-        name: The field's.
-        help: What it is, part of a sentence.
+        name: Name of the field.
+        help: What it is, in a few words.
         whole: Whether it takes whole numbers only.
-        number: Whether a single number may stand for it; else it takes lists or text.
+        number: Whether it can be a single number; else it takes lists or text.
         flag: Whether it is true or false.
-        text: Whether text may stand for it.
-        choices: What it may be, if it is one of a few words.
+        text: Whether it can be text.
+        choices: The words that it may be, if it is one of a few.
         release: Whether it is a release itself.
-        least: The least it may be; minus infinity if there is none.
-        most: The most.
-        safer_as_it_grows: Whether people become safer as it grows; None if it depends.
-        search: From where to where `calibrate` looks, unless told; None if it does not.
+        least: The least value; minus infinity if there is none.
+        most: The largest value; infinity if there is none.
+        safer_as_it_grows: Whether people become safer as it grows; None if that depends.
+        search: The range that `calibrate` searches by default; None if it does not search it.
         needed: Whether it has no default.
-        default: What it is if nothing is said.
-        of_people: Whether it is the size of people's alphabet, and theirs unless told.
-        example: A value to show in examples; one that must be told is shown without it, too.
+        default: Its default.
+        of_people: Whether it is the size of people's alphabet, which is then its default.
+        example: A value to show in examples. A required parameter appears there even without one.
 
     Example:
         >>> noise = rr.releases.parameters_of(rr.TopicsApi)["noise"]
@@ -64,7 +65,7 @@ class Parameter:
 
     @property
     def share(self) -> bool:
-        """Whether it is a share, which people write in percent."""
+        """Whether it is a share, which is printed in percent."""
         return not self.whole and (self.least, self.most) == (0, 1)
 
     @property
@@ -83,7 +84,7 @@ class Parameter:
 
     @property
     def shown(self) -> Any:
-        """A value that it may have, for examples: the one it was given, or one inside its range."""
+        """A value for examples: the one given for this, or one inside the range."""
         if self.example is not None or self.choices:
             return self.choices[0] if self.example is None else self.example
         if not self.number:
@@ -101,7 +102,7 @@ class Parameter:
 
 
 def parameter(default: Any = dataclasses.MISSING, *, help: str, **facts: Any) -> Any:  # noqa: A002
-    """A field of a release with what is to be known about it; `facts` are those of `Parameter`.
+    """A field of a release, with what help texts and searches need to know about it.
 
     Args:
         default: Value if nothing is given; the field is required without one.
@@ -147,7 +148,7 @@ def parameters_of(release: Any) -> dict[str, Parameter]:
 
 
 def known_parameter(release: Any, name: str, *, others: tuple[str, ...] = ()) -> Parameter | None:
-    """The parameter of that name; None for one of the others; else a sentence."""
+    """The parameter of a name; None for a name in `others`; a refusal for any other name."""
     known = parameters_of(release)
     if name in known or name in others:
         return known.get(name)

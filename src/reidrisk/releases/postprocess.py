@@ -1,7 +1,7 @@
 """Base of releases that replace the tokens of another release.
 
-What is a function of something says no more than that. So the promises of the other release, which
-hold given whatever it shows, hold here too; its exact rows become exact rows by adding up columns.
+A function of what is shown tells no more than what is shown. So the promises of the other release
+hold here too, and its exact rows become exact rows by adding up the columns that become equal.
 """
 
 from dataclasses import dataclass, replace
@@ -35,17 +35,17 @@ from reidrisk.releases.protocol import (
     shown,
 )
 
-MOST_CHANCES = 1 << 22
-"""Users x outcomes of the other release that are gone through for exact rows."""
+_MOST_CHANCES = 1 << 22
+"""Most users x outcomes of the other release that are enumerated for exact rows."""
 
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """How often what would be shown is withheld, for an attacker who weighs gaps.
+    """How often a token is withheld, for attackers who weigh gaps.
 
     Attributes:
         one: Chance that a site is shown nothing of a user who is there.
-        both: Chance that two sites are.
+        both: Chance that two sites are shown nothing of such a user.
     """
 
     one: float = 0.0
@@ -57,7 +57,7 @@ class Mapped:
     """A release that shows, in place of each token of another one, a coarser token or nothing.
 
     Attributes:
-        name: Of the release that this is the survey of.
+        name: Name of the release whose survey made this.
         of: The other release.
         table: What each token of the other release is shown as, -1 for nothing.
         labels: Names of what is shown.
@@ -92,7 +92,7 @@ class Mapped:
         return None if before is None else self._each(before)
 
     def always_shows(self, people: People) -> bool:
-        """If the other release does, and nothing is withheld."""
+        """Whether the other release does, and no token is withheld."""
         shows = isinstance(self.of, AlwaysShows) and self.of.always_shows(people)
         return shows and bool((self.table >= 0).all()) and self.together == 1
 
@@ -110,7 +110,7 @@ class Mapped:
         return TokenRows.checked(self._mapped(np.asarray(rows)), tokens=len(self.labels))
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """Those of the other release: they hold for every function of what it shows."""
+        """Promises of the other release, which hold for every function of what it shows."""
         note = (
             f" It is promised by {name_of(self.of)}, and holds for any function of what that shows."
         )
@@ -121,8 +121,9 @@ class Mapped:
     def gaps(self, known: Floats) -> GapChances:
         """Gaps of the other release, and tokens withheld.
 
-        Users with rare tokens have some at every site. Slots are taken to be alike in this, and
-        gaps of the other release, where it does not say, to be users who are away.
+        A user with rare tokens has them at both sites, so gaps of two sites go together. Slots are
+        taken to be alike. Gaps that the other release does not explain are taken to be users who
+        are away.
         """
         if not self.withheld.one:
             return self.of.gaps(known) if isinstance(self.of, SaysGaps) else GapChances.of(known)
@@ -140,7 +141,7 @@ class Mapped:
 
 @dataclass(frozen=True, eq=False)
 class MappedExactly(Mapped):
-    """The same, of a release that has exact rows."""
+    """A mapped release whose other release has exact rows, so that this one has them too."""
 
     @property
     def independent_sites(self) -> bool:
@@ -149,14 +150,14 @@ class MappedExactly(Mapped):
         return self.of.independent_sites
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
-        """Rows of the other release; those that become equal are added up."""
+        """Exact rows of the other release, with the chances of rows that become equal added up."""
         assert isinstance(self.of, Exact)
         sequences = (alphabet(self.of, people) + 1) ** self.slots(people)
-        if people.users * sequences > MOST_CHANCES:
+        if people.users * sequences > _MOST_CHANCES:
             raise TooLarge(
                 f"{name_of(self.of)} shows {sequences:.2g} rows of each of {people.users} users; "
-                f"they are gone through up to {MOST_CHANCES:,} chances: use fewer tokens, slots or "
-                "users",
+                f"they are gone through up to {_MOST_CHANCES:,} chances: use fewer tokens, slots "
+                "or users",
                 code="too-many-sequences",
             )
         rows = self.of.rows(people, site=site, seed=seed)
@@ -164,12 +165,12 @@ class MappedExactly(Mapped):
 
 
 def mapped(name: str, of: Release, people: People, table: Tokens, labels: NDArray[Any]) -> Mapped:
-    """A release whose tokens are replaced.
+    """A release that replaces the tokens of another one.
 
     Args:
-        name: What it is called.
-        of: What shows tokens, prepared for these people.
-        people: Whom it shows.
+        name: Its name.
+        of: The other release, prepared for these people.
+        people: The people whom it shows.
         table: What each token of `of` is shown as, -1 for nothing.
         labels: Names of what is shown.
     """
@@ -178,13 +179,13 @@ def mapped(name: str, of: Release, people: People, table: Tokens, labels: NDArra
 
 
 def has_anything(people: People, start: int, stop: int, slots: int) -> NDArray[np.bool_]:
-    """Whether users have any token at all, the same for all slots: users x slots."""
+    """Whether users have any token at all, repeated for all slots: users x slots."""
     sizes = np.diff(people.cells(start, stop).starts).reshape(stop - start, -1).sum(axis=1)
     return np.repeat(sizes[:, None] > 0, slots, axis=1)
 
 
 def own_tokens(of: Release, people: People) -> Tokens | None:
-    """What people's tokens are shown as by a release; None if what it shows are no such tokens."""
+    """What each token of people is shown as by a release; None if it shows other things."""
     if isinstance(of, Recodes):
         return of.recoded
     same = alphabet(of, people) == people.tokens
@@ -203,7 +204,7 @@ def labels_of(of: Release, people: People) -> NDArray[Any] | None:
 
 
 def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
-    """How much of what users have is withheld, on average, and its square: two sites are alike."""
+    """Mean share of a user's weight that is withheld; and the mean of its square, for two sites."""
     own = own_tokens(of, people)
     if own is None or (table >= 0).all():
         return Withheld()
@@ -220,7 +221,7 @@ def _withheld(of: Release, people: People, table: Tokens) -> Withheld:
 
 
 def _as_sets(tokens: Tokens, together: int) -> Tokens:
-    """Tokens that come at once: ascending, equal ones once, what is left empty."""
+    """Tokens that come at once as sets: ascending, distinct, gaps last."""
     last = np.iinfo(tokens.dtype).max
     calls = np.where(tokens == MISSING, last, tokens).reshape(len(tokens), -1, together)
     calls = np.sort(calls, axis=2)

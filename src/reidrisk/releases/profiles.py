@@ -21,9 +21,9 @@ class Items:
     """Tokens of some users.
 
     Attributes:
-        starts: Where each user begins in `members`, and behind the last one the end.
-        members: Tokens, ascending for each user, each once.
-        weights: How much each counts, above zero.
+        starts: Where each user begins in `members`, and after the last one the end.
+        members: Tokens of each user, ascending and distinct.
+        weights: Weight of each token, above zero.
     """
 
     starts: NDArray[np.int64]
@@ -32,12 +32,12 @@ class Items:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """How many tokens each user has."""
+        """Number of tokens of each user."""
         return np.diff(self.starts)
 
 
 def items_of(people: People, start: int, stop: int) -> Items:
-    """What users `start` to `stop` have."""
+    """Tokens of users `start` to `stop`, with weights added up over epochs."""
     cells = people.cells(start, stop)
     weights = np.asarray(cells.weights, np.float64)
     if people.epochs == 1:  # a cell is a user already
@@ -50,7 +50,7 @@ def items_of(people: People, start: int, stop: int) -> Items:
 
 
 def of_everybody(people: People, work: Callable[[Items], Found]) -> Iterator[Found]:
-    """What comes of the items of all people, some at a time, in their order."""
+    """Call `work` with the items of all people, a block at a time, and yield results in order."""
 
     def some(start: int, stop: int) -> Found:
         return work(items_of(people, start, stop))

@@ -1,10 +1,10 @@
 """The protocol of releases, and the capabilities that some have.
 
-A release is a frozen dataclass whose fields are its parameters. It says how many slots people show,
-shows them, and promises what is proved for its very parameters and for the people at hand. What
-else it can do is a protocol each, `asked` for when a study is made and refused with a sentence.
-One that must look at everybody first `Surveys` people; `prepared` is the one way to use it.
-`reidrisk.testing.check_release` tests both.
+A release is a frozen dataclass whose fields are its parameters. It says how many slots it shows,
+shows them, and promises what is proved for its parameters and for the people at hand. Everything
+else it may be able to do is a protocol of its own; `asked` refuses a release that lacks one. A
+release that must look at everybody first implements `Surveys`, and is used through `prepared`.
+`reidrisk.testing.check_release` tests both kinds.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ Capability = TypeVar("Capability")
 
 
 class Crowd(Protocol):
-    """Who stands behind a promise: people, or what was observed of them."""
+    """The users a promise is about: people, or what was observed of them."""
 
     @property
     def users(self) -> int:
-        """How many an attacker chooses among."""
+        """Number of users that an attacker chooses among."""
         ...
 
     @property
@@ -70,24 +70,24 @@ class Release(Protocol):
     ) -> Rows:
         """What a site is shown of users `start` to `stop`.
 
-        An array, users x slots, -1 where nothing comes, is taken for `TokenRows`: see `shown`.
+        A plain array, users x slots, with -1 for gaps, may be returned as well: see `shown`.
 
         Args:
-            people: Whose rows.
-            start: The first user.
-            stop: Behind the last.
-            site: Its number, from 1; other sites, other draws.
-            seed: Of the draws. They belong to users: neither chunks nor order change them.
-            again: Which repetition of what the site might have been shown; 0 is what it was.
+            people: The people.
+            start: The first row.
+            stop: The row after the last.
+            site: Number of the site, from 1; each site has its own draws.
+            seed: Seed of the draws. They belong to users: neither chunks nor order change them.
+            again: Number of the repetition; 0 is what the site was shown.
         """
         ...
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """What no attacker exceeds after so many slots, proved for these parameters and people.
+        """Upper bounds after a number of slots, proved for these parameters and people.
 
-        It holds for a random user, for whoever has seen other sites too, and given whatever is
-        shown: so also among those of whom something is shown, since figures of attacks leave out
-        the others, and for every function of what is shown.
+        A promise holds for a random user and any attacker, also one who has seen other sites. It
+        must hold given whatever is shown. So it also holds among the users of whom something is
+        shown, to whom figures of attacks are restricted, and for any function of what is shown.
 
         Args:
             people: The people whom the release shows.
@@ -100,8 +100,8 @@ class Release(Protocol):
 class Surveys(Protocol):
     """A release that must look at everybody before it shows anybody.
 
-    It shows nothing itself: `surveyed` gives the release that does, with what was learned of the
-    people held fixed. Whoever shows people goes through `prepared`.
+    It shows nothing itself: `surveyed` returns the release that does, in which what was learned
+    about the people is fixed. Callers use `prepared` instead of calling it.
 
     Example:
         >>> isinstance(rr.Cohorts(users=50), rr.releases.Surveys)
@@ -122,7 +122,7 @@ class Surveys(Protocol):
         ...
 
     def surveyed(self, people: People) -> Release:
-        """The release that shows these people, some of them, or others like them.
+        """The release that shows these people or a part of them.
 
         Neither chunks nor order of the people change it.
 
@@ -140,9 +140,9 @@ AnyRelease: TypeAlias = Release | Surveys
 
 
 def prepared(release: AnyRelease, people: People) -> Release:
-    """The release that shows these people: itself, or what it is once it has surveyed them.
+    """The release that shows these people: itself, or the result of its survey of them.
 
-    A survey takes a pass over all people, so keep what this gives: preparing it again, for the same
+    A survey takes a pass over all people, so keep the result. Preparing it again, for the same
     people or for some of them, changes nothing.
 
     Args:
@@ -160,9 +160,9 @@ def prepared(release: AnyRelease, people: People) -> Release:
 
 
 def known_release(release: AnyRelease | None, people: People | None) -> Release | None:
-    """What is known of how rows came about: the prepared release; None if nobody surveyed people.
+    """The release behind existing rows, if it can be prepared; else None.
 
-    Rows that were shown before do not tell what a survey of their people found.
+    A release that surveys people needs the people: rows do not tell what its survey found.
     """
     if release is None:
         return None
@@ -205,40 +205,41 @@ def codec_of(release: Release, people: People) -> Codec:
 def shown(
     release: Release, people: People, start: int, stop: int, *, site: int, seed: int, again: int = 0
 ) -> Rows:
-    """What a prepared release shows, as rows: the one place where a release is asked to show.
+    """What a prepared release shows, as rows. Everything that shows people calls this.
 
-    A release of somebody else may return an array, users x slots, -1 where nothing comes: it is
-    checked and held as `TokenRows` here.
+    A release of somebody else may return an array, users x slots, with -1 for gaps. It is checked
+    here and becomes `TokenRows`.
 
     Args:
         release: A prepared release.
         people: The people.
         start: The first user.
-        stop: Behind the last.
+        stop: The user after the last.
         site: Number of the site, from 1.
         seed: Seed of the draws.
-        again: Which repetition; 0 is what the site was shown.
+        again: Number of the repetition; 0 is what the site was shown.
     """
     rows = release.show(people, start, stop, site=site, seed=seed, again=again)
     if is_rows(rows):
         return rows
     values = np.asarray(rows)
+    # Rows of nobody have no largest token to check, and are taken as they are.
     make = TokenRows if values.size else TokenRows.checked
     return make(values, tokens=alphabet(release, people))
 
 
 @runtime_checkable
 class AlwaysShows(Protocol):
-    """A release that can tell that it leaves no gaps: it spares a look at everybody's rows."""
+    """A release that may know that it leaves no gaps, so that rows need not be searched for any."""
 
     def always_shows(self, people: People) -> bool:
-        """Whether it is certain that no site is shown an empty slot of anybody."""
+        """Whether it is certain that nobody has an empty slot at any site."""
         ...
 
 
 @runtime_checkable
 class Recodes(Protocol):
-    """A release that shows something else in place of tokens that people have.
+    """A release that replaces the tokens that people have by others.
 
     Example:
         >>> people = rr.data.make_profiles([1, 2, 3], [1, 1, 1], ["rye", "tea", "tea"])
@@ -249,7 +250,7 @@ class Recodes(Protocol):
 
     @property
     def recoded(self) -> Tokens | None:
-        """What each token of people is shown as, -1 if never; None if tokens are not shown."""
+        """What each token of people is shown as, -1 if never; None if it shows none of them."""
         ...
 
 
@@ -304,7 +305,7 @@ class SaysGaps(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OneOfTop:
-    """How tokens of a top set are shown: each with the same chance, all others with another.
+    """Chances of a release that shows each token of a top set equally often, and others seldom.
 
     Attributes:
         topics: Size of the alphabet, N.
@@ -447,11 +448,17 @@ WANTED = {
     Exact: "write down its chances (rows)",
     Informs: "tell how many bits are shared (information)",
 }
-"""What each capability is, to complete 'a release that can ...'."""
+"""Each capability in words that complete 'a release that can ...'."""
 
 
 def asked(release: object, capability: type[Capability], what: str) -> Capability:
-    """The release as one that has a capability, or a sentence on who needs it and what it is."""
+    """The release, if it has a capability; else a refusal that says what needs it, and why.
+
+    Args:
+        release: The release.
+        capability: One of the protocols above.
+        what: What needs the capability, for the message.
+    """
     if not isinstance(release, capability):
         raise InvalidInput(
             f"{what} needs a release that can {WANTED[capability]}; {name_of(release)} cannot: "
@@ -462,5 +469,5 @@ def asked(release: object, capability: type[Capability], what: str) -> Capabilit
 
 
 def name_of(release: object) -> str:
-    """What a release is called, for messages."""
+    """The name of a release for messages; that of its class if it has none."""
     return str(getattr(release, "name", None) or type(release).__name__)

@@ -55,7 +55,8 @@ class RandomisedResponse:
         return people.epochs
 
     def one_of_top(self, tokens: int) -> OneOfTop:
-        """With which chances tokens are shown."""
+        """Chances with which the true token, and any other, is shown."""
+        # exp overflows above 709; from there on the chance of another token is 0 anyway.
         other = 1 / (math.exp(min(self.epsilon, 700.0)) + tokens - 1)
         other = 0.0 if math.isinf(self.epsilon) else other
         return OneOfTop(tokens, 1, 1 - (tokens - 1) * other, other)
@@ -71,15 +72,16 @@ class RandomisedResponse:
         )
         lies = 1 - self.one_of_top(people.tokens).q_in
         with np.errstate(divide="ignore", invalid="ignore"):
-            # Below the chance of a lie a coin is again uniform; a quotient may round up to 1.
+            # A draw below the chance of a lie is uniform again when divided by it; a quotient may
+            # round up to 1.
             other = np.minimum(coins / lies * (people.tokens - 1), people.tokens - 2)
         other = np.where(coins < lies, other, 0).astype(true.dtype)
-        other += other >= true
+        other += other >= true  # skip the true token
         rows = np.where((coins < lies) & (true != MISSING), other, true)
         return TokenRows.checked(rows, tokens=people.tokens)
 
     def always_shows(self, people: People) -> bool:
-        """Of everybody who is there, in every epoch."""
+        """Whether nobody is ever away: everybody who is there shows a token."""
         return people.complete
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
@@ -89,7 +91,7 @@ class RandomisedResponse:
         return np.asarray(people.top_sets(start, stop, top=1, seed=0)[:, :, 0] != MISSING)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """Local differential privacy of all slots; nothing if people may be away."""
+        """Local differential privacy of all slots; none if people may be away: gaps tell."""
         return local_privacy(slots * self.epsilon, people.users) if people.complete else ()
 
     def gaps(self, known: Floats) -> GapChances:
@@ -101,7 +103,7 @@ class RandomisedResponse:
         return people.top_sets(start, stop, top=1, seed=seed)
 
     def likelihood(self, tokens: int) -> TokenWeights:
-        """How likely what is shown is, given the true tokens: exactly, gaps included."""
+        """The exact likelihood of what is shown, given the true tokens, gaps included."""
         shown = self.one_of_top(tokens)
         return TokenWeights(
             np.full(tokens, log_chance(shown.q_in)),
@@ -113,7 +115,7 @@ class RandomisedResponse:
 
     @property
     def independent_sites(self) -> bool:
-        """Each site has coins of its own."""
+        """True: each site has draws of its own."""
         return True
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:

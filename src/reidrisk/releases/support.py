@@ -16,17 +16,17 @@ Counts = NDArray[np.int64]
 
 
 def holders_of(people: People, own: Tokens, tokens: int) -> Counts:
-    """How many users hold each token, in whatever epoch.
+    """Number of users who hold each token, in any epoch.
 
     Args:
-        people: Whose.
-        own: What each of their tokens is, -1 for none of these.
-        tokens: How many there are.
+        people: The people.
+        own: The shown token that each token of people becomes, -1 for none.
+        tokens: Number of shown tokens.
     """
 
     def count(items: Items) -> Counts:
         counts = np.zeros(tokens, np.int64)
-        count_holders(items.starts, items.members, own, np.full(tokens, -1, np.int64), counts)
+        _count_holders(items.starts, items.members, own, np.full(tokens, -1, np.int64), counts)
         return counts
 
     counts: Counts = np.sum(list(of_everybody(people, count)), axis=0)
@@ -42,10 +42,10 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
     the fewest hold of those that stayed alone, the first of them.
 
     Args:
-        people: Whose.
-        own: What each of their tokens is, -1 for none of these.
-        tokens: How many there are.
-        least: How many users must hold each.
+        people: The people.
+        own: The shown token that each token of people becomes, -1 for none.
+        tokens: Number of shown tokens.
+        least: Number of users who must hold each group.
 
     Raises:
         InvalidInput: All tokens together are held by fewer.
@@ -56,7 +56,7 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
     order = np.argsort(held, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(held, minlength=tokens))])
     groups = np.full(tokens, -1, np.int32)
-    complete = fill_groups(
+    complete = _fill_groups(
         rare, starts, users[order], least, np.full(people.users, -1, np.int64), groups
     )
     alone = np.flatnonzero(counts >= least)
@@ -75,10 +75,10 @@ def merged(people: People, own: Tokens, tokens: int, least: int) -> Tokens:
 
 
 @kernel
-def count_holders(
+def _count_holders(
     starts: Counts, members: NDArray[Any], own: Tokens, last: Counts, counts: Counts
 ) -> None:
-    """Count each user once for each token, also where several tokens of people are one of these."""
+    """Count each user once per token, also where several tokens of people became the same one."""
     for user in range(starts.size - 1):
         for place in range(starts[user], starts[user + 1]):
             token = own[members[place]]
@@ -88,7 +88,7 @@ def count_holders(
 
 
 @kernel
-def fill_groups(
+def _fill_groups(
     rare: Counts, starts: Counts, users: Counts, least: int, seen: Counts, groups: Tokens
 ) -> int:
     """Give tokens to groups, one after the other; returns how many groups are complete.
@@ -108,7 +108,7 @@ def fill_groups(
 
 
 def tokens_of(of: Release, people: People, what: str) -> Tokens:
-    """What people's tokens are shown as by another release, or a sentence."""
+    """What each token of people is shown as by a release; refused if it shows others."""
     own = own_tokens(of, people)
     if own is None:
         raise InvalidInput(
@@ -120,7 +120,7 @@ def tokens_of(of: Release, people: People, what: str) -> Tokens:
 
 
 def _all_pairs(people: People, own: Tokens, wanted: NDArray[np.bool_]) -> tuple[Counts, Counts]:
-    """Who holds which of the tokens that are wanted."""
+    """Pairs of a user and a wanted token that the user holds."""
 
     def some(items: Items) -> tuple[Counts, Counts, int]:
         users, held = _pairs(items, own)
@@ -142,7 +142,7 @@ def _pairs(items: Items, own: Tokens) -> tuple[Counts, Counts]:
 
 
 def _by_first(groups: Tokens) -> Tokens:
-    """Groups, numbered by their first token."""
+    """Renumber groups by their first token, so that numbers do not depend on how they arose."""
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)
     rank[np.argsort(first)] = np.arange(len(first))

@@ -12,14 +12,14 @@ from reidrisk.releases.protocol import AnyRelease
 @cache
 def release_kinds() -> dict[str, type[AnyRelease]]:
     """All releases of this package by name."""
-    import reidrisk.releases as package  # noqa: PLC0415  which has this module
+    import reidrisk.releases as package  # noqa: PLC0415  the package that holds this module
 
     return parts_of(package, _is_release)
 
 
 def own_release(name: str) -> type[AnyRelease] | None:
     """The release of this package of this name, if there is one."""
-    import reidrisk.releases as package  # noqa: PLC0415  which has this module
+    import reidrisk.releases as package  # noqa: PLC0415  the package that holds this module
 
     found: type[AnyRelease] | None = part_named(package, name, _is_release)
     return found
@@ -48,7 +48,7 @@ def release_kind(name: str) -> type[AnyRelease]:
 
 
 def _is_release(part: object) -> bool:
-    """Whether this is a class of releases: not a protocol, which has no name of its own."""
+    """Whether this is a class of releases; a protocol is not, since it has no name."""
     named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
     return named and any(
         all(callable(getattr(part, one, None)) for one in said)

@@ -1,15 +1,15 @@
 """Utility of a release: how true what it shows is, and how much it withholds.
 
-All figures are of what one site is shown of all people, and every user counts alike:
+All figures are of what one site is shown of all people, and every user counts the same:
 
 - *real*: the share of shown tokens that the user holds, in whatever epoch. Where a release shows
   coarser tokens, what the user holds is made coarser in the same way.
 - *variation*: the total variation between the frequencies of shown tokens and of those that people
-  have, by weight and all epochs together: half the sum of the differences. What is never shown
-  counts as one more token, of which nothing is shown.
+  have, by weight and over all epochs: half the sum of the absolute differences. Tokens that are
+  never shown count together as one more token with frequency zero.
 - *withheld*: the share of slots in which nothing was shown although the user had something to show.
 
-Where what is shown are no tokens that people have, as with cohorts, the first two mean nothing.
+Where a release shows no tokens that people have, as with cohorts, the first two have no meaning.
 """
 
 import math
@@ -40,15 +40,15 @@ from reidrisk.releases.protocol import (
 )
 
 Floats = NDArray[np.float64]
-SITE = 1
+_SITE = 1
 
 
 @dataclass(frozen=True, slots=True)
 class Utility:
-    """What a release is good for.
+    """How useful what a release shows is.
 
     Attributes:
-        real: Share of shown tokens that are real; None if they are none of people's.
+        real: Share of shown tokens that are real; None if they are no tokens of people.
         variation: Total variation between what is shown and what people have, from 0 (the same)
             to 1; None likewise.
         withheld: Share of slots with nothing although the user had something to show; None if
@@ -69,14 +69,14 @@ class Utility:
 def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.95) -> Utility:
     """How useful what a site is shown of people is.
 
-    Intervals are about chance in what is shown: the people are these. Users are shown on their own,
-    so shares are means over independent users (`mean_of_numbers`), and one user moves the total
-    variation by no more than one of their number (McDiarmid's inequality).
+    Intervals cover the randomness of what is shown; the people are fixed. Users are shown
+    independently, so shares are means over independent users (`mean_of_numbers`), and one of n
+    users moves the total variation by at most 1/n (McDiarmid's inequality).
 
     Args:
-        release: What shows them.
-        people: All of them are shown, to site 1.
-        seed: As in `observe`, which shows the same.
+        release: What shows people to sites.
+        people: The people; site 1 is shown all of them.
+        seed: Seed of the draws, as in `observe`, which shows the same.
         level: Chance with which an interval holds the truth.
 
     Example:
@@ -91,10 +91,11 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
     real, withheld = (np.full(people.users, np.nan) for _ in range(2))
     for start, stop in _blocks(people.users):
         some = Subset.of(people, np.arange(start, stop))
-        rows = shown(shows, some, 0, stop - start, site=SITE, seed=seed)
+        rows = shown(shows, some, 0, stop - start, site=_SITE, seed=seed)
         withheld[start:stop] = _withheld(shows, some, rows)
         if own is not None:
             real[start:stop] = _compared(some, np.asarray(rows), own, had, came)
+    # `mean_of_numbers` needs a random order; rows of a table may be sorted by anything.
     order = np.argsort(uniforms(seed=seed, purpose="utility", users=people.ids, count=1)[:, 0])
     return Utility(
         _mean(real[order], level), _variation(had, came, level), _mean(withheld[order], level)
@@ -102,13 +103,13 @@ def utility(release: AnyRelease, people: People, *, seed: int, level: float = 0.
 
 
 def _blocks(users: int) -> Iterator[tuple[int, int]]:
-    """One after the other, so that sums are made in one order."""
+    """Blocks of users, in order: frequencies are sums of floats, which depend on their order."""
     for start in range(0, users, USERS_AT_A_TIME):
         yield start, min(start + USERS_AT_A_TIME, users)
 
 
 def _withheld(shows: Release, some: Subset, rows: Rows) -> Floats:
-    """Share of each user's slots, of those with something to show, in which nothing was."""
+    """Share of each user's slots with something to show in which nothing was shown."""
     if isinstance(shows, KnowsWhoIsThere):
         there = shows.there(some, 0, some.users)
     else:
@@ -132,12 +133,12 @@ def _compared(some: Subset, rows: NDArray[Any], own: Tokens, had: Floats, shown:
     token = rows[came].astype(np.int64)
     shown += np.bincount(token, 1 / count[user], tokens + 1)
     right = np.zeros(users, np.int64)
-    count_real(items.starts, held, rows, np.full(tokens, -1, np.int64), right)
+    _count_real(items.starts, held, rows, np.full(tokens, -1, np.int64), right)
     return _shares(right, count)
 
 
 @kernel
-def count_real(
+def _count_real(
     starts: NDArray[np.int64],
     held: NDArray[np.int64],
     rows: NDArray[Any],
@@ -155,13 +156,13 @@ def count_real(
 
 
 def _shares(some: NDArray[Any], of: NDArray[Any]) -> Floats:
-    """Shares; not a number where there is nothing to have a share of."""
+    """Quotients; nan where the divisor is 0."""
     shares: Floats = np.divide(some, of, out=np.full(len(of), np.nan), where=of > 0)
     return shares
 
 
 def _mean(shares: Floats, level: float) -> Estimate | None:
-    """Of the users of whom there is one; their order is random."""
+    """Mean of the shares that are not nan; their order is random."""
     known = shares[~np.isnan(shares)]
     return mean_of_numbers(known, level=level) if known.size else None
 

@@ -27,7 +27,7 @@ from reidrisk.study.run_store import (
     versions,
 )
 
-SIZES = {
+_SIZES = {
     "laptop": {"users": 100_000, "targets": 10_000, "seconds": 0.0},
     "full": {"users": 10_000_000, "targets": 10_000, "seconds": 300.0},
 }
@@ -52,11 +52,11 @@ def scaled(
     Raises:
         InvalidInput: There is no such scale or file.
     """
-    if name not in SIZES:
+    if name not in _SIZES:
         raise InvalidInput(
-            f"scale is one of {', '.join(SIZES)}; got {name!r}", code="unknown-choice"
+            f"scale is one of {', '.join(_SIZES)}; got {name!r}", code="unknown-choice"
         )
-    size: dict[str, Any] = dict(SIZES[name])
+    size: dict[str, Any] = dict(_SIZES[name])
     if seconds is not None:
         size["seconds"] = real_number("seconds", seconds, least=0)
     given = {name: existing_file(path) for name, path in (files or {}).items()}

@@ -29,7 +29,7 @@ _ROOM = 1.3
 """How far the axis goes beyond the longest bar: words stand there."""
 
 
-def bars(rows: Sequence[Mapping[str, Any]], look: Style, axis: str, unit: str) -> Chart:
+def _bars(rows: Sequence[Mapping[str, Any]], look: Style, axis: str, unit: str) -> Chart:
     """A bar for each point.
 
     Args:
@@ -208,7 +208,7 @@ def _figure(name: str, rows: Sequence[Row], axis: str, unit: str) -> Exhibit:
     def draw(data: Sequence[Cells], look: Style) -> Any:
         if shares:
             return over_slots(data, look, series, axis)
-        return bars(data, look, axis, unit)
+        return _bars(data, look, axis, unit)
 
     published = any(cell["published"] is not None for cell in cells)
     columns = [

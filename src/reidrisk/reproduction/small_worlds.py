@@ -15,7 +15,7 @@ from reidrisk.core.randomness import uniforms
 
 Rows = list[list[Fraction]]
 
-PARTS = 64
+_PARTS = 64
 """Chances are whole multiples of one part in so many, which floats hold exactly."""
 
 
@@ -24,9 +24,9 @@ def chances(seed: int, purpose: str, rows: int, outcomes: int) -> Rows:
     drawn = uniforms(
         seed=seed, purpose=f"reproduction/{purpose}", users=np.arange(rows), count=outcomes - 1
     )
-    ends = np.sort(np.floor(drawn * (PARTS + 1)).astype(int), axis=1)
-    pieces = np.diff(ends, axis=1, prepend=0, append=PARTS)
-    return [[Fraction(int(piece), PARTS) for piece in row] for row in pieces]
+    ends = np.sort(np.floor(drawn * (_PARTS + 1)).astype(int), axis=1)
+    pieces = np.diff(ends, axis=1, prepend=0, append=_PARTS)
+    return [[Fraction(int(piece), _PARTS) for piece in row] for row in pieces]
 
 
 def matrices(

@@ -12,14 +12,14 @@ from reidrisk.core.observations import Observations
 from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import OpenSet, Rule, confidence, open_set
-from reidrisk.estimates.open_set import ACCUSED, FEWEST, share_present
+from reidrisk.estimates._open_set import ACCUSED, FEWEST, share_present
 from reidrisk.risk._posterior import Posterior
 from reidrisk.risk.arguments import Fitted, Floats, SearchEngine, Subject, fitted, one_length
 from reidrisk.risk.eligibility import Mask, assessable, something_shown
 from reidrisk.scores import OfAnyone, Score, normalised
 from reidrisk.scores.protocol import in_units
 
-RULES: tuple[Rule, ...] = get_args(Rule)
+_RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 def measure_strangers(

@@ -79,14 +79,14 @@ def cards(name: str | None = None) -> tuple[Card, ...]:
     if name is not None:
         return _of_others(name) if is_path(name) else _named(name)
     attacks = (card_of(attack_named(one)) for one in sorted(all_attacks()))
-    return (*attacks, *(card_of_bound(one, bound) for one, bound in BOUNDS.items()))
+    return (*attacks, *(_card_of_bound(one, bound) for one, bound in BOUNDS.items()))
 
 
 def _named(name: str) -> tuple[Card, ...]:
     own = own_attack(name)
     found = () if own is None else (card_of(own()),)
     if name in BOUNDS:
-        found = (*found, card_of_bound(name, BOUNDS[name]))
+        found = (*found, _card_of_bound(name, BOUNDS[name]))
     if not found:
         names = sorted({*all_attacks(), *BOUNDS})
         raise InvalidInput(
@@ -100,10 +100,10 @@ def _named(name: str) -> tuple[Card, ...]:
 def _of_others(path: str) -> tuple[Card, ...]:
     if isinstance(part_at(path, "an attack or a bound"), type):
         return (card_of(attack_named(path)),)
-    return (card_of_bound(path, bound_named(path)),)
+    return (_card_of_bound(path, bound_named(path)),)
 
 
-def card_of_bound(name: str, bound: BoundOf) -> Card:
+def _card_of_bound(name: str, bound: BoundOf) -> Card:
     """The threat model of a bound: what its module's `ABOUT` says, if it is called `bound`."""
     about = getattr(sys.modules.get(bound.__module__), "ABOUT", None)
     says = first_sentence(bound)

@@ -15,7 +15,7 @@ from reidrisk.theory.kernels import (
 )
 from reidrisk.theory.matrix import Entries, Floats
 
-ROUNDING = 2.0**-53
+_ROUNDING = 2.0**-53
 COLUMNS_AT_ONCE = 256
 
 
@@ -62,4 +62,4 @@ def upper_someone(entries: Entries) -> Floats:
     else:
         starts = np.arange(representations + 1) * users
         someone_in_segments(entries.T.reshape(-1), starts, someone)
-    return np.minimum(someone * (1 + 4 * ROUNDING * np.maximum(counts - 1, 0)), 1.0)
+    return np.minimum(someone * (1 + 4 * _ROUNDING * np.maximum(counts - 1, 0)), 1.0)

@@ -52,10 +52,10 @@ def safe_without_promise(users: int) -> RepresentationMatrix:
     return RepresentationMatrix(np.column_stack([1 - second, second]))
 
 
-FAVOURITES = ((0, 1), (0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 5), (4, 5))
+_FAVOURITES = ((0, 1), (0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 5), (4, 5))
 """What the eight listeners of the built-in example like: two of six genres each."""
 
-GENRES = ("classical", "folk", "jazz", "metal", "rock", "soul")
+_GENRES = ("classical", "folk", "jazz", "metal", "rock", "soul")
 
 
 def listeners(noise: float = 0.0) -> RepresentationMatrix:
@@ -72,7 +72,7 @@ def listeners(noise: float = 0.0) -> RepresentationMatrix:
         0.375
     """
     noise = probability("noise", noise)
-    likes = np.zeros((len(FAVOURITES), len(GENRES)))
-    np.put_along_axis(likes, np.array(FAVOURITES), 1 / 2, axis=1)
-    shown = (1 - noise) * likes + noise / len(GENRES)
-    return RepresentationMatrix(shown, representation_labels=GENRES)
+    likes = np.zeros((len(_FAVOURITES), len(_GENRES)))
+    np.put_along_axis(likes, np.array(_FAVOURITES), 1 / 2, axis=1)
+    shown = (1 - noise) * likes + noise / len(_GENRES)
+    return RepresentationMatrix(shown, representation_labels=_GENRES)

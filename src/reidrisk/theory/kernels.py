@@ -15,10 +15,10 @@ from reidrisk.core.parallel import kernel
 Floats = NDArray[np.float64]
 Numbers = NDArray[Any]
 
-SPLITTER = 2.0**27 + 1
+_SPLITTER = 2.0**27 + 1
 """Cuts a float into two halves whose products are exact."""
 
-STRIP = 8
+_STRIP = 8
 """Rows that are compared at once; the winning strip is searched again for the winning row."""
 
 
@@ -42,10 +42,10 @@ def sum_in_two_parts(values: Floats) -> tuple[float, float, float]:
 @kernel
 def best_in_rows(rows: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
     """Per column the largest weighted entry and the first row of a strip that holds it."""
-    for start in range(0, rows.shape[0] - STRIP + 1, STRIP):
+    for start in range(0, rows.shape[0] - _STRIP + 1, _STRIP):
         a, b, c, d = rows[start], rows[start + 1], rows[start + 2], rows[start + 3]
         e, f, g, h = rows[start + 4], rows[start + 5], rows[start + 6], rows[start + 7]
-        w = weights[start : start + STRIP]
+        w = weights[start : start + _STRIP]
         for column in range(rows.shape[1]):
             ab = max(w[0] * a[column], w[1] * b[column])
             cd = max(w[2] * c[column], w[3] * d[column])
@@ -55,7 +55,7 @@ def best_in_rows(rows: Floats, weights: Floats, best: Floats, where: Numbers) ->
             better = strip > best[column]
             best[column] = strip if better else best[column]
             where[column] = start if better else where[column]
-    for row in range(rows.shape[0] // STRIP * STRIP, rows.shape[0]):
+    for row in range(rows.shape[0] // _STRIP * _STRIP, rows.shape[0]):
         for column in range(rows.shape[1]):
             value = weights[row] * rows[row, column]
             if value > best[column]:
@@ -79,14 +79,14 @@ def best_in_columns(columns: Floats, weights: Floats, best: Floats, where: Numbe
         values = columns[column]
         top = 0.0
         first = 0
-        for start in range(0, count - STRIP + 1, STRIP):
-            v, w = values[start : start + STRIP], weights[start : start + STRIP]
+        for start in range(0, count - _STRIP + 1, _STRIP):
+            v, w = values[start : start + _STRIP], weights[start : start + _STRIP]
             low = max(w[0] * v[0], w[1] * v[1], w[2] * v[2], w[3] * v[3])
             high = max(w[4] * v[4], w[5] * v[5], w[6] * v[6], w[7] * v[7])
             if max(low, high) > top:
                 top = max(low, high)
                 first = start
-        for row in range(count // STRIP * STRIP, count):
+        for row in range(count // _STRIP * _STRIP, count):
             if weights[row] * values[row] > top:
                 top = weights[row] * values[row]
                 first = row
@@ -162,7 +162,7 @@ def first_exceeding(
         for lane in range(lanes.shape[1]):
             if excess[lane] > delta + doubt:
                 return row
-            if excess[lane] > delta - doubt and exceeds(
+            if excess[lane] > delta - doubt and _exceeds(
                 lanes[:, lane], everyone[row], factor, delta
             ):
                 return row
@@ -170,11 +170,11 @@ def first_exceeding(
 
 
 @kernel
-def exceeds(one: Floats, other: Floats, factor: float, delta: float) -> bool:
+def _exceeds(one: Floats, other: Floats, factor: float, delta: float) -> bool:
     """Whether `sum_o max(one[o] - factor other[o], 0) > delta`, in twice the precision."""
     high, low = -delta, 0.0
     for place in range(len(one)):
-        product, product_low = exact_product(factor, other[place])
+        product, product_low = _exact_product(factor, other[place])
         part, part_low = exact_sum_of_two(one[place], -product)
         part_low -= product_low
         if not part + part_low <= 0.0:  # nor where a product is beyond all floats
@@ -192,11 +192,11 @@ def exact_sum_of_two(a: float, b: float) -> tuple[float, float]:
 
 
 @kernel
-def exact_product(a: float, b: float) -> tuple[float, float]:
+def _exact_product(a: float, b: float) -> tuple[float, float]:
     """A float and a smaller one that are a times b together (Dekker)."""
     product = a * b
-    a_high = a * SPLITTER - (a * SPLITTER - a)
-    b_high = b * SPLITTER - (b * SPLITTER - b)
+    a_high = a * _SPLITTER - (a * _SPLITTER - a)
+    b_high = b * _SPLITTER - (b * _SPLITTER - b)
     a_low, b_low = a - a_high, b - b_high
     return product, a_low * b_low - (product - a_high * b_high - a_low * b_high - a_high * b_low)
 

@@ -29,10 +29,10 @@ from reidrisk.theory.optimum import as_rule, random_user_optimum, whole_numbers
 MatchingRule = Callable[[NDArray[np.int64]], Any]
 """What is seen at each position -> the user named there (n,), or chances position x user."""
 
-MOST_STEPS = 1_000_000_000
+_MOST_STEPS = 1_000_000_000
 """Additions that exact enumeration may take: some seconds."""
 
-MOST_OUTCOMES = 200_000
+_MOST_OUTCOMES = 200_000
 """Lists of representations for which a rule written in Python is asked."""
 
 
@@ -63,7 +63,7 @@ def matching_optimum(matrix: MatrixLike) -> float:
         matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
 
     Raises:
-        TooLarge: Where a group needs more than `MOST_STEPS` steps.
+        TooLarge: Where a group needs more than `_MOST_STEPS` steps.
 
     Example:
         >>> rr.theory.matching_optimum([[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])
@@ -90,7 +90,7 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
             position, or with the chances of naming each, position x user.
 
     Raises:
-        TooLarge: Where more than `MOST_OUTCOMES` lists of representations are possible.
+        TooLarge: Where more than `_MOST_OUTCOMES` lists of representations are possible.
 
     Example:
         >>> shown = [[0.5, 0.0, 0.5], [0.0, 0.5, 0.5]]
@@ -104,10 +104,10 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
             code="not-a-function",
         )
     outcomes = matrix.users * math.log10(matrix.representations)
-    if outcomes > math.log10(MOST_OUTCOMES):
+    if outcomes > math.log10(_MOST_OUTCOMES):
         raise TooLarge(
             f"{matrix.users:,} users with {matrix.representations:,} representations can show "
-            f"10^{outcomes:.0f} lists, the limit is {MOST_OUTCOMES:,}; use matching_attack",
+            f"10^{outcomes:.0f} lists, the limit is {_MOST_OUTCOMES:,}; use matching_attack",
             code="too-many-sequences",
         )
     _check_size(matrix.users, outcomes)
@@ -265,10 +265,10 @@ def _independent_groups(
 def _check_size(users: int, outcomes: float) -> None:
     """Refuse what would take too long, before it starts; outcomes as a power of ten."""
     steps = outcomes + math.log10(users) + users * math.log10(2)
-    if steps > math.log10(MOST_STEPS):
+    if steps > math.log10(_MOST_STEPS):
         raise TooLarge(
             f"{users:,} users who share representations need 10^{steps:.0f} steps, the limit is "
-            f"10^{math.log10(MOST_STEPS):.0f} (ten users with few representations); use "
+            f"10^{math.log10(_MOST_STEPS):.0f} (ten users with few representations); use "
             "upper_matching for a bound and matching_attack for an attack",
             code="too-many-users",
         )
@@ -280,7 +280,7 @@ def _log_combinations(items: int, chosen: int) -> float:
     return ways / math.log(10)
 
 
-MOST_USERS = 5_000
+_MOST_USERS = 5_000
 """An assignment of so many takes seconds and half a gigabyte; both grow fast."""
 
 
@@ -322,7 +322,7 @@ def matching_attack(
     instead of tossed.
 
     Args:
-        matrix: Who shows what, for at most `MOST_USERS` users.
+        matrix: Who shows what, for at most `_MOST_USERS` users.
         releases: Independent draws of what everyone shows.
         seed: Draws depend on this, the release and the user's row alone.
         level: Of the interval.
@@ -339,9 +339,9 @@ def matching_attack(
         raise InvalidInput(
             f"progress is a function of two numbers, got {progress!r}", code="not-a-function"
         )
-    if matrix.users > MOST_USERS:
+    if matrix.users > _MOST_USERS:
         raise TooLarge(
-            f"an assignment of {matrix.users:,} users is too large, the limit is {MOST_USERS:,}; "
+            f"an assignment of {matrix.users:,} users is too large, the limit is {_MOST_USERS:,}; "
             "attack a sample of the rows, or use upper_matching",
             code="too-many-users",
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
 
-MOST_QUOTED = 10
+_MOST_QUOTED = 10
 """Sums up to this are quoted from tables."""
 
 Floats = NDArray[np.float64]
@@ -354,7 +354,7 @@ def _bad_row(entries: Entries, row: int, total: float, names: _Names) -> str:
 
 def _kind_of(number: float) -> str:
     """A number that may be a probability; of others, which may be users, only the kind."""
-    if 0 <= number <= MOST_QUOTED:
+    if 0 <= number <= _MOST_QUOTED:
         return f"{number:.9g}"
     return "far above 1" if number > 0 else "below 0" if number < 0 else "nan"
 

@@ -75,7 +75,7 @@ def matching_optimum(rows: Rows) -> Fraction:
     )
 
 
-def composed(factor: Fraction, delta: Fraction, slots: int) -> list[tuple[Fraction, Fraction]]:
+def _composed(factor: Fraction, delta: Fraction, slots: int) -> list[tuple[Fraction, Fraction]]:
     """All (e^epsilon', delta') of several slots (Kairouz, Oh and Viswanath 2015, theorem 3.3)."""
     pairs = []
     for i in range(slots // 2 + 1):
@@ -90,7 +90,9 @@ def composed(factor: Fraction, delta: Fraction, slots: int) -> list[tuple[Fracti
 
 def local_privacy_bound(factor: Fraction, delta: Fraction, groups: int, slots: int) -> Fraction:
     """The smallest `(a + (k-1) d) / (a + k-1)` over all pairs (a, d) that several slots satisfy."""
-    return min((a + (groups - 1) * d) / (a + groups - 1) for a, d in composed(factor, delta, slots))
+    return min(
+        (a + (groups - 1) * d) / (a + groups - 1) for a, d in _composed(factor, delta, slots)
+    )
 
 
 def anonymity(rows: Rows) -> int:

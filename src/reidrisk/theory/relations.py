@@ -20,7 +20,7 @@ from reidrisk.theory.local_privacy import upper_factor
 from reidrisk.theory.matrix import Entries, Floats, MatrixLike, RepresentationMatrix, as_prior
 from reidrisk.theory.numerics import UpperBound
 
-ROWS_AT_ONCE = 1_024
+_ROWS_AT_ONCE = 1_024
 
 
 def upper_from_local_dp(
@@ -116,23 +116,23 @@ def mutual_information(matrix: MatrixLike, prior: ArrayLike | None = None) -> fl
 
 
 def _row_blocks(entries: Floats) -> list[slice]:
-    starts = range(0, len(entries), ROWS_AT_ONCE)
-    return [slice(start, start + ROWS_AT_ONCE) for start in starts]
+    starts = range(0, len(entries), _ROWS_AT_ONCE)
+    return [slice(start, start + _ROWS_AT_ONCE) for start in starts]
 
 
-LANES = 16
+_LANES = 16
 """Rows that are compared with another row at once."""
 
-ROUNDED_UP = 1 + 2.0**-49
+_ROUNDED_UP = 1 + 2.0**-49
 """Covers the rounding of a ratio and of a logarithm."""
 
-MARGIN = 1 + 1e-10
+_MARGIN = 1 + 1e-10
 """Factor on e^epsilon that keeps equal pairs of rows from being solved again and again."""
 
-CLOSE = 1e-6
+_CLOSE = 1e-6
 """Differences below this have lost too many digits to be divided."""
 
-MOST_STEPS = 1_000_000_000_000
+_MOST_STEPS = 1_000_000_000_000
 """Comparisons of entries that an audit with delta > 0 may take: some minutes."""
 
 
@@ -150,7 +150,7 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
         delta: Delta of local differential privacy.
 
     Raises:
-        TooLarge: Where all pairs would take more than `MOST_STEPS` comparisons.
+        TooLarge: Where all pairs would take more than `_MOST_STEPS` comparisons.
 
     Example:
         >>> round(rr.theory.local_dp_epsilon([[0.75, 0.25], [0.25, 0.75]]), 4)
@@ -164,14 +164,14 @@ def local_dp_epsilon(matrix: MatrixLike, delta: float = 0.0) -> float:
         return 0.0
     entries = matrix.entries
     if isinstance(entries, scipy.sparse.csc_array):
-        stored = entries.nnz * LANES  # a lane is as long as all its neighbours together
+        stored = entries.nnz * _LANES  # a lane is as long as all its neighbours together
     else:
         entries = np.ascontiguousarray(entries)
         stored = entries.size
-    if (steps := stored * matrix.users) > MOST_STEPS:
+    if (steps := stored * matrix.users) > _MOST_STEPS:
         raise TooLarge(
             f"all pairs of {matrix.users:,} rows take {steps:.1e} comparisons, the limit is "
-            f"{MOST_STEPS:.0e}; ask for delta=0, or audit a sample of the users",
+            f"{_MOST_STEPS:.0e}; ask for delta=0, or audit a sample of the users",
             code="too-many-users",
         )
     return _epsilon_of_pairs(entries, delta)
@@ -221,7 +221,7 @@ def _pure_epsilon(entries: Entries) -> float:
             np.log1p((largest - smallest) / smallest),
             np.where(np.isinf(ratio), np.log(largest) - np.log(smallest), np.log(ratio)),
         )
-    return float(nats.max() * ROUNDED_UP)
+    return float(nats.max() * _ROUNDED_UP)
 
 
 def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
@@ -239,11 +239,11 @@ def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
         factor = 1.0
         other = first_exceeding(lanes, everyone, factor, delta, 0)
         while other < users and factor < math.inf:
-            factor = max(factor, MARGIN * _smallest_factor(block, everyone[other], delta))
+            factor = max(factor, _MARGIN * _smallest_factor(block, everyone[other], delta))
             other = first_exceeding(lanes, everyone, factor, delta, other + 1)
         return factor
 
-    factor = max(over_blocks(worst_factor, users, LANES))
+    factor = max(over_blocks(worst_factor, users, _LANES))
     return math.nextafter(math.log(factor), math.inf) if factor > 1 else 0.0
 
 
@@ -267,6 +267,6 @@ def _smallest_factor(block: Floats, row: Floats, delta: float) -> float:
         order = np.argsort(-ratio, axis=1)
         above = np.cumsum(np.take_along_axis(block, order, axis=1), axis=1) - delta
         below = np.cumsum(row[order], axis=1)
-        for lane, first in np.argwhere(np.abs(above) <= CLOSE):  # cancelled: sum exactly
+        for lane, first in np.argwhere(np.abs(above) <= _CLOSE):  # cancelled: sum exactly
             above[lane, first] = math.fsum([*block[lane, order[lane, : first + 1]], -delta])
         return float(np.max(np.where(above > 0, above / below, 1.0), initial=1.0))

@@ -9,8 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.card import PAPER
-from reidrisk.attacks.learned_pairs.columns import ColumnModel, drawn_chances
-from reidrisk.attacks.learned_pairs.comparisons import ComparisonLevel, Equal
+from reidrisk.attacks.learned_pairs.columns import (
+    ColumnModel,
+    ComparisonLevel,
+    Equal,
+    drawn_chances,
+)
 from reidrisk.attacks.learned_pairs.learning import SlotChances, learned
 from reidrisk.attacks.learned_pairs.pairs import RowPairs, all_pairs, true_pairs
 from reidrisk.attacks.protocol import View, check_needs
@@ -28,10 +32,10 @@ Score = TokenWeights | TokenPairWeights
 MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
 
-MOST_PAIRS = 1 << 28
+_MOST_PAIRS = 1 << 28
 """RowPairs of rows to go through: above, fewer targets are used."""
 
-MOST_ENTRIES = 250_000_000
+_MOST_ENTRIES = 250_000_000
 """Entries of all tables, 2 GB."""
 
 
@@ -135,7 +139,7 @@ class LearnedPairs:
             return columns, true_pairs(columns, known, shown)
         assert view.anonymous is not None
         columns = self._columns(view, view.anonymous)
-        most = min(MOST_TARGETS, MOST_PAIRS // view.known.users)
+        most = min(MOST_TARGETS, _MOST_PAIRS // view.known.users)
         some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
         return columns, all_pairs(columns, view.known, some)
 
@@ -163,7 +167,7 @@ class LearnedPairs:
                 )
             comparison.check(slot, view.tokens)
         compared = any(not isinstance(one, Equal) for one in self.comparisons.values())
-        if compared and (entries := view.slots * (view.tokens + 1) ** 2) > MOST_ENTRIES:
+        if compared and (entries := view.slots * (view.tokens + 1) ** 2) > _MOST_ENTRIES:
             raise TooLarge(
                 f"comparing {view.tokens:,} tokens with each other in {view.slots} slots would "
                 f"take {entries * 8 / 1e9:.0f} GB; leave comparisons out, or merge rare tokens",

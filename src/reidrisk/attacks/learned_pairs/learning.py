@@ -6,20 +6,24 @@ chances so far give it, all rows alike before anything is seen, and counts with 
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reidrisk.attacks.learned_pairs.kernels import add_beliefs
 from reidrisk.attacks.learned_pairs.pairs import RowPairs
-from reidrisk.core.parallel import over_blocks
+from reidrisk.core.parallel import kernel, over_blocks
 from reidrisk.scores.protocol import log_chance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Array = NDArray[Any]
 
-START = 0.5
+_NEGLIGIBLE = 1e-16
+"""A belief that no sum of counts would notice."""
+
+_START = 0.5
 """Chance to be copied, in all slots, from which the fit begins."""
 
 TOLERANCE, STEPS = 1e-4, 500
@@ -28,7 +32,7 @@ TOLERANCE, STEPS = 1e-4, 500
 PSEUDO = 0.5
 """Times that each outcome is taken to have been seen besides: no chance becomes 0 or 1."""
 
-TARGETS_AT_A_TIME = 256
+_TARGETS_AT_A_TIME = 256
 """Targets per call of the kernel: it fixes the order of sums, so it may not depend on cores."""
 
 
@@ -67,21 +71,21 @@ def learned(pairs: RowPairs, compared: Mask) -> SlotChances:
     """
     own = np.arange(compared.size)
     alike = np.where(compared, own, np.argmin(compared))
-    simple, reached = climbed(pairs, started(compared), alike)
+    simple, reached = _climbed(pairs, started(compared), alike)
     more = (own != alike).sum() * (3 if pairs.cells.shown_gap.any() else 1)
     if not more:
         return simple
-    free, further = climbed(pairs, simple, own)
+    free, further = _climbed(pairs, simple, own)
     return free if further - reached > more * np.log(pairs.starts.size - 1) / 2 else simple
 
 
 def started(compared: Mask) -> SlotChances:
     """Chances to begin with: what is not copied is half close where there is such a thing."""
-    half = np.full(compared.size, START)
+    half = np.full(compared.size, _START)
     return SlotChances(half, np.where(compared, half / 2, 0.0), half, half)
 
 
-def climbed(pairs: RowPairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
+def _climbed(pairs: RowPairs, chances: SlotChances, alike: Ints) -> tuple[SlotChances, float]:
     """Take steps until they gain nothing; what is reached, and its log-likelihood.
 
     Args:
@@ -98,7 +102,7 @@ def climbed(pairs: RowPairs, chances: SlotChances, alike: Ints) -> tuple[SlotCha
     return chances, reached
 
 
-def factors(pairs: RowPairs, chances: SlotChances) -> Floats:
+def _factors(pairs: RowPairs, chances: SlotChances) -> Floats:
     """The chance that each cell stands for, over that of drawing the token shown."""
     cells, slot = pairs.cells, pairs.cells.slot
     gap = np.where(cells.known_gap, chances.gap_given_gap[slot], chances.gap_given_token[slot])
@@ -137,11 +141,50 @@ def _token(pairs: RowPairs, chances: SlotChances) -> Floats:
 
 def counted(pairs: RowPairs, chances: SlotChances) -> tuple[Floats, float]:
     """How many targets fall into each cell, and the log-likelihood."""
-    nats = log_chance(factors(pairs, chances))
+    nats = log_chance(_factors(pairs, chances))
 
     def work(first: int, stop: int) -> tuple[Floats, float]:
         expected, starts = np.zeros(nats.size), pairs.starts[first : stop + 1]
-        return expected, add_beliefs(pairs.places, pairs.counts, starts, nats, expected)
+        return expected, _add_beliefs(pairs.places, pairs.counts, starts, nats, expected)
 
-    parts, reached = zip(*over_blocks(work, pairs.starts.size - 1, TARGETS_AT_A_TIME), strict=True)
+    parts, reached = zip(*over_blocks(work, pairs.starts.size - 1, _TARGETS_AT_A_TIME), strict=True)
     return np.sum(parts, axis=0), sum(reached)
+
+
+@kernel
+def _add_beliefs(
+    places: Array, counts: Array, starts: Array, nats: Array, expected: Array
+) -> float:
+    """Add, to each cell, the belief that targets fall into it; return the log-likelihood.
+
+    A group of known rows is believed to hold the target's own one in proportion to its size and to
+    the product of its cells.
+
+    Args:
+        places: Groups x slots, the cell of each slot.
+        counts: Known rows of each group.
+        starts: Where the groups of each target begin, and where the last ones end.
+        nats: Logarithm of the chance that a cell stands for.
+        expected: For each cell.
+    """
+    total = 0.0
+    for target in range(starts.size - 1):
+        first, stop = starts[target], starts[target + 1]
+        belief = np.empty(stop - first)
+        for group in range(first, stop):
+            score = np.log(counts[group])
+            for slot in range(places.shape[1]):
+                score += nats[places[group, slot]]
+            belief[group - first] = score
+        peak = belief.max()
+        mass = 0.0
+        for group in range(belief.size):
+            belief[group] = np.exp(belief[group] - peak)
+            mass += belief[group]
+        total += peak + np.log(mass)
+        for group in range(belief.size):
+            share = belief[group] / mass
+            if share > _NEGLIGIBLE:
+                for slot in range(places.shape[1]):
+                    expected[places[first + group, slot]] += share
+    return total

@@ -3,38 +3,39 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reidrisk.attacks.learned_pairs.columns import KNOWN_GAP, SAME, ColumnModel
-from reidrisk.attacks.learned_pairs.kernels import add_codes
 from reidrisk.core.machine import cores
 from reidrisk.core.mapreduce import ROWS_AT_A_TIME, Blocks, over_rows
+from reidrisk.core.parallel import kernel
 from reidrisk.core.rows import MISSING, Rows, Tokens
 from reidrisk.errors import TooLarge
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Array = NDArray[Any]
 Rows32: TypeAlias = NDArray[np.int32]
-Counted: TypeAlias = tuple[Ints, Ints]
+_Counted: TypeAlias = tuple[Ints, Ints]
 """Different codes, words x codes, and how often each occurs."""
 
-DENSE = 4
+_DENSE = 4
 """Codes are counted in a table if it has no more than so many places for each row."""
 
-LARGEST_CODE = 1 << 62
+_LARGEST_CODE = 1 << 62
 
-TARGETS_TOGETHER = 50
+_TARGETS_TOGETHER = 50
 _FEWEST_ROWS = 1 << 12
 ENOUGH_ENTRIES, MOST_ENTRIES = 1 << 26, 1 << 28
 """Groups of all targets times slots: with enough of them no more targets are looked at."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PairCells:
+class _PairCells:
     """All that may be seen of a pair in a slot: the symbol shown and the class of the known one.
 
     Attributes:
@@ -63,7 +64,7 @@ class RowPairs:
         starts: Where the groups of each target begin, and where the last ones end.
     """
 
-    cells: PairCells
+    cells: _PairCells
     places: NDArray[np.int32]
     counts: Ints
     starts: Ints
@@ -79,9 +80,9 @@ def true_pairs(columns: Sequence[ColumnModel], known: Tokens, shown: Tokens) -> 
 
 def all_pairs(columns: Sequence[ColumnModel], known: Rows, shown: Tokens) -> RowPairs:
     """Each target beside everybody; only the first targets, if rows agree in very many ways."""
-    codes, found = PairCodes.of(columns), list[Counted]()
-    for first in range(0, len(shown), TARGETS_TOGETHER):
-        found += _beside(codes, known, shown[first : first + TARGETS_TOGETHER])
+    codes, found = PairCodes.of(columns), list[_Counted]()
+    for first in range(0, len(shown), _TARGETS_TOGETHER):
+        found += _beside(codes, known, shown[first : first + _TARGETS_TOGETHER])
         entries = len(columns) * sum(len(times) for _, times in found)
         if entries > MOST_ENTRIES:
             raise TooLarge(
@@ -98,7 +99,7 @@ def all_pairs(columns: Sequence[ColumnModel], known: Rows, shown: Tokens) -> Row
     return _pairs(columns, shown[: len(found)], classes, counts, sizes)
 
 
-def _beside(codes: "PairCodes", known: Rows, shown: Tokens) -> list[Counted]:
+def _beside(codes: "PairCodes", known: Rows, shown: Tokens) -> list[_Counted]:
     """For each of some targets, everybody by the code of what is seen of the pair."""
     work = partial(_beside_some, codes=codes, shown=shown)
     # As many blocks as cores, if they are not small: merging what they found takes time.
@@ -106,7 +107,7 @@ def _beside(codes: "PairCodes", known: Rows, shown: Tokens) -> list[Counted]:
     return over_rows(known, work, _together, most=min(most, ROWS_AT_A_TIME))
 
 
-def _beside_some(blocks: Blocks, *, codes: "PairCodes", shown: Tokens) -> list[Counted]:
+def _beside_some(blocks: Blocks, *, codes: "PairCodes", shown: Tokens) -> list[_Counted]:
     """The same, of some known rows; an empty list if there are none."""
     parts = []
     for _, rows in blocks:
@@ -115,7 +116,7 @@ def _beside_some(blocks: Blocks, *, codes: "PairCodes", shown: Tokens) -> list[C
     return [_merged(found) for found in zip(*parts, strict=True)]
 
 
-def _together(some: list[Counted], others: list[Counted]) -> list[Counted]:
+def _together(some: list[_Counted], others: list[_Counted]) -> list[_Counted]:
     """What is beside the targets in both."""
     if not (some and others):
         return some or others
@@ -147,7 +148,7 @@ class PairCodes:
         """Codes of rows with these columns."""
         word, unit, here, span = [], [], 0, 1
         for column in columns:
-            if span * column.classes > LARGEST_CODE:
+            if span * column.classes > _LARGEST_CODE:
                 here, span = here + 1, 1
             word.append(here)
             unit.append(span)
@@ -156,16 +157,16 @@ class PairCodes:
         sizes = np.array([column.classes for column in columns])
         return cls(columns, compared, sizes, np.array(word), np.array(unit), span)
 
-    def counted(self, known: Rows32, shown: Tokens) -> Counted:
+    def counted(self, known: Rows32, shown: Tokens) -> _Counted:
         """The different codes of known rows beside a target, and how often each occurs."""
         codes = np.zeros((self.word[-1] + 1, len(known)), np.int64)
         for word, mine in enumerate(codes):
             unit = np.where((self.word == word) & ~self.compared, self.unit, 0)
-            add_codes(known, shown, SAME * unit, KNOWN_GAP * unit, mine)
+            _add_codes(known, shown, SAME * unit, KNOWN_GAP * unit, mine)
         for slot in np.flatnonzero(self.compared).tolist():
             classes = self.columns[slot].classes_of(known[:, slot], shown[slot])
             codes[self.word[slot]] += classes * self.unit[slot]
-        if len(codes) == 1 and self.span <= DENSE * len(known):
+        if len(codes) == 1 and self.span <= _DENSE * len(known):
             times = np.bincount(codes[0])
             return np.flatnonzero(times)[None], times[times > 0]
         return _merged([(codes, np.ones(len(known), np.int64))])
@@ -177,7 +178,7 @@ class PairCodes:
         return np.stack(columns, axis=1)
 
 
-def _merged(parts: Sequence[Counted]) -> Counted:
+def _merged(parts: Sequence[_Counted]) -> _Counted:
     """The different codes of all parts in order, and how often each occurs."""
     codes, times = (np.concatenate(part, axis=-1) for part in zip(*parts, strict=True))
     if len(codes) == 1:
@@ -200,18 +201,38 @@ def _pairs(
         places[:, slot] = first + np.repeat(symbol, sizes) * column.classes + classes[:, slot]
         first += symbols.size * column.classes
     fields = [
-        np.concatenate([getattr(part, name) for part in parts]) for name in PairCells.__slots__
+        np.concatenate([getattr(part, name) for part in parts]) for name in _PairCells.__slots__
     ]
-    return RowPairs(PairCells(*fields), places, counts, np.concatenate([[0], np.cumsum(sizes)]))
+    return RowPairs(_PairCells(*fields), places, counts, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def _cells(slot: int, column: ColumnModel, symbols: Ints) -> PairCells:
+def _cells(slot: int, column: ColumnModel, symbols: Ints) -> _PairCells:
     """The cells of one slot, symbol by symbol."""
     copied, close = column.ratios(symbols)
     shape = copied.shape
     shown_gap = np.broadcast_to((symbols == MISSING)[:, None], shape)
     known_gap = np.broadcast_to(np.arange(column.classes) == KNOWN_GAP, shape)
     slots = np.full(shape, slot, np.int64)
-    return PairCells(
+    return _PairCells(
         slots.ravel(), copied.ravel(), close.ravel(), known_gap.ravel(), shown_gap.ravel()
     )
+
+
+@kernel
+def _add_codes(known: Array, shown: Array, same: Array, gap: Array, codes: Array) -> None:
+    """Add, for each slot of known rows, a number if it holds the token shown, one if it is empty.
+
+    Args:
+        known: Rows x slots, negative where nothing is known.
+        shown: The anonymous row, negative where nothing is shown.
+        same: What is added for each slot that agrees.
+        gap: What is added for each slot of which nothing is known.
+        codes: One number for each row.
+    """
+    for row in range(known.shape[0]):
+        for slot in range(known.shape[1]):
+            token = known[row, slot]
+            if token < 0:
+                codes[row] += gap[slot]
+            elif token == shown[slot]:
+                codes[row] += same[slot]

@@ -2,8 +2,9 @@
 
 Paper: section 7.
 
-With the defaults it is what the paper studies. Every other rule of the browser is a switch of its
-own, off until set, so that its effect on risk can be measured alone: `docs/concepts/topics.md`.
+The defaults are the mechanism that the paper studies. Every further rule of the browser is a switch
+of its own, off by default, so that its effect on risk can be measured alone:
+`docs/concepts/topics.md`.
 """
 
 import math
@@ -43,8 +44,8 @@ from reidrisk.releases.topics.rules import (
 from reidrisk.scores import TokenWeights
 from reidrisk.scores.protocol import IMPOSSIBLE_GAIN, log_chance
 
-SEQUENCES = 20_000
-"""Sequences drawn for the bits of several weeks."""
+_SEQUENCES = 20_000
+"""Sequences drawn to estimate the bits of several weeks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +157,8 @@ class TopicsApi:
 
         Args:
             topics: Size of the taxonomy.
-            presence: Of the callers; browsers give no more than a caller has witnessed.
-            switches: Everything else of `TopicsApi`, such as `buckets` and `parents`.
+            presence: As in `TopicsApi`; browsers show only topics that a caller has witnessed.
+            switches: Other arguments of `TopicsApi`, such as `buckets` and `parents`.
         """
         rules = {"memory": 3, "delay": 2.0, "per_call": 3, **switches}
         return cls(topics, presence=presence, **rules)
@@ -179,11 +180,11 @@ class TopicsApi:
 
     @property
     def epsilon(self) -> float:
-        """Local differential privacy of one week, in nats, of users who are there.
+        """Epsilon of local differential privacy for one week, in nats, of users who are there.
 
-        Infinite without noise, and where topics may be withheld: who is shown nothing gives away
-        more than noise hides. If people are away in some weeks there is none either, whatever
-        this says; `promises` knows.
+        It is infinite without noise, and where topics may be withheld: a gap that one user can show
+        and another cannot tells them apart for sure. It does not know whether people are away in
+        some weeks, which also leaves no epsilon: `promises` does.
         """
         if not self.noise or self.withholds:
             return math.inf
@@ -191,7 +192,7 @@ class TopicsApi:
 
     @property
     def withholds(self) -> bool:
-        """Whether what is shown may be withheld because of what it is."""
+        """Whether a topic may be withheld because of which topic it is."""
         rules = self.rules
         unseen = rules.presence is not None and bool((rules.presence < 1).any())
         return unseen or rules.blocked is not None
@@ -202,7 +203,7 @@ class TopicsApi:
         return self.per_call
 
     def tokens(self, people: People) -> int:
-        """The topics; people must have as many."""
+        """Number of topics; people must have as many."""
         if people.tokens != self.topics:
             raise InvalidInput(
                 f"topics is {self.topics}, and people have {people.tokens} tokens; they must "
@@ -212,16 +213,16 @@ class TopicsApi:
         return self.topics
 
     def slots(self, people: People) -> int:
-        """Slots of what is seen of people: `per_call` for each call."""
+        """Number of slots: `per_call` for each call."""
         return self.rules.calls(people.epochs).size * self.per_call
 
     def weeks(self, slots: int) -> int:
-        """The most weeks on which the first slots can draw: a week that is shown again is one."""
+        """Most weeks that the first slots can depend on; a week shown twice counts once."""
         calls = -(-slots // self.per_call)
         return calls * min(self.per_call, self.every or self.per_call)
 
     def one_of_top(self, tokens: int) -> OneOfTop:
-        """With which chances tokens are shown."""
+        """Chances with which tokens of the top set, and others, are shown."""
         if tokens != self.topics:
             raise InvalidInput(
                 f"the observations have {tokens} tokens and the release {self.topics} topics; "
@@ -244,19 +245,19 @@ class TopicsApi:
         A call that shows several weeks is `per_call` slots with its topics, ascending.
         """
         self._check(people, site)
-        sets = self._top_sets(people, start, stop, seed)
+        sets = people.top_sets(start, stop, top=self.top, seed=seed, **self._ranking)
         ids = people.ids[start:stop]
         rows = site_rows(self.rules, sets, ids, site=site, seed=seed, again=again)
         return TokenRows.checked(rows, tokens=self.topics)
 
     def always_shows(self, people: People) -> bool:
-        """If people are never away, and no switch keeps a topic from a site that calls."""
+        """Whether people are never away and no switch keeps a topic from a site that calls."""
         rules = self.rules
         withheld = rules.presence is not None or rules.blocked is not None or self.absence > 0
         return people.complete and not withheld and not self.delay and self.per_call == 1
 
     def there(self, people: People, start: int, stop: int) -> NDArray[np.bool_]:
-        """Whether a user was there in a week; or in any, where a slot is not a week."""
+        """Whether a user was there in the week of a slot; in any week, where a slot is no week."""
         if people.complete:
             return np.ones((stop - start, self.slots(people)), bool)
         present = people.top_sets(start, stop, top=1, seed=0)[:, :, 0] != MISSING
@@ -265,13 +266,13 @@ class TopicsApi:
         return np.repeat(present.any(axis=1)[:, None], self.slots(people), axis=1)
 
     def promises(self, people: Crowd, slots: int) -> tuple[Bound, ...]:
-        """Local differential privacy over all weeks that the slots draw on.
+        """Local differential privacy over all weeks that the slots depend on.
 
-        Nothing where topics may be withheld or people be away: what one user shows as a gap,
-        another cannot. Delays and absences from a site do not depend on the user, and calls show
-        weeks again that were shown before, so neither adds to what the weeks give away. With a
-        delay, or several weeks a call, observations cannot stand in for people: a week that does
-        not show as a gap at one site may at the other.
+        There is none where topics may be withheld or people may be away: one user can show a gap
+        that another cannot. Delays, absences from a site and weeks that are shown again add
+        nothing: they do not depend on the user, or repeat what was shown. With a delay, or with
+        several weeks per call, observations cannot stand in for people: a week that is no gap at
+        one site may be one at the other, so nobody can tell from rows who was away.
         """
         blurred = self.delay > 0 or self.per_call > 1
         if not people.complete or (blurred and isinstance(people, Observations)):
@@ -281,17 +282,18 @@ class TopicsApi:
     def gaps(self, known: Floats) -> GapChances:
         """Chances of gaps: users who are away, visits that did not happen, topics withheld.
 
-        A blocked topic is withheld from both sites if both would have shown it, which happens
-        once in `top` times. Witnessing is taken to be by chance, and topics to be all alike in
-        this: for an attacker's purpose, not for a promise. An early call speaks of the week before
-        and, if there was none, shows nothing. Later slots of a call are taken to be as often empty
-        as not, since nobody knows how many topics were equal.
+        These are good enough to weigh evidence, not to prove a bound. A blocked topic is withheld
+        from both sites if both would have shown it, which happens once in `top` times. Witnessing
+        is taken to be independent and alike for all topics. An early call shows the week before
+        and, if there was none, nothing. Later slots of a call are taken to be empty half of the
+        time, since how many topics of a call were equal is unknown.
         """
         rules, slot = self.rules, np.arange(len(known))
         blocked = 0.0 if rules.blocked is None else float(rules.blocked.mean())
         unseen = [0.0, 0.0]
         if rules.presence is not None:
             unseen = [float((1 - rules.presence_at(site)).mean()) for site in (1, 2)]
+        # The delay is uniform up to `delay`, its mean half of that, and a week has seven days.
         early = self.delay / (2 * DAYS)
         first = (slot < self.per_call) & (self.every == 1)
         there = (1 - self.absence) * np.where(first, 1 - early, 1.0)
@@ -308,8 +310,8 @@ class TopicsApi:
     def secrets(self, people: People, start: int, stop: int, *, seed: int) -> NDArray[np.int32]:
         """Top sets of users `start` to `stop`, users x weeks x top; -1 where one was away.
 
-        Only for releases that show one topic of each week: then the chance of what is shown
-        follows from the top set alone.
+        Only where one topic of each week is shown: then the chance of what is shown follows from
+        the top set alone.
         """
         self._check(people, _observe.ANONYMOUS)
         if self.per_call > 1 or self.every != 1 or self.delay or self.withholds:
@@ -318,12 +320,13 @@ class TopicsApi:
                 "not give the chances of what is shown; leave these switches off to reveal it",
                 code="unsupported-release",
             )
-        return self._top_sets(people, start, stop, seed)
+        return people.top_sets(start, stop, top=self.top, seed=seed, **self._ranking)
 
     def likelihood(self, tokens: int) -> TokenWeights:
-        """How likely what is shown is, given the top sets: exactly, gaps included.
+        """The exact likelihood of what is shown, given the top sets, gaps included.
 
-        Who is away shows nothing. Who is there shows nothing if the site is not visited.
+        A user who is away shows nothing; a user who is there shows nothing if the site is not
+        visited.
         """
         shown = self.one_of_top(tokens)
         there, away = log_chance(1 - self.absence), log_chance(self.absence)
@@ -338,8 +341,8 @@ class TopicsApi:
     def information(self, people: People, slots: int, *, seed: int) -> tuple[Bits, ...]:
         """Bits of one week, exactly, and of all slots, by Monte Carlo.
 
-        Only for the embedded population and for the release as the paper has it: nothing is known
-        of the bits of other people, and with other switches they are not these.
+        Only for the synthetic population and without switches: the bits of other people are
+        unknown, and switches change them.
         """
         plain = self.per_call == 1 and self.every == 1 and not (self.delay or self.absence)
         known = isinstance(people, SyntheticTopics) and people.interests.size == self.top
@@ -354,9 +357,9 @@ class TopicsApi:
         ]
         if slots > 1:
             long = sequence_information(
-                people.interests, slots, noise=self.noise, samples=SEQUENCES, seed=seed
+                people.interests, slots, noise=self.noise, samples=_SEQUENCES, seed=seed
             )
-            note = f"per slot of {slots}, {SEQUENCES:,} sequences"
+            note = f"per slot of {slots}, {_SEQUENCES:,} sequences"
             means = [(name.replace("_", " "), getattr(long, name)) for name in names]
             bits += [Bits(name, slots, mean.value, mean.error, note) for name, mean in means]
         return tuple(bits)
@@ -395,28 +398,27 @@ class TopicsApi:
 
     @property
     def independent_sites(self) -> bool:
-        """Unless it is by chance what users block: they block it at all sites."""
+        """False only where blocking is random: a user blocks a topic at all sites at once."""
         blocked = self.rules.blocked
         return blocked is None or bool(((blocked == 0) | (blocked == 1)).all())
 
     def rows(self, people: People, *, site: int = 1, seed: int = 0) -> ExactRows:
-        """Exactly what one site is shown of each user, as chances: for small worlds.
+        """Exact chances of what one site is shown of each user, for small worlds.
 
-        Given the top sets, in which `seed` breaks ties and pads, nothing else is left to chance:
-        noise, coins, delays and absences are summed over.
+        Top sets are given, with ties broken and gaps padded by `seed`. Noise, blocking, witnessing,
+        delays and absences are summed over.
 
         Raises:
-            TooLarge: Where there are too many sequences or too many coins to go through.
+            TooLarge: There are too many sequences or coins to enumerate.
         """
         self._check(people, whole_number("site", site, least=1))
-        sets = self._top_sets(people, 0, people.users, seed)
+        sets = people.top_sets(0, people.users, top=self.top, seed=seed, **self._ranking)
         return exact_rows(self.rules, sets, site=site)
 
-    def _top_sets(self, people: People, start: int, stop: int, seed: int) -> NDArray[np.int32]:
-        if self.buckets is None:
-            return people.top_sets(start, stop, top=self.top, seed=seed)
-        priority = np.array(self.buckets, np.int8)
-        return people.top_sets(start, stop, top=self.top, seed=seed, priority=priority)
+    @property
+    def _ranking(self) -> dict[str, Any]:
+        """The argument `priority` of top sets; left out where there are no buckets."""
+        return {} if self.buckets is None else {"priority": np.array(self.buckets, np.int8)}
 
     def _check(self, people: People, sites: int) -> None:
         self.tokens(people)

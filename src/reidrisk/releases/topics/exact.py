@@ -1,6 +1,6 @@
 """The exact distribution of Topics rows, for small worlds.
 
-It follows the rules a second way, with sums in place of draws; simulation is tested against it.
+It implements the rules a second time, with sums instead of draws: simulation is tested against it.
 """
 
 import itertools
@@ -14,14 +14,14 @@ from reidrisk.errors import TooLarge
 from reidrisk.releases.exact import ExactRows, check_size, code, decode
 from reidrisk.releases.topics.rules import DAYS, Floats, Rules, Tokens
 
-MOST_COINS = 16
-MOST_STEPS = 1 << 22
+_MOST_COINS = 16
+_MOST_STEPS = 1 << 22
 """Sequences x ways in which calls come early: some seconds, and some hundred megabytes."""
 
-MOST_SUMS = 1 << 30
+_MOST_SUMS = 1 << 30
 """Chances that are added up over all coins of all users."""
 
-_ROUND = 10_000  # what going once through the weeks takes beside its sums, in chances
+_ROUND = 10_000  # overhead of one pass over the weeks, in sums of chances
 
 
 def exact_rows(rules: Rules, sets: Tokens, *, site: int) -> ExactRows:
@@ -44,13 +44,13 @@ def _check_steps(rules: Rules, sets: Tokens, site: int) -> None:
     sequences = (rules.topics + 1) ** epochs
     ways = 2 ** len(rules.calls(epochs)) if rules.delay else 1
     coins = max(_open_coins(rules, mine, site) for mine in sets)
-    if coins > MOST_COINS:
+    if coins > _MOST_COINS:
         raise TooLarge(
             f"a user has {coins} coins of blocking and witnessing; exact rows go through up to "
-            f"{MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1",
+            f"{_MOST_COINS}: use fewer epochs or topics, or chances of 0 and 1",
             code="too-many-sequences",
         )
-    if ways * sequences > MOST_STEPS or users * 2**coins * (sequences + _ROUND) > MOST_SUMS:
+    if ways * sequences > _MOST_STEPS or users * 2**coins * (sequences + _ROUND) > _MOST_SUMS:
         raise TooLarge(
             f"{users} users with {coins} coins of blocking and witnessing, and {ways} ways in "
             f"which calls come early, for each of {sequences:.2g} sequences, take too long to go "
@@ -115,7 +115,7 @@ def _open_coins(rules: Rules, sets: Tokens, site: int) -> int:
 def _coins(
     rules: Rules, sets: Tokens, site: int
 ) -> Iterator[tuple[float, set[int], list[set[int]] | None]]:
-    """All ways in which topics are blocked and pages witnessed, with their chances."""
+    """All ways in which topics may be blocked and pages witnessed, with their chances."""
     block, pages = _chances_of_coins(rules, sets, site)
     chances = [chance for _, chance in (*block, *pages)]
     sides = [
@@ -171,8 +171,8 @@ def _patterns(count: int, *, possible: bool) -> list[tuple[int, ...]]:
 def _early_chance(delay: float, early: tuple[int, ...]) -> float:
     """Chance that exactly these calls come before the new week is visible.
 
-    Calls are independent given the delay, which is uniform: an integral of a polynomial, for
-    which Gauss and Legendre's points are exact.
+    Given the delay, which is uniform, calls are independent. So the chance is the integral of a
+    polynomial, which Gauss-Legendre quadrature computes exactly.
     """
     if not delay:
         return 1.0
@@ -195,7 +195,7 @@ def _one_call(rules: Rules, sequences: Tokens, newest: int) -> Tokens:
 def _absent(
     rules: Rules, chances: "scipy.sparse.csr_array", outcomes: Tokens
 ) -> tuple["scipy.sparse.csr_array", Tokens]:
-    """The same if each call may fail to come, independently: its slots are empty then."""
+    """Chances and outcomes if each call may independently be missed, which empties its slots."""
     base = rules.topics + 1
     for start in range(0, outcomes.shape[1], rules.per_call):
         gone = outcomes.copy()

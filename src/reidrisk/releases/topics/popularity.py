@@ -2,8 +2,8 @@
 
 Paper: section 7.
 
-The estimate is unbiased and may therefore leave [0, 1]. It is kept as it is; what is used for
-weights is smoothed, and the estimate says for how many topics that made a difference.
+The estimate is unbiased, so it may lie outside [0, 1]. It is kept as it is; weights use a smoothed
+value, and the estimate says for how many topics the two differ.
 """
 
 import math
@@ -22,11 +22,11 @@ from reidrisk.core.parallel import kernel
 from reidrisk.core.rows import Rows, is_rows, rows_of, token_rows
 from reidrisk.errors import InvalidInput
 
-Floats = NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 
-class Shown(Protocol):
-    """What is to be known of a release: `OneOfTop`, or a release that has the same."""
+class _Shown(Protocol):
+    """Chances of tokens: a `OneOfTop`, or a release with the same properties."""
 
     @property
     def topics(self) -> int: ...
@@ -43,17 +43,17 @@ class Shown(Protocol):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Popularity:
-    """Chance that a topic is in a user's top set, as far as known users tell.
+    """Chance that a topic is in a user's top set, estimated from known users.
 
     Attributes:
         raw: Unbiased estimates, slots x topics; one row if pooled. Some may be below 0 or above 1.
         band: Half width for each row: with probability `1 - delta` all estimates of a row are
             within it of the truth.
         delta: Chance that a band is too narrow.
-        floor: The least value in use for each row: that of a topic of which half a sighting is
-            expected, beyond noise, among all sightings of the row.
-        users: Independent observations behind each row; pooled slots of a user are one, and users
-            seen in unequal numbers of slots count for less.
+        floor: The least value in use for each row: with this popularity, half a sighting beyond
+            noise is expected among all sightings of the row.
+        users: Independent observations behind each row. Pooled slots of a user are one observation,
+            and there are fewer than users if users are seen in unequal numbers of slots.
         unseen: Topics never shown, for each row.
         not_positive: Topics whose estimate is 0 or below; with it weights would have no logarithm
             or the wrong sign.
@@ -69,18 +69,18 @@ class Popularity:
         ((2, 40), [0, 0])
     """
 
-    raw: Floats
-    band: Floats
+    raw: _Floats
+    band: _Floats
     delta: float
-    floor: Floats
-    users: Floats
+    floor: _Floats
+    users: _Floats
     unseen: NDArray[np.int64]
     not_positive: NDArray[np.int64]
     above_one: NDArray[np.int64]
     inverted: NDArray[np.int64]
 
     @property
-    def in_use(self) -> Floats:
+    def in_use(self) -> _Floats:
         """Estimates for weights: raised to the floor, lowered to 1.
 
         With chances in (0, 1] a match never speaks less for a user than a mismatch.
@@ -105,21 +105,21 @@ class Popularity:
 
 def popularity(
     known: NDArray[np.integer] | Rows | Observations,
-    release: Shown,
+    release: _Shown,
     *,
     pooled: bool = False,
     delta: float = 0.05,
 ) -> Popularity:
     """Estimate popularity as `(frequency - q_out) / (q_in - q_out)`.
 
-    Slots in which nothing was shown are left out: the estimate is of those that were shown, which
-    is the popularity of all only if showing does not depend on the topic. Where callers must
-    witness topics, users block some, or calls show several weeks at once, it is of what is seen.
+    Slots in which nothing was shown are left out, so the estimate is of what was shown. That equals
+    the popularity only if showing does not depend on the topic: not where callers must witness
+    topics, users block some, or calls show several weeks at once.
 
     Args:
         known: Rows of tokens, users x slots, or users x slots x sites; or the observations.
-        release: What showed them.
-        pooled: Take all slots together, for an attacker who holds popularity to be constant.
+        release: What showed the rows.
+        pooled: Take all slots together, for an attacker who takes popularity to be constant.
         delta: Chance that the band of a row is too narrow.
 
     Example:
@@ -148,6 +148,7 @@ def popularity(
     raw = (counts / counts.sum(axis=1, keepdims=True) - release.q_out) / rise
     return Popularity(
         raw=raw,
+        # Hoeffding's inequality for each topic, and the union bound over all topics and both sides.
         band=np.sqrt(math.log(2 * release.topics / delta) / (2 * users)) / rise,
         delta=delta,
         floor=0.5 / (counts.sum(axis=1) * rise),
@@ -191,7 +192,7 @@ def _check_topic(token: int, topics: int) -> None:
         )
 
 
-def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64], Floats]:
+def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64], _Floats]:
     """Times each token was shown, slots x topics, and the independent observations behind it.
 
     Hoeffding's inequality for a mean of users' means with weights v needs `1 / sum(v^2)`, which
@@ -205,15 +206,15 @@ def _count(rows: Rows, topics: int, *, pooled: bool) -> tuple[NDArray[np.int64],
 
 
 def _counted(blocks: Blocks, *, slots: int, topics: int) -> NDArray[np.int64]:
-    """What `count_tokens` counts in some rows."""
+    """What `_count_tokens` counts in some rows."""
     counts = np.zeros((slots, topics + 1 + 2), np.int64)
     for _, rows in blocks:
-        count_tokens(rows.reshape(len(rows), slots, -1), topics, counts)
+        _count_tokens(rows.reshape(len(rows), slots, -1), topics, counts)
     return counts
 
 
 @kernel
-def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int64]) -> None:
+def _count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int64]) -> None:
     """Add up tokens, users x slots x places, by slot.
 
     `counts[slot]` holds the number of missing places, of each token, then the sum over users of
@@ -231,7 +232,7 @@ def count_tokens(sets: NDArray[np.integer], topics: int, counts: NDArray[np.int6
             counts[slot, topics + 2] += seen * seen
 
 
-def _inverted(raw: Floats, release: Shown) -> NDArray[np.bool_]:
+def _inverted(raw: _Floats, release: _Shown) -> NDArray[np.bool_]:
     """Where the plain estimate would make a match no better than a mismatch.  Paper: section 7."""
     q_out, q_in, top = release.q_out, release.q_in, release.top
     rise = q_in - q_out

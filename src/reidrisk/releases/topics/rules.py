@@ -55,7 +55,7 @@ def checked_buckets(value: Sequence[int], topics: int) -> tuple[int, ...]:
 
 
 def checked_parents(value: Sequence[int], topics: int) -> tuple[int, ...]:
-    """One topic above each, -1 for none, without circles."""
+    """The parent of each topic, -1 for a root; refuses cycles."""
     parents = tuple(whole_number("every parent", parent, least=-1) for parent in value)
     if len(parents) != topics or max(parents, default=0) >= topics:
         raise InvalidInput(
@@ -130,9 +130,9 @@ class Rules:
         return np.array(self.presence[site - 1 if len(self.presence) > 1 else 0])
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # asked for with every chunk of people
 def rules_of(api: "TopicsApi") -> Rules:
-    """The rules of a release; asked for with every chunk of people."""
+    """The rules of a release."""
     return Rules.of(api)
 
 
@@ -142,13 +142,14 @@ def site_rows(
     """What a site is shown of users with these top sets: users x slots.
 
     Args:
-        rules: Of the release.
+        rules: The rules of the release.
         sets: Users x epochs x top; -1 where a user was absent.
-        ids: Of the users; chance is drawn by them.
-        site: Its number; other sites, other draws.
-        seed: Of the draws.
-        again: Which repetition of what the site might have been shown; 0 is what it was.
+        ids: Ids of the users; draws belong to them.
+        site: Number of the site; each site has its own draws.
+        seed: Seed of the draws.
+        again: Number of the repetition; 0 is what the site was shown.
     """
+    # Names of purposes are part of the seed: another text would draw other figures.
     prefix = f"topics/site {site}/again {again}/" if again else f"topics/site {site}/"
     sets = np.ascontiguousarray(sets, np.int32)
     users, epochs, top = sets.shape
@@ -158,33 +159,34 @@ def site_rows(
 
     real, tokens = np.empty((2, users, epochs), np.int32)
     show(sets, draws("show", 2 * epochs), rules.noise, rules.topics, real, tokens)
-    # The real topic decides, even where noise would take its place.
+    # Whether a topic is withheld depends on the real topic, also where noise is shown instead:
+    # else noise would be withheld less often, and a gap would tell more.
     if rules.blocked is not None:
-        # A user blocks a topic everywhere, so the coin is not the site's.
+        # A user blocks a topic at all sites, so this draw has no site in its purpose.
         coins = uniforms(seed=seed, purpose="topics/block", users=ids, count=rules.topics)
         block(real, coins, rules.blocked, tokens)
     if rules.presence is not None:
-        coins = draws("witness", epochs * top)
+        coins = draws("_witness", epochs * top)
         presence = rules.presence_at(site)
-        witness(sets, coins, presence, rules.parents, rules.memory, real, tokens)
+        _witness(sets, coins, presence, rules.parents, rules.memory, real, tokens)
     weeks = rules.calls(epochs)
     newest = np.tile(weeks, (users, 1))
     if rules.delay:
         moments = draws("call", epochs)[:, weeks] * DAYS
         newest = newest - (moments < draws("delay", 1) * rules.delay)
     if rules.delay or rules.per_call > 1 or rules.every > 1:
-        tokens = called(tokens, newest, rules.per_call)
+        tokens = _called(tokens, newest, rules.per_call)
     if rules.absence:
         gone = draws("absence", epochs)[:, weeks] < rules.absence
         tokens[np.repeat(gone, rules.per_call, axis=1)] = MISSING
     return tokens
 
 
-def called(tokens: Tokens, newest: NDArray[np.int64], per_call: int) -> Tokens:
-    """Topics of the last weeks before each call, ascending, equal ones once: users x slots."""
+def _called(tokens: Tokens, newest: NDArray[np.int64], per_call: int) -> Tokens:
+    """The distinct topics of the last weeks before each call, ascending: users x slots."""
     users, calls = newest.shape
     rows = np.full((users, calls * per_call), MISSING, np.int32)
-    collapse(tokens, newest, per_call, rows)
+    _collapse(tokens, newest, per_call, rows)
     return rows
 
 
@@ -192,7 +194,7 @@ def called(tokens: Tokens, newest: NDArray[np.int64], per_call: int) -> Tokens:
 def show(
     sets: Tokens, draws: Floats, noise: float, topics: int, real: Tokens, tokens: Tokens
 ) -> None:
-    """Choose a slot of each top set, and what is shown for it; two draws per epoch."""
+    """Draw a topic of each top set, and noise instead of some; two draws per epoch."""
     users, epochs, top = sets.shape
     for user in range(users):
         for epoch in range(epochs):
@@ -201,13 +203,14 @@ def show(
             real[user, epoch] = token
             tokens[user, epoch] = token
             if coin < noise and token != MISSING:
-                # Below the noise a coin is again uniform; a quotient may round up to 1.
+                # A draw below the noise is uniform again when divided by it; a quotient may
+                # round up to 1.
                 tokens[user, epoch] = min(int(coin / noise * topics), topics - 1)
 
 
 @kernel
 def block(real: Tokens, coins: Floats, blocked: Floats, tokens: Tokens) -> None:
-    """Withhold what stands for a topic that the user has blocked."""
+    """Withhold the topic of a week if the user has blocked it."""
     for user in range(real.shape[0]):
         for epoch in range(real.shape[1]):
             topic = real[user, epoch]
@@ -216,7 +219,7 @@ def block(real: Tokens, coins: Floats, blocked: Floats, tokens: Tokens) -> None:
 
 
 @kernel
-def witness(
+def _witness(
     sets: Tokens,
     coins: Floats,
     presence: Floats,
@@ -225,10 +228,10 @@ def witness(
     real: Tokens,
     tokens: Tokens,
 ) -> None:
-    """Withhold what stands for a topic of which the caller has seen no page of late.
+    """Withhold the topic of a week if the caller has not witnessed it within its memory.
 
-    A page is one on a topic of a top set; the caller is on it if the coin of that week and place
-    says so. A page on a topic is one on all topics above it.
+    Users visit a page on each topic of their top set. The draw of that week and place decides
+    whether the caller is on the page. A page on a topic is a page on all topics above it.
     """
     users, epochs, top = sets.shape
     for user in range(users):
@@ -247,7 +250,7 @@ def witness(
 
 
 @kernel
-def collapse(tokens: Tokens, newest: NDArray[np.int64], per_call: int, rows: Tokens) -> None:
+def _collapse(tokens: Tokens, newest: NDArray[np.int64], per_call: int, rows: Tokens) -> None:
     """Fill the slots of each call with its distinct topics, ascending."""
     for user in range(newest.shape[0]):
         for call in range(newest.shape[1]):

@@ -25,8 +25,8 @@ SOURCE = (
 )
 
 HELD = 169
-TOP = 5
-PUBLISHED = ((Fraction(5, 100), "32.16"), (Fraction(0), "33.8"))
+_TOP = 5
+_PUBLISHED = ((Fraction(5, 100), "32.16"), (Fraction(0), "33.8"))
 """Share of random answers, and the leakage, as printed."""
 
 _CLOSE = 1e-12
@@ -36,25 +36,25 @@ _CLOSE = 1e-12
 def steps(scale: Scale) -> Iterator[Step]:
     """The closed form, and the matrix; both at once on every scale."""
     del scale
-    yield Step("closed form", lambda: tuple(_row(noise, said) for noise, said in PUBLISHED))
+    yield Step("closed form", lambda: tuple(_row(noise, said) for noise, said in _PUBLISHED))
     yield Step("any matrix", lambda: (_by_matrix(),))
 
 
-def closed_form(noise: Fraction, *, held: int, top: int = TOP) -> Fraction:
+def closed_form(noise: Fraction, *, held: int, top: int = _TOP) -> Fraction:
     """The leakage of one answer, in fractions."""
     return held * (1 - noise) / top + noise
 
 
 def leakage_of(sets: list[list[int]], noise: Fraction) -> float:
     """The leakage of one answer of people with these top sets, from the matrix of chances."""
-    api = TopicsApi(top=TOP, noise=float(noise))
+    api = TopicsApi(top=_TOP, noise=float(noise))
     rows = np.full((len(sets), api.topics), api.q_out)
     for row, topics in zip(rows, sets, strict=True):
         row[topics] = api.q_in
     return multiplicative_leakage(rows)
 
 
-def people_with(held: int, top: int = TOP) -> list[list[int]]:
+def people_with(held: int, top: int = _TOP) -> list[list[int]]:
     """The fewest people who hold so many topics between them, and one who holds none of his own."""
     rounds = [[(start + place) % held for place in range(top)] for start in range(0, held, top)]
     return [*rounds, rounds[0]]
@@ -66,27 +66,27 @@ def _row(noise: Fraction, said: str) -> Row:
         where="Multiplicative Bayes leakage of the Topics API, one answer, uniform prior",
         what=(
             f"Factor by which one answer raises the chance to name the user; {HELD} topics are in "
-            f"somebody's top {TOP}; {float(noise):.0%} of the answers are random"
+            f"somebody's top {_TOP}; {float(noise):.0%} of the answers are random"
         ),
         published=said,
         ours=Estimate.computed(float(ours)),
         unit="",
         mark=exact(Fraction(said), ours),
         why=(
-            f"{HELD} (1-p)/{TOP} + p in fractions is {ours}. It needs the number of topics, "
+            f"{HELD} (1-p)/{_TOP} + p in fractions is {ours}. It needs the number of topics, "
             "and nothing else about the people."
         ),
     )
 
 
 def _by_matrix() -> Row:
-    noise = PUBLISHED[0][0]
+    noise = _PUBLISHED[0][0]
     found = leakage_of(people_with(HELD), noise)
     form = float(closed_form(noise, held=HELD))
     return Row(
         where="The same, from the definition",
         what="The closed form equals the sum of the column maxima of the matrix of chances",
-        published=PUBLISHED[0][1],
+        published=_PUBLISHED[0][1],
         ours=Estimate.computed(found),
         unit="",
         mark=claimed(holds=abs(found - form) <= _CLOSE * form),

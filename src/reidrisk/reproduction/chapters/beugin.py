@@ -44,12 +44,12 @@ SOURCE = (
     "github.com/yohhaan/topics_analysis"
 )
 
-FILE = "beugin"
+_FILE = "beugin"
 """The name of the authors' `250000_users_topics.csv`, unpacked, among the files of a scale."""
 
 USERS, TOPICS, TOP = 250_000, 349, 5
-API = TopicsApi(topics=TOPICS, top=TOP, noise=0.05)
-FIRST = 3
+_API = TopicsApi(topics=TOPICS, top=TOP, noise=0.05)
+_FIRST = 3
 """Topics that a site sees in the first epoch."""
 
 PUBLISHED = {1: "0.4%", 15: "57%", 30: "75%"}
@@ -69,7 +69,7 @@ DOMAINS_OF_USERS = (
 )
 """From how many domains to how many, and how many people visit so many."""
 
-SAMPLES_OF_ONE = 10
+_SAMPLES_OF_ONE = 10
 """Users who are made of one history with more topics than fit."""
 
 # Ranks of domains, and percent of page loads that go to this rank and all before it.
@@ -86,7 +86,7 @@ LOADS = np.array(
     ]
 )
 
-SPREAD = 1.3
+_SPREAD = 1.3
 """Fitted to the 75 % after 30 epochs: see `Web`."""
 
 Sets = NDArray[np.int32]
@@ -94,7 +94,7 @@ Sets = NDArray[np.int32]
 
 def steps(scale: Scale) -> Iterator[Step]:
     """Attack the authors' users if they are given, else users rebuilt."""
-    path = scale.files.get(FILE)
+    path = scale.files.get(_FILE)
     theirs = path is not None
     users = partial(read_sets, path) if path is not None else partial(rebuilt, scale.seed)
     people = cache(users)
@@ -118,7 +118,7 @@ class Web:
     @classmethod
     def drawn(cls, rng: np.random.Generator) -> "Web":
         """The domains, of which each has its topic for good."""
-        weights = np.arange(1.0, TOPICS + 1) ** -SPREAD
+        weights = np.arange(1.0, TOPICS + 1) ** -_SPREAD
         topics = rng.choice(TOPICS, size=RANKS[-1], p=weights / weights.sum())
         return cls(topics.astype(np.int16), rng)
 
@@ -128,10 +128,10 @@ class Web:
 
     def users(self, least: int, most: int, wanted: int) -> Sets:
         """Top sets of so many users who visit `least` to `most` domains."""
-        sets, made = np.empty((wanted + SAMPLES_OF_ONE, TOP), np.int32), 0
+        sets, made = np.empty((wanted + _SAMPLES_OF_ONE, TOP), np.int32), 0
         while made < wanted:
             topics = self.history(int(self.rng.integers(least, most + 1)))
-            count = SAMPLES_OF_ONE if len(topics) > TOP else 1
+            count = _SAMPLES_OF_ONE if len(topics) > TOP else 1
             sets[made : made + count] = self.sets(topics, count)
             made += count
         return sets[:wanted]
@@ -169,7 +169,7 @@ def read_sets(path: Path) -> Sets:
         sets = np.loadtxt(path, dtype=np.int32, delimiter="\t", skiprows=1, ndmin=2)[:, -TOP:] - 1
     except ValueError as error:
         raise InvalidInput(
-            f"{path} is not a table of whole numbers between tabs below one line of names; {FILE} "
+            f"{path} is not a table of whole numbers between tabs below one line of names; {_FILE} "
             "takes the authors' 250000_users_topics.csv as it is, unpacked",
             code="wrong-authors-file",
         ) from error
@@ -177,8 +177,8 @@ def read_sets(path: Path) -> Sets:
     if sets.shape[1] != TOP or len(bad):
         line = f", line {bad[0] + 2}" if len(bad) else ""
         raise InvalidInput(
-            f"{path}{line}: a user has {TOP} different topics from 1 to {TOPICS}; {FILE} takes the "
-            "authors' 250000_users_topics.csv as it is, unpacked",
+            f"{path}{line}: a user has {TOP} different topics from 1 to {TOPICS}; {_FILE} takes "
+            "the authors' 250000_users_topics.csv as it is, unpacked",
             code="wrong-authors-file",
         )
     return sets
@@ -207,14 +207,14 @@ def profiles(shown: NDArray[np.integer]) -> BagRows:
 
 def observed(sets: Sets, scale: Scale) -> Observations:
     """What both sites are shown in all epochs, of some users at the second site."""
-    draws = FIRST + max(PUBLISHED) - 1
+    draws = _FIRST + max(PUBLISHED) - 1
     people = GivenSets.stable(sets, epochs=draws, tokens=TOPICS)
-    return API.observe(people, targets=min(TARGETS[scale.name], len(sets)), seed=scale.seed)
+    return _API.observe(people, targets=min(TARGETS[scale.name], len(sets)), seed=scale.seed)
 
 
 def matched(seen: Observations, epochs: int) -> Matches:
     """Whose profile has the most in common, for each target after so many epochs."""
-    part = seen.prefix(FIRST + epochs - 1)
+    part = seen.prefix(_FIRST + epochs - 1)
     known, anonymous = profiles(np.asarray(part.known)), profiles(part.anonymous)
     bags = Observations(known, anonymous, seen.truth, tokens=TOPICS)
     return LocalEngine().search(bags, fitted(Overlap(), bags).score)
@@ -222,10 +222,10 @@ def matched(seen: Observations, epochs: int) -> Matches:
 
 _REBUILT = (
     "The users are rebuilt: histories as published, but each domain has one topic, the t-th most "
-    f"common by weight t^-{SPREAD}. That exponent is ours, fitted to the 75 % after 30 epochs. The "
-    "other two shares were not fitted, but were in view when this form was chosen. No topic is "
+    f"common by weight t^-{_SPREAD}. That exponent is ours, fitted to the 75 % after 30 epochs. "
+    "The other two shares were not fitted, but were in view when this form was chosen. No topic is "
     "left out as rare. The authors' own users can be "
-    f"attacked with --file {FILE}=PATH."
+    f"attacked with --file {_FILE}=PATH."
 )
 _THEIRS = "The users are the authors', from the file. No topic is left out as rare."
 _RARE = (
@@ -268,7 +268,7 @@ def _published(seen: Callable[[], Observations], epochs: int, *, theirs: bool) -
 
 def _ours(seen: Callable[[], Observations], *, theirs: bool) -> tuple[Row, ...]:
     epochs = sorted(PUBLISHED)[1]
-    part = seen().prefix(FIRST + epochs - 1)
+    part = seen().prefix(_FIRST + epochs - 1)
     ours = mean_of_credits(LocalEngine().credit(part, fitted(Repetition(), part).score))
     return (_added(epochs, ours, theirs=theirs),)
 

@@ -38,14 +38,14 @@ TITLE = "Re-identification by topics"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), sections 8.1 to 8.3"
 
 API = TopicsApi(topics=349, top=5, noise=0.05)
-EPOCHS = (1, 2, 4, 6, 8)
-LAST = EPOCHS[-1]
+_EPOCHS = (1, 2, 4, 6, 8)
+_LAST = _EPOCHS[-1]
 PUBLISHED_USERS = 10_000_000
 LIMIT = 0.03
 CLOSE = 1.25
 """How many times the risk of another attack may be and still be close to it: our reading."""
 
-PANEL = 200_000
+_PANEL = 200_000
 """Users of whom the learned attack learns, at most; the paper had 20 million."""
 
 _FIGURE = "Figure 3"
@@ -74,7 +74,7 @@ class _Experiment:
         return self.carried_out([Hamming(), WeightedHamming(API)])
 
     def carried_out(
-        self, attacks: Sequence[Attack | Fitted], epochs: tuple[int, ...] = EPOCHS
+        self, attacks: Sequence[Attack | Fitted], epochs: tuple[int, ...] = _EPOCHS
     ) -> list[Measured]:
         """Attack all targets after each number of epochs."""
         return measured(self.seen(), attacks, slots=epochs)
@@ -89,30 +89,30 @@ class _Experiment:
 def steps(scale: Scale) -> Iterator[Step]:
     """The attacks of the paper, then ours and the ceilings."""
     world = _Experiment(scale)
-    yield Step("Hamming attacks", lambda: hamming_attacks(world))
-    yield Step("among ten million", lambda: below_limit(world))
-    yield Step("learned attack", lambda: learned(world))
-    yield Step("token table", lambda: token_table(world))
-    yield Step("type-aware", lambda: type_aware(world))
-    yield Step("full information", lambda: (full_information(world),))
+    yield Step("Hamming attacks", lambda: _hamming_attacks(world))
+    yield Step("among ten million", lambda: _below_limit(world))
+    yield Step("learned attack", lambda: _learned(world))
+    yield Step("token table", lambda: _token_table(world))
+    yield Step("type-aware", lambda: _type_aware(world))
+    yield Step("full information", lambda: (_full_information(world),))
 
 
-def hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
+def _hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
     """The two curves, and what is said of them."""
     plain, weighted = world.simple()
-    at_first = measured(world.seen(), [one.fitted for one in (plain, weighted)], slots=EPOCHS[0])
+    at_first = measured(world.seen(), [one.fitted for one in (plain, weighted)], slots=_EPOCHS[0])
     first, last = (
         other.matches.credit - one.matches.credit for one, other in (at_first, (plain, weighted))
     )
     growth = mean_of_numbers(last - first, low=-2.0, high=2.0)
-    gaps = [percent(weighted.curve[r].value - plain.curve[r].value) for r in EPOCHS]
+    gaps = [percent(weighted.curve[r].value - plain.curve[r].value) for r in _EPOCHS]
     difference = paired_difference(plain.matches.credit, weighted.matches.credit)
     return (
         _curve(world, plain, "Unweighted Hamming"),
         _curve(world, weighted, "Weighted Hamming"),
         Row(
             where="Section 8.3",
-            what=f"The weighted attack beats the unweighted one: difference at r = {LAST}",
+            what=f"The weighted attack beats the unweighted one: difference at r = {_LAST}",
             published="above 0",
             ours=difference,
             unit="%",
@@ -122,12 +122,12 @@ def hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
         Row(
             where="Section 8.3",
             what="The gap between the two grows with the number of epochs: gap at "
-            f"r = {LAST} less that at r = 1",
+            f"r = {_LAST} less that at r = 1",
             published="above 0",
             ours=growth,
             unit="%",
             mark=claimed(holds=growth.low > 0, calibrated=True),
-            why=f"Same targets, paired; gaps at r = {_listed(EPOCHS)}: {_listed(gaps)}; "
+            why=f"Same targets, paired; gaps at r = {_listed(_EPOCHS)}: {_listed(gaps)}; "
             f"{world.on_whom}.",
         ),
     )
@@ -136,18 +136,18 @@ def hamming_attacks(world: _Experiment) -> tuple[Row, ...]:
 def _curve(world: _Experiment, found: Measured, name: str) -> Row:
     return Row(
         where=_FIGURE,
-        what=f"{name}: the risk grows with the number of epochs; shown is r = {LAST}",
+        what=f"{name}: the risk grows with the number of epochs; shown is r = {_LAST}",
         published="grows (the values are only in the picture)",
-        ours=found.curve[LAST],
+        ours=found.curve[_LAST],
         unit="%",
-        mark=claimed(holds=_rises([found.curve[r].value for r in EPOCHS]), calibrated=True),
+        mark=claimed(holds=_rises([found.curve[r].value for r in _EPOCHS]), calibrated=True),
         why=f"{_along(found)}; {world.on_whom}.",
         axis="epochs",
         points=_points(found),
     )
 
 
-def below_limit(world: _Experiment) -> tuple[Row, ...]:
+def _below_limit(world: _Experiment) -> tuple[Row, ...]:
     """Caption of figure 3, for the two attacks that learn nothing."""
     return tuple(
         _below(world, found, name)
@@ -158,7 +158,7 @@ def below_limit(world: _Experiment) -> tuple[Row, ...]:
 def _below(world: _Experiment, found: Measured, name: str) -> Row:
     users = world.scale.users
     if users >= PUBLISHED_USERS:
-        ours = found.curve[LAST]
+        ours = found.curve[_LAST]
         mark, how = claimed(holds=ours.value < LIMIT, calibrated=True), "Measured"
     else:
         ours = _among_more(world, found)
@@ -171,7 +171,7 @@ def _below(world: _Experiment, found: Measured, name: str) -> Row:
             how += ", which reaches over 3 %, so only --scale full can tell"
     return Row(
         where=_FIGURE,
-        what=f"{name} Hamming, r = {LAST}, {PUBLISHED_USERS:,} users: the risk is below 3 %",
+        what=f"{name} Hamming, r = {_LAST}, {PUBLISHED_USERS:,} users: the risk is below 3 %",
         published="below 3 %, the best of three attacks",
         ours=ours,
         unit="%",
@@ -182,7 +182,7 @@ def _below(world: _Experiment, found: Measured, name: str) -> Row:
 
 def _among_more(world: _Experiment, found: Measured) -> Estimate:
     curve = measure_sizes(
-        world.seen(), found.fitted, users=sizes_to_fit(world.scale.users), slots=LAST
+        world.seen(), found.fitted, users=sizes_to_fit(world.scale.users), slots=_LAST
     )
     law = extrapolate(curve, [PUBLISHED_USERS], correlation=curve.correlation)
     return law.predicted[PUBLISHED_USERS]
@@ -195,7 +195,7 @@ def told(ours: Estimate) -> Mark:
     return claimed(holds=ours.high < LIMIT, calibrated=True)
 
 
-def learned(world: _Experiment) -> tuple[Row, ...]:
+def _learned(world: _Experiment) -> tuple[Row, ...]:
     """The third attack of the paper, by the network that a laptop can train."""
     seconds = world.scale.seconds * ATTACK
     if why := missing(world.scale):
@@ -206,20 +206,20 @@ def learned(world: _Experiment) -> tuple[Row, ...]:
     from reidrisk.attacks.neural import Neural  # noqa: PLC0415  needed by who learns
     from reidrisk.learning.models import CHAIN_TRAINING  # noqa: PLC0415  the same
 
-    panel_users = min(PANEL, world.scale.users)
+    panel_users = min(_PANEL, world.scale.users)
     others = data.synthetic_topics(users=panel_users, seed=world.scale.seed + 1)
     panel = API.observe(others, targets=panel_users, seed=world.scale.seed + 7)
     how = replace(CHAIN_TRAINING["types"], seconds=seconds)
     (found,) = world.carried_out([Neural(panel, training=how)])
     _, weighted = world.simple()
     difference = paired_difference(weighted.matches.credit, found.matches.credit)
-    ratio = _times(found.curve[LAST], weighted.curve[LAST])
+    ratio = _times(found.curve[_LAST], weighted.curve[_LAST])
     why = (
         f"A chain of classes trained on {panel_users:,} other users for at most {seconds:.0f} "
         f"processor seconds, not the authors' network; {world.on_whom}."
     )
     among = world.scale.users >= PUBLISHED_USERS
-    risk = found.curve[LAST]
+    risk = found.curve[_LAST]
     return (
         Row(*_BEST, difference, "%", claimed(holds=difference.low > 0, calibrated=True),
             f"Same targets, paired. {_along(found)}. {why}", axis="epochs", points=_points(found)),
@@ -233,17 +233,17 @@ def learned(world: _Experiment) -> tuple[Row, ...]:
 
 _BEST = (
     "Section 8.3",
-    f"The learned attack beats the weighted one: difference at r = {LAST}",
+    f"The learned attack beats the weighted one: difference at r = {_LAST}",
     "above 0",
 )
 _CLOSE = (
     "Section 8.3",
-    f"The learned attack is close to the weighted one: times its risk at r = {LAST}",
+    f"The learned attack is close to the weighted one: times its risk at r = {_LAST}",
     "close to 1",
 )
 _LOW = (
     _FIGURE,
-    f"Learned attack, r = {LAST}, {PUBLISHED_USERS:,} users: the risk is below 3 %",
+    f"Learned attack, r = {_LAST}, {PUBLISHED_USERS:,} users: the risk is below 3 %",
     "below 3 %, the best of three attacks",
 )
 
@@ -257,10 +257,10 @@ def _times(one: Estimate, other: Estimate) -> Estimate:
     return Estimate(value, *ends, level, one.trials, "union bound")
 
 
-def token_table(world: _Experiment) -> tuple[Row]:
+def _token_table(world: _Experiment) -> tuple[Row]:
     """Who knows which topics go together: from two epochs on, since one takes as long as all."""
     table = TokenTable(API, pairs=world.people().interests.pairs)
-    (found,) = world.carried_out([table], EPOCHS[1:])
+    (found,) = world.carried_out([table], _EPOCHS[1:])
     return (_ours(world, found),)
 
 
@@ -268,9 +268,9 @@ def _ours(world: _Experiment, found: Measured) -> Row:
     attack = found.fitted.attack
     return Row(
         where=_FIGURE,
-        what=f"An attacker who knows {attack.knows} ({attack.name}): risk at r = {LAST}",
+        what=f"An attacker who knows {attack.knows} ({attack.name}): risk at r = {_LAST}",
         published="not in the paper",
-        ours=found.curve[LAST],
+        ours=found.curve[_LAST],
         unit="%",
         mark="added here",
         why=f"{_along(found)}; {world.on_whom}.",
@@ -279,7 +279,7 @@ def _ours(world: _Experiment, found: Measured) -> Row:
     )
 
 
-def type_aware(world: _Experiment) -> tuple[Row, Row]:
+def _type_aware(world: _Experiment) -> tuple[Row, Row]:
     """Who knows the types of people, and what nobody exceeds who knows no more."""
     (found,) = world.carried_out([TypeAware(API, world.people().interests)])
     held = posterior(world.seen(), found.fitted, matches=found.matches)
@@ -287,7 +287,7 @@ def type_aware(world: _Experiment) -> tuple[Row, Row]:
         _ours(world, found),
         Row(
             where=_FIGURE,
-            what=f"Nobody who sees what two sites show does better, at r = {LAST}: the optimum "
+            what=f"Nobody who sees what two sites show does better, at r = {_LAST}: the optimum "
             "under the model of the calibrated population",
             published="not in the paper",
             ours=held.mean_claim,
@@ -300,7 +300,7 @@ def type_aware(world: _Experiment) -> tuple[Row, Row]:
     )
 
 
-def full_information(world: _Experiment) -> Row:
+def _full_information(world: _Experiment) -> Row:
     """Who knows every top set."""
     revealed = API.reveal(
         world.people(),
@@ -310,7 +310,9 @@ def full_information(world: _Experiment) -> Row:
     held = posterior(revealed, FullInformation(API))
     return Row(
         where="Corollary 1",
-        what=f"Who knows every user's top sets in all weeks (full information): risk at r = {LAST}",
+        what=(
+            f"Who knows every user's top sets in all weeks (full information): risk at r = {_LAST}"
+        ),
         published="not in the paper",
         ours=held.risk,
         unit="%",

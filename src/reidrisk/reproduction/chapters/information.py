@@ -18,21 +18,21 @@ from reidrisk.reproduction.marks import measured
 TITLE = "Entropy and mutual information"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 8.4"
 
-API = TopicsApi(topics=349, top=5, noise=0.05)
-NAMES = {
+_API = TopicsApi(topics=349, top=5, noise=0.05)
+_NAMES = {
     "entropy": "Entropy of a site's topics, H(B)",
     "conditional_entropy": "Given the other site's, H(B|A)",
     "mutual_information": "Mutual information of the two, I(A;B)",
 }
-_SHORT = {name: name.replace("_", " ") for name in NAMES}
-PUBLISHED = {1: (7.59, 6.66, 0.93), 8: (6.54, 5.45, 1.09)}
-ROUNDING = 0.005
+_SHORT = {name: name.replace("_", " ") for name in _NAMES}
+_PUBLISHED = {1: (7.59, 6.66, 0.93), 8: (6.54, 5.45, 1.09)}
+_ROUNDING = 0.005
 """Half a unit of the last published digit."""
 
-SAMPLES = {"laptop": 20_000, "full": 200_000}
-COUNTED = 50_000
-LEVEL = 0.95
-PANEL = {1: 2_000_000, 8: 250_000}
+_SAMPLES = {"laptop": 20_000, "full": 200_000}
+_COUNTED = 50_000
+_LEVEL = 0.95
+_PANEL = {1: 2_000_000, 8: 250_000}
 """Users that the laptop's model learns from in `tests/paper`: it misses 0.02 and 0.05 bits."""
 
 _SLIP = (
@@ -44,54 +44,54 @@ _WHERE = {1: "Section 8.4, r = 1", 8: "Section 8.4, r = 8"}
 
 def steps(scale: Scale) -> Iterator[Step]:
     """One epoch, eight, and what follows."""
-    yield Step("one epoch, exact", one_epoch)
-    yield Step("one epoch, by counts", lambda: counted(scale))
-    yield Step("eight epochs", lambda: eight_epochs(scale))
-    yield Step("one epoch, learned", lambda: learned(scale, 1, ONE_EPOCH))
-    yield Step("eight epochs, learned", lambda: learned(scale, 8, ALL_EPOCHS))
+    yield Step("one epoch, exact", _one_epoch)
+    yield Step("one epoch, by counts", lambda: _counted(scale))
+    yield Step("eight epochs", lambda: _eight_epochs(scale))
+    yield Step("one epoch, learned", lambda: _learned(scale, 1, ONE_EPOCH))
+    yield Step("eight epochs, learned", lambda: _learned(scale, 8, ALL_EPOCHS))
 
 
-def one_epoch() -> tuple[Row, ...]:
+def _one_epoch() -> tuple[Row, ...]:
     """The closed form of the calibrated population."""
-    found = Interests().information(API.noise)
+    found = Interests().information(_API.noise)
     return tuple(
         _row(1, name, Estimate.computed(getattr(found, name)),
              "Closed form. The population has two parameters that were fitted to these figures, so "
              "this shows that such people exist, and no more.",
              _SLIP if name == "entropy" else "", drawn=True)
-        for name in NAMES
+        for name in _NAMES
     )  # fmt: skip
 
 
-def counted(scale: Scale) -> tuple[Row, ...]:
+def _counted(scale: Scale) -> tuple[Row, ...]:
     """The same from what users show, without knowing how they were made."""
-    users = min(COUNTED, scale.users)
+    users = min(_COUNTED, scale.users)
     people = data.synthetic_topics(users=users, seed=scale.seed)
-    found = count_information(API.observe(people, seed=scale.seed + 6)).pooled
+    found = count_information(_API.observe(people, seed=scale.seed + 6)).pooled
     why = (
         f"From counts of {users:,} users of the calibrated population, 8 epochs taken together, "
         "corrected for what counts miss."
     )
     return tuple(
         _row(1, name, getattr(found, name), why, how=", by counts")
-        for name in NAMES
+        for name in _NAMES
     )  # fmt: skip
 
 
-def eight_epochs(scale: Scale) -> tuple[Row, ...]:
+def _eight_epochs(scale: Scale) -> tuple[Row, ...]:
     """Exact chances of sequences, averaged over drawn ones."""
-    samples = min(SAMPLES[scale.name], 10 * scale.users)
+    samples = min(_SAMPLES[scale.name], 10 * scale.users)
     found = data.sequence_information(
-        Interests(), epochs=8, samples=samples, seed=scale.seed, noise=API.noise
+        Interests(), epochs=8, samples=samples, seed=scale.seed, noise=_API.noise
     )
-    means = {name: _estimate(getattr(found, name), samples) for name in NAMES}
+    means = {name: _estimate(getattr(found, name), samples) for name in _NAMES}
     why = (
         f"Per epoch: exact chances of {samples:,} drawn pairs of sequences of the calibrated "
         "population, which was fitted to r = 1 only."
     )
     rows = [_row(8, name, mean, why, drawn=True) for name, mean in means.items()]
     gained = means["mutual_information"]
-    alone = Interests().information(API.noise).mutual_information
+    alone = Interests().information(_API.noise).mutual_information
     more = replace(
         gained, value=gained.value - alone, low=gained.low - alone, high=gained.high - alone
     )
@@ -104,14 +104,14 @@ def eight_epochs(scale: Scale) -> tuple[Row, ...]:
             published="0.16 bits",
             ours=more,
             unit="bits",
-            mark=measured(0.16, more, rounding=2 * ROUNDING, calibrated=True),
+            mark=measured(0.16, more, rounding=2 * _ROUNDING, calibrated=True),
             why=f"{why} It does not say how much an attacker gains by types that last: for that, "
             "compare type-aware with weighted-hamming under Re-identification by topics.",
         ),
     )
 
 
-def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
+def _learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
     """By a model that learns to continue sequences, as the authors did."""
     if why := missing(scale):
         return tuple(
@@ -124,15 +124,15 @@ def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
                 "not run",
                 why,
             )
-            for what, published in zip(NAMES.values(), PUBLISHED[epochs], strict=True)
+            for what, published in zip(_NAMES.values(), _PUBLISHED[epochs], strict=True)
         )
     from reidrisk.information.sequence_model import learn_information  # noqa: PLC0415  torch
     from reidrisk.learning.models import MODELS  # noqa: PLC0415  needed by who learns
 
     seconds = scale.seconds * share / 2  # two models: with the other site, and without
-    users = min(PANEL[epochs], scale.users)
+    users = min(_PANEL[epochs], scale.users)
     people = data.synthetic_topics(users=users, epochs=epochs, seed=scale.seed)
-    seen = API.observe(people, targets=users, seed=scale.seed + 6)
+    seen = _API.observe(people, targets=users, seed=scale.seed + 6)
     how = replace(MODELS["laptop"].training, seconds=seconds, seed=scale.seed)
     found = learn_information(seen, "laptop", how=how, seed=scale.seed)
     why = (
@@ -142,13 +142,13 @@ def learned(scale: Scale, epochs: int, share: float) -> tuple[Row, ...]:
     )
     return tuple(
         _row(epochs, name, _estimate(getattr(found, name), found.tested), why, how=", learned")
-        for name in NAMES
+        for name in _NAMES
     )
 
 
 def _estimate(mean: Mean, trials: int) -> Estimate:
-    margin = standard_errors(LEVEL) * mean.error
-    return Estimate(mean.value, mean.value - margin, mean.value + margin, LEVEL, trials, "normal")
+    margin = standard_errors(_LEVEL) * mean.error
+    return Estimate(mean.value, mean.value - margin, mean.value + margin, _LEVEL, trials, "normal")
 
 
 def _row(
@@ -161,12 +161,12 @@ def _row(
     drawn: bool = False,
     how: str = "",
 ) -> Row:
-    published = dict(zip(NAMES, PUBLISHED[epochs], strict=True))[name]
-    mark = measured(published, ours, rounding=ROUNDING, calibrated=True)
+    published = dict(zip(_NAMES, _PUBLISHED[epochs], strict=True))[name]
+    mark = measured(published, ours, rounding=_ROUNDING, calibrated=True)
     off = ours.value - published
     return Row(
         where=_WHERE[epochs],
-        what=f"{NAMES[name]}{how}",
+        what=f"{_NAMES[name]}{how}",
         published=f"{published:g} bits",
         ours=ours,
         unit="bits",

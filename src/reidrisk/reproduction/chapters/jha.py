@@ -37,12 +37,12 @@ SOURCE = (
     "github.com/nikhiljha95/topics-api-simulator"
 )
 
-FILE = "jha"
+_FILE = "jha"
 """The name of the authors' `lambda-user-topic.csv` among the files of a scale."""
 
 USERS, TOPICS, TOP = 1000, 349, 5
-API = TopicsApi(topics=TOPICS, top=TOP, noise=0.05)
-EPOCHS = (10, 30)
+_API = TopicsApi(topics=TOPICS, top=TOP, noise=0.05)
+_EPOCHS = (10, 30)
 PUBLISHED = {
     (Hamming.name, 10): 0.100,
     (WeightedHamming.name, 10): 0.165,
@@ -51,7 +51,7 @@ PUBLISHED = {
 }
 _ROUNDING = 0.0005
 
-TOPICS_OF_ONE = (5, 200)
+_TOPICS_OF_ONE = (5, 200)
 """How many topics a persona visits, at least and at most, without the authors' file."""
 
 RUNS = {"laptop": 3, "full": 10}
@@ -72,7 +72,7 @@ _HEADER = "The authors' notebook takes the first row of rates for a header, so o
 
 def steps(scale: Scale) -> Iterator[Step]:
     """Attack personas from the authors' rates if they are given, else from rates of ours."""
-    path = scale.files.get(FILE)
+    path = scale.files.get(_FILE)
     if path is None:
         attack = cache(partial(_attacked, stand_in, scale))
         yield Step(
@@ -92,7 +92,7 @@ def stand_in(rng: np.random.Generator) -> Rates:
     t-th by weight 1/t. Rates are log-normal with median 5 a week and a spread of 1, the same for
     all who visit the topic, and independent of its popularity.
     """
-    counts = rng.integers(TOPICS_OF_ONE[0], TOPICS_OF_ONE[1] + 1, USERS)
+    counts = rng.integers(_TOPICS_OF_ONE[0], _TOPICS_OF_ONE[1] + 1, USERS)
     return np.where(chosen(1 / np.arange(1, TOPICS + 1), counts, rng), stand_in_rates(), 0.0)
 
 
@@ -138,13 +138,13 @@ def read_rates(path: Path) -> Rates:
         rates: Rates = np.loadtxt(path, delimiter=",", ndmin=2)
     except ValueError as error:
         raise InvalidInput(
-            f"{path} is not a table of numbers between commas; {FILE} takes the authors' "
+            f"{path} is not a table of numbers between commas; {_FILE} takes the authors' "
             "lambda-user-topic.csv as it is",
             code="wrong-authors-file",
         ) from error
     if rates.shape[1] != TOPICS or not len(rates):
         raise InvalidInput(
-            f"{path} has {len(rates)} rows of {rates.shape[1]} numbers; {FILE} takes "
+            f"{path} has {len(rates)} rows of {rates.shape[1]} numbers; {_FILE} takes "
             f"{TOPICS} rates a row, the authors' lambda-user-topic.csv as it is",
             code="wrong-authors-file",
         )
@@ -172,15 +172,15 @@ def chosen(weights: Rates, counts: NDArray[np.int64], rng: np.random.Generator) 
 def _attacked(make: Personas, scale: Scale) -> Attacked:
     """Share named by each attack after so many epochs, over all runs."""
     engine = LocalEngine()
-    attacks: tuple[Attack, ...] = (Hamming(), WeightedHamming(API), Repetition())
+    attacks: tuple[Attack, ...] = (Hamming(), WeightedHamming(_API), Repetition())
     earned: dict[tuple[str, int], list[Rates]] = {
-        (attack.name, epochs): [] for attack in attacks for epochs in EPOCHS
+        (attack.name, epochs): [] for attack in attacks for epochs in _EPOCHS
     }
     for run in range(RUNS[scale.name]):
         rng = np.random.default_rng([scale.seed, run])
-        people = GivenSets(weekly_sets(make(rng), max(EPOCHS), rng), TOPICS)
-        seen = API.observe(people, seed=scale.seed + run)
-        found = engine.curves(seen, [fitted(one, seen).score for one in attacks], EPOCHS)
+        people = GivenSets(weekly_sets(make(rng), max(_EPOCHS), rng), TOPICS)
+        seen = _API.observe(people, seed=scale.seed + run)
+        found = engine.curves(seen, [fitted(one, seen).score for one in attacks], _EPOCHS)
         for attack, curve in zip(attacks, found, strict=True):
             for epochs, matches in curve.items():
                 earned[attack.name, epochs].append(matches.credit)
@@ -226,11 +226,11 @@ def _row(name: str, epochs: int, ours: Estimate, whose: str, kind: str) -> Row:
 
 
 def _repetition(attacked: Attacked) -> Row:
-    ours = attacked[Repetition.name, max(EPOCHS)]
+    ours = attacked[Repetition.name, max(_EPOCHS)]
     return Row(
         where="Profiles without what was seen once",
         what=(
-            f"Share named after {max(EPOCHS)} epochs by `repetition`, which counts how often "
+            f"Share named after {max(_EPOCHS)} epochs by `repetition`, which counts how often "
             "topics came and does not look at the weeks"
         ),
         published="only in figures, for other rules of matching",
@@ -265,6 +265,6 @@ _NO_FILE = Row(
     mark="not run",
     why=(
         "The recorded rates are public, but carry no licence, so they are not shipped. Give the "
-        f"authors' lambda-user-topic.csv with --file {FILE}=PATH."
+        f"authors' lambda-user-topic.csv with --file {_FILE}=PATH."
     ),
 )

@@ -12,8 +12,8 @@ from reidrisk.reproduction.marks import claimed
 TITLE = "The networks"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), table 1 and figure 4"
 
-MODELS_OF_PAPER = {"Transformer": "paper-transformer", "Transformer-LSTM": "paper-hybrid"}
-TABLE = {
+_MODELS_OF_PAPER = {"Transformer": "paper-transformer", "Transformer-LSTM": "paper-hybrid"}
+_TABLE = {
     "Attention layer size, embedding size, decoder hidden dimension": ("width", (1_024, 1_024)),
     "MLP dimension": ("hidden", (4_096, 4_096)),
     "Attention heads": ("heads", (8, 8)),
@@ -28,19 +28,19 @@ TOPICS, PIECES_OF_WORDS = 349, 32_000
 
 def steps(_scale: Scale) -> Iterator[Step]:
     """The table, line by line; then what is counted."""
-    yield Step("hyper-parameters", hyper_parameters)
-    yield Step("number of parameters", lambda: (parameters(),))
-    yield Step("pair network", lambda: (pair_network(),))
+    yield Step("hyper-parameters", _hyper_parameters)
+    yield Step("number of parameters", lambda: (_parameters(),))
+    yield Step("pair network", lambda: (_pair_network(),))
 
 
-def hyper_parameters() -> tuple[Row, ...]:
+def _hyper_parameters() -> tuple[Row, ...]:
     """All lines of the table."""
-    shapes = [SHAPES[name] for name in MODELS_OF_PAPER.values()]
+    shapes = [SHAPES[name] for name in _MODELS_OF_PAPER.values()]
     rows = []
-    for what, (field, published) in TABLE.items():
+    for what, (field, published) in _TABLE.items():
         ours = tuple(getattr(shape, field) for shape in shapes)
         rows.append(_line(what, published, ours))
-    batches = tuple(MODELS[name].training.batch for name in MODELS_OF_PAPER.values())
+    batches = tuple(MODELS[name].training.batch for name in _MODELS_OF_PAPER.values())
     rows.append(_line("Training batch size", (BATCH, BATCH), batches))
     decoders = tuple(shape.decoder for shape in shapes)
     rows.append(
@@ -76,7 +76,7 @@ def _line(what: str, published: tuple[float, ...], ours: tuple[float, ...]) -> R
     )
 
 
-def parameters() -> Row:
+def _parameters() -> Row:
     """Counted on torch's device without memory."""
     where, what = "Table 1", "Parameters of the Transformer-LSTM"
     if find_spec("torch") is None:
@@ -105,7 +105,7 @@ def _count(tokens: int) -> int:
     return sum(one.numel() for one in network.parameters())
 
 
-def pair_network() -> Row:
+def _pair_network() -> Row:
     """Figure 4: the picture has the sizes, the text has not."""
     return Row(
         where="Figure 4",

@@ -17,24 +17,24 @@ from reidrisk.theory import reference
 TITLE = "One random user"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), sections 3 and 4"
 
-WORLDS = 40
-ROUNDING = 1e-12
+_WORLDS = 40
+_ROUNDING = 1e-12
 """Sums of floats in another order than fractions."""
 
-_WHERE = f"{WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
+_WHERE = f"{_WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
 def steps(scale: Scale) -> Iterator[Step]:
     """The lemmas, in order."""
-    yield Step("accuracy of a rule", lambda: (accuracy(scale.seed),))
-    yield Step("best rule, full information", lambda: full_information(scale.seed))
-    yield Step("best rule, partial information", lambda: (partial_information(scale.seed),))
+    yield Step("accuracy of a rule", lambda: (_accuracy(scale.seed),))
+    yield Step("best rule, full information", lambda: _full_information(scale.seed))
+    yield Step("best rule, partial information", lambda: (_partial_information(scale.seed),))
 
 
-def accuracy(seed: int) -> Row:
+def _accuracy(seed: int) -> Row:
     """Lemma 1."""
     largest = 0.0
-    for place, rows in enumerate(matrices(seed, WORLDS)):
+    for place, rows in enumerate(matrices(seed, _WORLDS)):
         named = rule(seed, place, rows)
         counted = reference.rule_accuracy(rows, named)
         users = range(len(rows))
@@ -52,10 +52,10 @@ def accuracy(seed: int) -> Row:
     )
 
 
-def full_information(seed: int) -> tuple[Row, Row]:
+def _full_information(seed: int) -> tuple[Row, Row]:
     """Corollary 1: the bound, and who attains it."""
     bound = attained = 0.0
-    for rows in matrices(seed, WORLDS):
+    for rows in matrices(seed, _WORLDS):
         best, array = reference.random_user_optimum(rows), floats(rows)
         ours = theory.random_user_optimum(array)
         bound = max(bound, gap(ours, best))
@@ -79,7 +79,7 @@ def full_information(seed: int) -> tuple[Row, Row]:
     )
 
 
-def partial_information(seed: int) -> Row:
+def _partial_information(seed: int) -> Row:
     """Lemma 2: three possible matrices, and everything that W may be."""
     largest, cases = 0.0, 0
     for place in range(6):
@@ -111,10 +111,10 @@ def partial_information(seed: int) -> Row:
         published="0",
         ours=Estimate.computed(largest),
         unit="",
-        mark=claimed(holds=largest <= ROUNDING),
+        mark=claimed(holds=largest <= _ROUNDING),
         why=f"6 small random worlds (fixed seed) of 3 possible matrices, all {cases} possible W; "
         "every rule was tried in exact fractions. Ours is computed with floats, so differences "
-        f"below {ROUNDING:g} are rounding.",
+        f"below {_ROUNDING:g} are rounding.",
         slip="The last line of the proof drops the factor 1/n, which the lemma itself has.",
     )
 

@@ -20,33 +20,33 @@ from reidrisk.theory import reference
 TITLE = "What other notions imply"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 6"
 
-WORLDS = 40
-DELTAS = (0.0, 0.01, 0.1, 0.5)
-USERS = 1_001
-BELOW_ONE = (0.0, 0.5, 0.9, 0.999)
+_WORLDS = 40
+_DELTAS = (0.0, 0.01, 0.1, 0.5)
+_USERS = 1_001
+_BELOW_ONE = (0.0, 0.5, 0.9, 0.999)
 FEW, MANY = 101, 10_001
-ROUNDING = 1e-12
+_ROUNDING = 1e-12
 ABOUT = 0.05
 
-_WHERE = f"{WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
+_WHERE = f"{_WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
 def steps(scale: Scale) -> Iterator[Step]:
     """The lemmas, in order."""
-    yield Step("local differential privacy", lambda: (local_privacy(scale.seed),))
-    yield Step("k-anonymity", lambda: (k_anonymity(scale.seed),))
-    yield Step("neither is necessary", not_necessary)
-    yield Step("mutual information", lambda: fano(scale.seed))
-    yield Step("quantitative information flow", lambda: (information_flow(scale.seed),))
+    yield Step("local differential privacy", lambda: (_local_privacy(scale.seed),))
+    yield Step("k-anonymity", lambda: (_k_anonymity(scale.seed),))
+    yield Step("neither is necessary", _not_necessary)
+    yield Step("mutual information", lambda: _fano(scale.seed))
+    yield Step("quantitative information flow", lambda: (_information_flow(scale.seed),))
 
 
-def local_privacy(seed: int) -> Row:
+def _local_privacy(seed: int) -> Row:
     """Lemma 6."""
     largest = 0.0
-    for rows in matrices(seed, WORLDS, zeros=False):
+    for rows in matrices(seed, _WORLDS, zeros=False):
         array = floats(rows)
         best = theory.random_user_optimum(array)
-        for delta in DELTAS:
+        for delta in _DELTAS:
             bound = theory.upper_from_local_dp(
                 epsilon=theory.local_dp_epsilon(array, delta),
                 delta=delta,
@@ -61,15 +61,15 @@ def local_privacy(seed: int) -> Row:
         published="at most 1",
         ours=Estimate.computed(largest),
         unit="",
-        mark=claimed(holds=largest <= 1 + ROUNDING),
-        why=f"{_WHERE}, δ = {', '.join(map(str, DELTAS))}, each with its least ε.",
+        mark=claimed(holds=largest <= 1 + _ROUNDING),
+        why=f"{_WHERE}, δ = {', '.join(map(str, _DELTAS))}, each with its least ε.",
     )
 
 
-def k_anonymity(seed: int) -> Row:
+def _k_anonymity(seed: int) -> Row:
     """Lemma 7."""
     largest = 0.0
-    for place in range(WORLDS):
+    for place in range(_WORLDS):
         users = np.arange(6 + place % 7)
         drawn = uniforms(seed=seed, purpose=f"reproduction/groups {place}", users=users, count=1)
         matrix = theory.RepresentationMatrix.from_assignment(
@@ -85,38 +85,38 @@ def k_anonymity(seed: int) -> Row:
         ours=Estimate.computed(largest),
         unit="",
         mark=claimed(holds=largest <= 1),
-        why=f"{WORLDS} random assignments (fixed seed) of 6 to 12 users to 3 "
+        why=f"{_WORLDS} random assignments (fixed seed) of 6 to 12 users to 3 "
         "representations, each with its own k.",
     )
 
 
-def not_necessary() -> tuple[Row, ...]:
+def _not_necessary() -> tuple[Row, ...]:
     """Lemma 8: hardly any risk, and no promise."""
     small = [[Fraction(4 - i, 4), Fraction(i, 4)] for i in range(5)]
     best = reference.random_user_optimum(small)
-    matrix = theory.safe_without_promise(USERS)
+    matrix = theory.safe_without_promise(_USERS)
     ours = theory.random_user_optimum(matrix)
-    finite = sum(math.isfinite(theory.local_dp_epsilon(matrix, delta)) for delta in BELOW_ONE)
+    finite = sum(math.isfinite(theory.local_dp_epsilon(matrix, delta)) for delta in _BELOW_ONE)
     at_one, k = theory.local_dp_epsilon(matrix, 1.0), theory.anonymity(matrix)
-    example = f"The example of the proof, n = {USERS:,}."
+    example = f"The example of the proof, n = {_USERS:,}."
     return (
         Row("Lemma 8", "Best accuracy in the example, n = 5", "2/n = 0.4",
             Estimate.computed(float(best)), "", exact(Fraction(2, 5), best),
             "The example of the proof with n = 5; every rule was tried, in exact fractions."),
-        Row("Lemma 8", f"Best accuracy in the example, n = {USERS:,}, times n", "2",
-            Estimate.computed(ours * USERS), "", claimed(holds=ours == 2 / USERS), example),
+        Row("Lemma 8", f"Best accuracy in the example, n = {_USERS:,}, times n", "2",
+            Estimate.computed(ours * _USERS), "", claimed(holds=ours == 2 / _USERS), example),
         Row("Lemma 8", "Values of δ below 1 for which the example is (ε, δ)-locally private", "0",
             Estimate.computed(finite), "", claimed(holds=finite == 0 and at_one == 0),
-            f"{example} Tried: {', '.join(map(str, BELOW_ONE))}; with δ = 1 every ε will do."),
+            f"{example} Tried: {', '.join(map(str, _BELOW_ONE))}; with δ = 1 every ε will do."),
         Row("Lemma 8", "Largest k for which the example is k-anonymous (0: none)", "0",
             Estimate.computed(k), "", exact(0, k), example),
     )  # fmt: skip
 
 
-def fano(seed: int) -> tuple[Row, Row]:
+def _fano(seed: int) -> tuple[Row, Row]:
     """Lemma 9, and what is said about it."""
     largest = 0.0
-    for rows in matrices(seed, WORLDS):
+    for rows in matrices(seed, _WORLDS):
         array = floats(rows)
         bound = theory.upper_from_mutual_information(
             bits=theory.mutual_information(array), users=len(rows)
@@ -132,7 +132,7 @@ def fano(seed: int) -> tuple[Row, Row]:
             published="at most 1",
             ours=Estimate.computed(largest),
             unit="",
-            mark=claimed(holds=largest <= 1 + ROUNDING),
+            mark=claimed(holds=largest <= 1 + _ROUNDING),
             why=f"{_WHERE}.",
             slip="The base of the logarithm is not said; the 1 is a bit, so it must be 2.",
         ),
@@ -155,10 +155,10 @@ def _by_information(users: int) -> float:
     return float(theory.upper_from_mutual_information(bits=bits, users=users).raw)
 
 
-def information_flow(seed: int) -> Row:
+def _information_flow(seed: int) -> Row:
     """The channel is P, the prior uniform, the gain 1 for the right user."""
     largest = 0.0
-    for rows in matrices(seed, WORLDS):
+    for rows in matrices(seed, _WORLDS):
         users = range(len(rows))
         same = [[Fraction(int(guess == user)) for user in users] for guess in users]
         counted = reference.g_vulnerability(rows, same, [Fraction(1, len(rows))] * len(rows))

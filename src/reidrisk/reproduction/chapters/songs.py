@@ -27,7 +27,7 @@ LISTENERS, ENTRIES, SONGS = 1_019_318, 48_373_586, 384_546
 ABOUT = 0.1
 """How far a number may be from what it is about."""
 
-READINGS: dict[str, Attack] = {
+_READINGS: dict[str, Attack] = {
     "slot by slot, the first song against the first": Hamming(),
     "as sets, where the order says nothing": Overlap(),
 }
@@ -44,7 +44,7 @@ def steps(scale: Scale) -> Iterator[Step]:
         plays_layout(path)  # refuses what is no such table, before anything runs
     people = cache(partial(_people, path))
     yield Step("what the file holds", lambda: sizes(people()))
-    for reading in READINGS:
+    for reading in _READINGS:
         yield Step(reading.partition(",")[0], partial(_attacked, scale, people, reading))
 
 
@@ -85,7 +85,7 @@ def attacked(scale: Scale, people: Profiles | None, reading: str) -> Row:
         return Row("Figure 5", what, "about 1 %", None, "%", "not run", _FILE)
     targets, release = min(scale.targets, people.users), ItemSamples(max(SAMPLES))
     seen = observe(release, people, targets=targets, seed=scale.seed + 6)
-    curve = measure(seen, READINGS[reading], slots=SAMPLES)
+    curve = measure(seen, _READINGS[reading], slots=SAMPLES)
     return Row(
         where="Figure 5",
         what=what,

@@ -26,10 +26,10 @@ API = TopicsApi(topics=349, top=5, noise=0.05)
 NOISE, TOP, TOPICS = Fraction(1, 20), 5, 349
 WORLDS, USERS = 6, 3
 SAMPLES, SAMPLE = 200, 2_000
-DELTA = 0.05
-ROUNDING = 1e-12
-GRAIN = 1e-4
-BIAS = 5.0
+_DELTA = 0.05
+_ROUNDING = 1e-12
+_GRAIN = 1e-4
+_BIAS = 5.0
 """Standard errors that no mean of 349 exceeds but once in thousands of runs."""
 
 Also = Callable[[TopSets, int, int, int], Fraction]
@@ -43,14 +43,14 @@ _SMALL = (
 
 def steps(scale: Scale) -> Iterator[Step]:
     """The statements, in order."""
-    yield Step("chances of a week", chances_of_a_week)
-    yield Step("weeks multiply", lambda: (weeks_multiply(scale.seed),))
-    yield Step("popularity", lambda: popularity_rows(scale.seed))
-    yield Step("weighted Hamming distance", lambda: optimality(scale.seed))
-    yield Step("pairs of topics", lambda: pairs(scale.seed))
+    yield Step("chances of a week", _chances_of_a_week)
+    yield Step("weeks multiply", lambda: (_weeks_multiply(scale.seed),))
+    yield Step("popularity", lambda: _popularity_rows(scale.seed))
+    yield Step("weighted Hamming distance", lambda: _optimality(scale.seed))
+    yield Step("pairs of topics", lambda: _pairs(scale.seed))
 
 
-def chances_of_a_week() -> tuple[Row, ...]:
+def _chances_of_a_week() -> tuple[Row, ...]:
     """Equation of P_s, and how often two sites agree."""
     q_out = NOISE / TOPICS
     q_in = (1 - NOISE) / TOP + q_out
@@ -64,10 +64,10 @@ def chances_of_a_week() -> tuple[Row, ...]:
     return (
         Row("Section 7", "q_in, the chance that a topic of the top set is shown: (1-p)/5 + p/N",
             f"{float(q_in):.6f}", Estimate.computed(API.q_in), "",
-            claimed(holds=gap(API.q_in, q_in) <= ROUNDING), computed),
+            claimed(holds=gap(API.q_in, q_in) <= _ROUNDING), computed),
         Row("Section 7", "q_out, the chance that another topic is shown: p/N",
             f"{float(q_out):.8f}", Estimate.computed(API.q_out), "",
-            claimed(holds=gap(API.q_out, q_out) <= ROUNDING), computed),
+            claimed(holds=gap(API.q_out, q_out) <= _ROUNDING), computed),
         Row("Section 7", "All chances of a week sum to one", "1", Estimate.computed(float(total)),
             "", exact(1, total), "5 q_in + 344 q_out in fractions."),
         Row("Section 7", "Two sites are shown the same topic in a share (1-p)/5 of the weeks",
@@ -81,7 +81,7 @@ def chances_of_a_week() -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def weeks_multiply(seed: int) -> Row:
+def _weeks_multiply(seed: int) -> Row:
     """P[i, o] is a product over weeks."""
     api = TopicsApi(topics=4, top=2, noise=0.25)
     people = data.synthetic_topics(users=6, topics=4, epochs=2, size=2, types=3, seed=seed)
@@ -101,7 +101,7 @@ def weeks_multiply(seed: int) -> Row:
         published="0",
         ours=Estimate.computed(largest),
         unit="",
-        mark=claimed(holds=largest <= ROUNDING),
+        mark=claimed(holds=largest <= _ROUNDING),
         why="6 random users (fixed seed), 4 topics, 2 weeks: the release's own enumeration of all "
         "sequences was compared with the product.",
         slip="The formula has P inside the product over weeks; P_s, the matrix of the week, is "
@@ -109,7 +109,7 @@ def weeks_multiply(seed: int) -> Row:
     )
 
 
-def popularity_rows(seed: int) -> tuple[Row, Row, Row]:
+def _popularity_rows(seed: int) -> tuple[Row, Row, Row]:
     """Lemma 10: unbiased, and within its band."""
     worst = Fraction(0)
     for place in range(WORLDS):
@@ -123,7 +123,7 @@ def popularity_rows(seed: int) -> tuple[Row, Row, Row]:
     for sample in range(SAMPLES):
         people = data.synthetic_topics(users=SAMPLE, epochs=1, seed=seed + sample)
         seen = API.observe(people, targets=1, seed=seed + sample)
-        found = popularity(seen, API, delta=DELTA)
+        found = popularity(seen, API, delta=_DELTA)
         within[sample] = (np.abs(found.raw[0] - truth) <= found.band[0]).all()
         sums, squares = sums + found.raw[0], squares + found.raw[0] ** 2
     means = sums / SAMPLES
@@ -138,16 +138,16 @@ def popularity_rows(seed: int) -> tuple[Row, Row, Row]:
             f"{WORLDS} small random worlds (fixed seed), 5 topics, sets of 2; in fractions."),
         Row("Lemma 10", "The same by simulation: largest deviation of a mean, in standard errors",
             "0 but for chance", Estimate.computed(bias, "simulated"), "",
-            claimed(holds=bias <= BIAS),
-            f"{drawn}; chance alone exceeds {BIAS:g} once in thousands of runs."),
+            claimed(holds=bias <= _BIAS),
+            f"{drawn}; chance alone exceeds {_BIAS:g} once in thousands of runs."),
         Row("Lemma 10", "With chance 1-δ no estimate is off by √(log(2N/δ)/(2n))/(q_in - q_out) or "
             "more: share of samples, δ = 5 %", "at least 95 %", held, "%",
-            claimed(holds=held.high >= 1 - DELTA),
+            claimed(holds=held.high >= 1 - _DELTA),
             f"{drawn}. The band is wide: it rests on Hoeffding's inequality and a union bound."),
     )  # fmt: skip
 
 
-def optimality(seed: int) -> tuple[Row, ...]:
+def _optimality(seed: int) -> tuple[Row, ...]:
     """Theorem 1, as it should be and as the text has it; and what simpler attacks lose."""
     lost = dict.fromkeys(("theorem", "package", "text", "simple", "plain"), Fraction(0))
     for place in range(WORLDS):
@@ -155,7 +155,7 @@ def optimality(seed: int) -> tuple[Row, ...]:
         best = world.optimum(USERS)
         rules = {
             "theorem": weighted(world, given_shown),
-            "package": packaged(world),
+            "package": _packaged(world),
             "text": weighted(world, given_in_set),
             "simple": weighted(world, simplified),
             "plain": _hamming,
@@ -170,9 +170,9 @@ def optimality(seed: int) -> tuple[Row, ...]:
             "0", shown["theorem"], "%", exact(0, lost["theorem"]),
             f"{exactly} The chance that o is in the set is conditioned on what site 1 showed."),
         Row("Theorem 1", "The same by the attack of the package (token-table): largest loss", "0",
-            shown["package"], "%", claimed(holds=lost["package"] <= GRAIN),
+            shown["package"], "%", claimed(holds=lost["package"] <= _GRAIN),
             f"{exactly} Its scores are whole numbers, so that chances which differ by less than "
-            f"one part in 65,536 tie; a loss up to {GRAIN:g} is allowed for that."),
+            f"one part in 65,536 tie; a loss up to {_GRAIN:g} is allowed for that."),
         Row("Theorem 1", "The same with the chance as it is printed, P(o in S | W in S)", "0",
             shown["text"], "%", exact(0, lost["text"]),
             f"{exactly} The loss comes from the slip in the text: W may be noise, and then it is "
@@ -207,7 +207,7 @@ def weighted(world: TopSets, also: Also) -> Score:
     return score
 
 
-def packaged(world: TopSets) -> Score:
+def _packaged(world: TopSets) -> Score:
     """The attack that looks at both tokens, told the chances of pairs."""
     topics, rows = range(world.topics), np.array(world.rows)
     pairs_ = [
@@ -249,7 +249,7 @@ def _hamming(shown: tuple[int, ...], known: tuple[int, ...]) -> int:
     return sum(o == w for o, w in zip(shown, known, strict=True))
 
 
-def pairs(seed: int) -> tuple[Row, ...]:
+def _pairs(seed: int) -> tuple[Row, ...]:
     """Appendix B: pair sums, and what follows from one parameter."""
     singles = doubles = alike = Fraction(0)
     for place in range(WORLDS):

@@ -74,19 +74,19 @@ class ThreatModel:
         return only
 
 
-MOST_CHANCES = 1 << 18
+_MOST_CHANCES = 1 << 18
 """Users x outcomes that take about a second."""
 
 ONLY_SMALL = (
     "Given only for small worlds, in which all outcomes can be gone through, and only if sites are "
     "independent given what the release holds fixed."
 )
-SMALL_COST = f"Goes through users times outcomes, at most {MOST_CHANCES:,}."
+SMALL_COST = f"Goes through users times outcomes, at most {_MOST_CHANCES:,}."
 """What bounds of small worlds say on their cards."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class SmallWorld:
+class _SmallWorld:
     """Chances of what the anonymous site is shown, by column.
 
     Attacks leave out targets of whom one side saw nothing. A bound that is to hold for their
@@ -110,9 +110,9 @@ class SmallWorld:
         return parts
 
 
-def small_world(
+def _small_world(
     release: Release, people: People, slots: int, traced: UserSubset, *, seed: int
-) -> SmallWorld | None:
+) -> _SmallWorld | None:
     """The world after its first slots; None if it is too large, or if its chances are not all.
 
     They are all only if sites are independent, given what the chances hold fixed: else who has
@@ -128,7 +128,7 @@ def small_world(
     if not isinstance(release, Exact) or not release.independent_sites:
         return None
     longest = max(release.slots(people), people.epochs)
-    if people.users * (alphabet(release, people) + 1) ** longest > MOST_CHANCES:
+    if people.users * (alphabet(release, people) + 1) ** longest > _MOST_CHANCES:
         return None
     try:
         rows = release.rows(people, site=ANONYMOUS, seed=seed)
@@ -141,7 +141,7 @@ def small_world(
     filled = (prefixes != MISSING).any(axis=1)
     assessed = whole[traced.mask][:, filled]
     nobody_left_out = traced.are_all and filled.all()
-    return SmallWorld(whole, None if nobody_left_out or not assessed.nnz else assessed)
+    return _SmallWorld(whole, None if nobody_left_out or not assessed.nnz else assessed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +187,11 @@ class Setting:
         return UserSubset.of(self.short.known)
 
     @cached_property
-    def world(self) -> SmallWorld | None:
+    def world(self) -> _SmallWorld | None:
         """The chances of all that may be shown, where they can be written down."""
         people, release = self.people, self.release
         if people is None or release is None or self.seed is None:
             return None
         if people.users != self.seen.users:
             return None
-        return small_world(release, people, self.slots, self.traced, seed=self.seed)
+        return _small_world(release, people, self.slots, self.traced, seed=self.seed)

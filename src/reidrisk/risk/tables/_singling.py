@@ -256,13 +256,13 @@ def _plain(value: Any) -> Any:
     return asdict(value) if hasattr(value, "__dataclass_fields__") else value
 
 
-NOWHERE = -1
+_NOWHERE = -1
 
 
-def crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> Whole:
+def _crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> Whole:
     """For each record, how many people of the register have the same values."""
     translated = [_in_terms_of(one, other) for one, other in zip(columns, register, strict=True)]
-    inside = np.logical_and.reduce([codes != NOWHERE for codes in translated])
+    inside = np.logical_and.reduce([codes != _NOWHERE for codes in translated])
     both = [
         ColumnCodes(one.name, np.concatenate([one.codes, codes[inside]]), one.values)
         for one, codes in zip(columns, translated, strict=True)
@@ -272,7 +272,7 @@ def crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> W
     return np.bincount(group[records:], minlength=groups)[group[:records]]
 
 
-def register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
+def _register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
     """What the crowds say of a table with groups of these sizes."""
     found = crowd > 0
     # At least as many people share the values as the table itself holds.
@@ -297,18 +297,18 @@ def _in_terms_of(column: ColumnCodes, register: ColumnCodes) -> Whole:
     values, wanted = column.values, register.values
     if values.type != wanted.type:  # a number in one file may be text in the other
         values, wanted = values.cast(pa.large_string()), wanted.cast(pa.large_string())
-    place = pc.index_in(wanted, value_set=values).fill_null(NOWHERE)
+    place = pc.index_in(wanted, value_set=values).fill_null(_NOWHERE)
     return np.asarray(place.to_numpy(zero_copy_only=False), np.int64)[register.codes]
 
 
-LEAST = 10
+_LEAST = 10
 """People who must hold a value for it to be named, unless somebody says otherwise."""
 
-MOST_SHOWN = 10
+_MOST_SHOWN = 10
 """Values of a column that are named."""
 
 
-def value_parts(
+def _value_parts(
     columns: Sequence[ColumnCodes], unique: NDArray[np.bool_], least: int
 ) -> tuple[tuple[ValuePart, ...], tuple[RareValues, ...]]:
     """Values with the most unique people, of all columns; and what is too rare to be named.
@@ -326,7 +326,7 @@ def value_parts(
         few = (held > 0) & (held < least)
         rare.append(RareValues(column.name, *(int(n.sum()) for n in (few, held[few], alone[few]))))
         order = np.lexsort((np.arange(column.distinct), -held, -alone))
-        shown = [place for place in order if held[place] >= least and alone[place]][:MOST_SHOWN]
+        shown = [place for place in order if held[place] >= least and alone[place]][:_MOST_SHOWN]
         named += [
             ValuePart(column.name, _text(column, place), int(held[place]), int(alone[place]))
             for place in shown
@@ -350,7 +350,7 @@ def singling(
     columns: Sequence[str],
     user: str | None = None,
     register: Any = None,
-    least: int = LEAST,
+    least: int = _LEAST,
     seed: int = 0,
     header: bool | None = None,
     separator: str | None = None,
@@ -398,10 +398,10 @@ def singling(
     crowd, found = None, None
     if register is not None:
         others, place = _content(register, names, layout)
-        crowd = crowds(known, [coded(others[name], name, place) for name in names])
-        found = register_crowds(k[person], crowd[person], others.num_rows)
+        crowd = _crowds(known, [coded(others[name], name, place) for name in names])
+        found = _register_crowds(k[person], crowd[person], others.num_rows)
     people = [column.take(person) for column in known]
-    values, rare = value_parts(people, k[person] == 1, least)
+    values, rare = _value_parts(people, k[person] == 1, least)
     return Singling(
         columns=names,
         people=int(size.sum()),

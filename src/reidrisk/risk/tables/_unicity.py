@@ -145,7 +145,7 @@ def _share(figure: Estimate | None) -> str:
 USER, ITEM = "user", "item"
 # A point as a number, by user and by point, and where each begins.
 _BYTES_PER_POINT = 48
-PARTS = ("item", "epoch", "count")
+_PARTS = ("item", "epoch", "count")
 
 
 def unicity(
@@ -208,7 +208,7 @@ def unicity(
         table,
         Layout(user=user, item=item, epoch=epoch, count=count, header=header, separator=separator),
     )
-    parts = {part: name for part in PARTS if (name := getattr(layout, part)) is not None}
+    parts = {part: name for part in _PARTS if (name := getattr(layout, part)) is not None}
     ways = _ways(parts, coarsen, rounding)
     level = confidence(level)
     names = {"user": layout.user or USER, **parts}
@@ -233,7 +233,7 @@ def unicity(
 
 def _layout(table: Any, layout: Layout) -> Layout:
     """What makes up a point, and whose it is; looked for in a file where nobody said so."""
-    said = any(getattr(layout, part) is not None for part in PARTS)
+    said = any(getattr(layout, part) is not None for part in _PARTS)
     if not isinstance(table, str | os.PathLike):
         return layout if said else replace(layout, item=ITEM)
     if not said:

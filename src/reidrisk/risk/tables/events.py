@@ -28,26 +28,26 @@ from reidrisk.io.tables import TEXT, TYPES, check_columns, files_of, refuse_mixe
 Whole = NDArray[np.int64]
 Span = Literal["hour", "day", "week", "month"]
 
-SECONDS: dict[str, int] = {"hour": 3_600, "day": 86_400, "week": 604_800}
-SPANS = (*SECONDS, "month")
-MONDAY = 4 * 86_400
+_SECONDS: dict[str, int] = {"hour": 3_600, "day": 86_400, "week": 604_800}
+_SPANS = (*_SECONDS, "month")
+_MONDAY = 4 * 86_400
 """The first Monday of 1970; weeks begin on Mondays."""
 
-MICRO = 1_000_000
+_MICRO = 1_000_000
 """Amounts are rounded as whole millionths."""
 
-MOST_AMOUNT = 4e12
+_MOST_AMOUNT = 4e12
 """So that millionths, and half a step besides, fit into 64 bits."""
 
 # As seconds this is the year 5138; whoever has more has milliseconds.
-MOST_SECONDS = 10**11
+_MOST_SECONDS = 10**11
 # Who has nothing after March 1973 has counted weeks or visits, or written years.
-FEWEST_SECONDS = 10**8
-WRITE_TIMES = (
+_FEWEST_SECONDS = 10**8
+_WRITE_TIMES = (
     "to make it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole "
     "seconds since 1970"
 )
-YEARS = 1_800, 2_199
+_YEARS = 1_800, 2_199
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +98,25 @@ def within(seconds: Whole, span: Span) -> Whole:
     """The hour, day, week (from Monday on) or month that times lie in, counted from 1970."""
     if span == "month":
         return np.asarray(seconds.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64))
-    return (seconds - (MONDAY if span == "week" else 0)) // SECONDS[span]
+    return (seconds - (_MONDAY if span == "week" else 0)) // _SECONDS[span]
 
 
 def rounded(part: Coded, step: float, source: Source) -> Whole:
     """How many steps each amount is, to the nearest, halves upwards."""
     numbers = _numbers(part, source)
-    if (wrong := ~(np.abs(numbers) <= MOST_AMOUNT)).any():
+    if (wrong := ~(np.abs(numbers) <= _MOST_AMOUNT)).any():
         raise InvalidInput(
-            f"{_place(part, wrong, source)}: the amount is not a number up to {MOST_AMOUNT:g}, so "
+            f"{_place(part, wrong, source)}: the amount is not a number up to {_MOST_AMOUNT:g}, so "
             "it cannot be rounded; correct the entry or remove the row",
             code="not-a-number",
         )
-    unit = round(step * MICRO)
-    return (np.rint(numbers * MICRO).astype(np.int64) + unit // 2) // unit
+    unit = round(step * _MICRO)
+    return (np.rint(numbers * _MICRO).astype(np.int64) + unit // 2) // unit
 
 
 def checked_step(step: float) -> float:
     """A step of rounding."""
-    if not (math.isfinite(step) and 1 <= step * MICRO <= MOST_AMOUNT * MICRO):
+    if not (math.isfinite(step) and 1 <= step * _MICRO <= _MOST_AMOUNT * _MICRO):
         raise InvalidInput(
             f"amounts are rounded to multiples of a number from a millionth on, such as 10; "
             f"got {step!r}",
@@ -127,9 +127,9 @@ def checked_step(step: float) -> float:
 
 def checked_span(span: Any) -> Span:
     """A span of time."""
-    if span not in SPANS:
+    if span not in _SPANS:
         raise InvalidInput(
-            f"times can be made as coarse as {', '.join(SPANS)}; got {span!r}",
+            f"times can be made as coarse as {', '.join(_SPANS)}; got {span!r}",
             code="unknown-choice",
         )
     found: Span = span
@@ -144,17 +144,17 @@ def seconds_of(part: Coded, source: Source) -> Whole:
     days = _days(numbers)
     if days is not None:
         return days
-    if (wrong := np.abs(numbers) > MOST_SECONDS).any():
+    if (wrong := np.abs(numbers) > _MOST_SECONDS).any():
         raise InvalidInput(
             f"{_place(part, wrong, source)}: the time is too large for seconds since 1970; if "
             "these are milliseconds, divide them by 1000",
             code="invalid-timestamp",
         )
     hours = _days(numbers // 100) is not None and (numbers % 100 < 24).all()  # noqa: PLR2004
-    if hours or np.abs(numbers).max() < FEWEST_SECONDS:
+    if hours or np.abs(numbers).max() < _FEWEST_SECONDS:
         raise InvalidInput(
             f"{source}: the column of times ({setting('epoch')}) holds whole numbers that are "
-            f"neither days such as 20230517 nor seconds since 1970; {WRITE_TIMES}",
+            f"neither days such as 20230517 nor seconds since 1970; {_WRITE_TIMES}",
             code="invalid-timestamp",
         )
     return numbers
@@ -168,10 +168,10 @@ def _moments(part: Coded, source: Source) -> Whole:
             exact = labels.cast(pa.timestamp("us", tz=zone)).cast(pa.int64())
         except pa.ArrowInvalid:
             continue
-        return np.asarray(exact.to_numpy()) // MICRO
+        return np.asarray(exact.to_numpy()) // _MICRO
     raise InvalidInput(
         f"{source}: the column of times ({setting('epoch')}) holds text that is not a time; "
-        f"{WRITE_TIMES}",
+        f"{_WRITE_TIMES}",
         code="invalid-timestamp",
     )
 
@@ -185,8 +185,8 @@ def _days(numbers: Whole) -> Whole | None:
     """Seconds of days that are written as 20230517, if all of them are."""
     if (
         not len(numbers)
-        or numbers.min() < YEARS[0] * 10_000
-        or numbers.max() >= (YEARS[1] + 1) * 10_000
+        or numbers.min() < _YEARS[0] * 10_000
+        or numbers.max() >= (_YEARS[1] + 1) * 10_000
     ):
         return None
     year, month, day = numbers // 10_000, numbers // 100 % 100, numbers % 100
@@ -195,7 +195,7 @@ def _days(numbers: Whole) -> Whole | None:
     months = (year - 1970) * 12 + month - 1
     return np.asarray(
         months.astype("datetime64[M]").astype("datetime64[s]").astype(np.int64)
-        + (day - 1) * SECONDS["day"]
+        + (day - 1) * _SECONDS["day"]
     )
 
 

@@ -118,7 +118,7 @@ class GroupSize:
         return f"{self.least:,}" if self.least == self.most else f"{self.least:,} to {self.most:,}"
 
 
-EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
+_EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
 """Where a class of sizes begins; the last has no end."""
 
 
@@ -130,18 +130,18 @@ def by_size(people: Whole, *, whole: bool = True) -> tuple[GroupSize, ...]:
         whole: Whether everybody of each group is here, so that groups can be counted.
     """
     sizes = np.flatnonzero(people)
-    place = np.searchsorted(EDGES, sizes, side="right") - 1
-    held, groups = np.zeros((2, len(EDGES)), np.int64)
+    place = np.searchsorted(_EDGES, sizes, side="right") - 1
+    held, groups = np.zeros((2, len(_EDGES)), np.int64)
     np.add.at(held, place, people[sizes])
     np.add.at(groups, place, people[sizes] // sizes)
-    ends = [*(edge - 1 for edge in EDGES[1:]), None]
+    ends = [*(edge - 1 for edge in _EDGES[1:]), None]
     return tuple(
         GroupSize(edge, end, int(groups[at]) if whole else None, int(held[at]))
-        for at, (edge, end) in enumerate(zip(EDGES, ends, strict=True))
+        for at, (edge, end) in enumerate(zip(_EDGES, ends, strict=True))
     )
 
 
-MOST_COLUMNS = 12
+_MOST_COLUMNS = 12
 """Up to so many, all sets of columns may be counted."""
 
 MOST_WORK = 2**28
@@ -150,7 +150,7 @@ MOST_WORK = 2**28
 FEWEST_ORDERS, MOST_ORDERS = 64, 1_000
 """Random orders of columns, where there are too many sets."""
 
-MASKS_AT_ONCE = 2
+_MASKS_AT_ONCE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,14 +174,14 @@ class ColumnPart:
     optimum_share: Estimate
 
 
-class Count(NamedTuple):
+class _Count(NamedTuple):
     """What attackers get who know some columns: people who are unique, and groups."""
 
     unique: int
     groups: int
 
 
-Counts = dict[int, Count]
+Counts = dict[int, _Count]
 """By set of columns, a bit for each."""
 
 
@@ -198,7 +198,7 @@ def contributions(
     """
     number = len(columns)
     every = 2**number - 1
-    exact = number <= MOST_COLUMNS and (every + 1) * len(alone) <= MOST_WORK
+    exact = number <= _MOST_COLUMNS and (every + 1) * len(alone) <= MOST_WORK
     if exact:
         counts = _counts(columns, alone, range(every + 1))
         shares = [_exact_share(counts, column, number, people) for column in range(number)]
@@ -214,16 +214,16 @@ def contributions(
     )
 
 
-def counted(columns: Sequence[ColumnCodes], alone: NDArray[np.bool_]) -> Count:
+def counted(columns: Sequence[ColumnCodes], alone: NDArray[np.bool_]) -> _Count:
     """Unique people and groups of attackers who know these columns of the distinct rows."""
     if not columns:
-        return Count(int(len(alone) == 1 and alone[0]), 1)
+        return _Count(int(len(alone) == 1 and alone[0]), 1)
     # The lowest bit says that a row is of several people, so that one sort is enough.
     key = np.sort(2 * keys(columns) + ~alone)
     begins = np.ones(len(key) + 1, np.bool_)
     np.not_equal(key[1:] >> 1, key[:-1] >> 1, out=begins[1:-1])
     single = begins[:-1] & begins[1:] & (key & 1 == 0)
-    return Count(int(single.sum()), int(begins.sum()) - 1)
+    return _Count(int(single.sum()), int(begins.sum()) - 1)
 
 
 def _counts(
@@ -233,7 +233,7 @@ def _counts(
 
     Who knows more than a set that already tells all rows apart knows no more than that.
     """
-    all_apart = Count(int(alone.sum()), len(alone))
+    all_apart = _Count(int(alone.sum()), len(alone))
     counts: Counts = {}
     enough = [2 ** len(columns) - 1]
     for _, level in groupby(sorted(masks, key=int.bit_count), key=int.bit_count):
@@ -251,13 +251,13 @@ def _counts(
 def _counted(
     columns: Sequence[ColumnCodes], alone: NDArray[np.bool_], masks: Sequence[int]
 ) -> Counts:
-    def work(start: int, stop: int) -> list[Count]:
+    def work(start: int, stop: int) -> list[_Count]:
         return [
             counted([one for place, one in enumerate(columns) if mask >> place & 1], alone)
             for mask in masks[start:stop]
         ]
 
-    found = [count for part in over_blocks(work, len(masks), MASKS_AT_ONCE) for count in part]
+    found = [count for part in over_blocks(work, len(masks), _MASKS_AT_ONCE) for count in part]
     return dict(zip(masks, found, strict=True))
 
 

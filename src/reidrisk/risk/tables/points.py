@@ -11,12 +11,12 @@ from reidrisk.core.randomness import uniforms
 
 Array = NDArray[Any]
 
-NONE = -1
+_NONE = -1
 """Where a person has no further point."""
 
 
 @kernel
-def gather(users: Array, points: Array, place: Array, gathered: Array) -> None:
+def _gather(users: Array, points: Array, place: Array, gathered: Array) -> None:
     """Write points user by user; `place` is where those of each user begin, and is used up."""
     for row in range(users.size):
         user = users[row]
@@ -25,7 +25,7 @@ def gather(users: Array, points: Array, place: Array, gathered: Array) -> None:
 
 
 @kernel
-def post(starts: Array, points: Array, first: Array, support: Array, holders: Array) -> None:
+def _post(starts: Array, points: Array, first: Array, support: Array, holders: Array) -> None:
     """Write the holders of each point; `support` begins with zeros."""
     for user in range(starts.size - 1):
         for at in range(starts[user], starts[user + 1]):
@@ -38,7 +38,7 @@ def post(starts: Array, points: Array, first: Array, support: Array, holders: Ar
 
 
 @kernel
-def distinct(points: Array) -> Array:
+def _distinct(points: Array) -> Array:
     """The points of a person, ascending, each once."""
     own = np.sort(points)
     size = 0
@@ -50,13 +50,13 @@ def distinct(points: Array) -> Array:
 
 
 @kernel
-def draw_points(starts: Array, points: Array, targets: Array, draws: Array, chosen: Array) -> None:
+def _draw_points(starts: Array, points: Array, targets: Array, draws: Array, chosen: Array) -> None:
     """Draw points without replacement; the first of them do not depend on how many are drawn."""
     for row in range(targets.size):
-        own = distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
+        own = _distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
         for place in range(chosen.shape[1]):
             if place >= own.size:
-                chosen[row, place] = NONE
+                chosen[row, place] = _NONE
                 continue
             at = place + int(draws[row, place] * (own.size - place))
             own[place], own[at] = own[at], own[place]
@@ -64,15 +64,15 @@ def draw_points(starts: Array, points: Array, targets: Array, draws: Array, chos
 
 
 @kernel
-def rarest_points(
+def _rarest_points(
     starts: Array, points: Array, targets: Array, support: Array, chosen: Array
 ) -> None:
     """Choose the points that the fewest have; among equals, the lowest number."""
     for row in range(targets.size):
-        own = distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
+        own = _distinct(points[starts[targets[row]] : starts[targets[row] + 1]])
         for place in range(chosen.shape[1]):
             if place >= own.size:
-                chosen[row, place] = NONE
+                chosen[row, place] = _NONE
                 continue
             best = place
             for at in range(place + 1, own.size):
@@ -114,18 +114,18 @@ def intersect(short: Array, long: Array, common: Array) -> int:
 
 
 @kernel
-def crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, sizes: Array) -> None:
+def _crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, sizes: Array) -> None:
     """Count who has the first, the first two, the first three of the chosen points."""
     largest = 1
     for row in range(chosen.shape[0]):
-        if chosen[row, 0] != NONE:
+        if chosen[row, 0] != _NONE:
             largest = max(largest, support[chosen[row, 0]])
     crowd = np.empty(largest, holders.dtype)
     for row in range(chosen.shape[0]):
         size = 0
         for place in range(chosen.shape[1]):
             point = chosen[row, place]
-            if point == NONE:
+            if point == _NONE:
                 sizes[row, place:] = 0
                 break
             having = holders[first[point] : first[point] + support[point]]
@@ -143,7 +143,7 @@ def crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, siz
 Known = Literal["random", "rarest"]
 Whole = NDArray[Any]
 
-TARGETS_AT_ONCE = 256
+_TARGETS_AT_ONCE = 256
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -171,11 +171,11 @@ class Points:
         """Gather rows, each a user and a point, both numbered."""
         starts = _starts(users, len(ids))
         gathered = np.empty(len(points), np.int32)
-        gather(users, points, starts[:-1].copy(), gathered)
+        _gather(users, points, starts[:-1].copy(), gathered)
         first = _starts(points, int(points.max(initial=-1)) + 1)[:-1]
         support = np.zeros(len(first), np.int64)
         holders = np.empty(len(points), np.int32)
-        post(starts, gathered, first, support, holders)
+        _post(starts, gathered, first, support, holders)
         return cls(ids, starts, gathered, first, support, holders)
 
     def chosen(self, targets: Whole, number: int, *, known: Known, seed: int) -> Whole:
@@ -185,10 +185,10 @@ class Points:
         """
         chosen = np.empty((len(targets), number), np.int32)
         if known == "rarest":
-            rarest_points(self.starts, self.points, targets, self.support, chosen)
+            _rarest_points(self.starts, self.points, targets, self.support, chosen)
             return chosen
         draws = uniforms(seed=seed, purpose="unicity/points", users=self.ids[targets], count=number)
-        draw_points(self.starts, self.points, targets, draws, chosen)
+        _draw_points(self.starts, self.points, targets, draws, chosen)
         return chosen
 
     def crowds(self, chosen: Whole) -> Whole:
@@ -196,11 +196,11 @@ class Points:
         sizes = np.empty(chosen.shape, np.int64)
 
         def work(start: int, stop: int) -> None:
-            crowd_sizes(
+            _crowd_sizes(
                 chosen[start:stop], self.first, self.support, self.holders, sizes[start:stop]
             )
 
-        over_blocks(work, len(chosen), TARGETS_AT_ONCE)
+        over_blocks(work, len(chosen), _TARGETS_AT_ONCE)
         return sizes
 
 

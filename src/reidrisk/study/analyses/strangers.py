@@ -8,7 +8,7 @@ from reidrisk.attacks.protocol import Attack
 from reidrisk.core.checks import probability
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Decision, OpenSet
-from reidrisk.estimates.open_set import ACCUSED, FEWEST
+from reidrisk.estimates._open_set import ACCUSED, FEWEST
 from reidrisk.study.analyses.protocol import Part, Step, alone
 from reidrisk.study.settings import Share
 from reidrisk.study.text.attacks import Sentence

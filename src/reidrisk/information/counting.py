@@ -13,13 +13,22 @@ from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, confidence
 from reidrisk.estimates.estimate import EstimateOfBits
 from reidrisk.estimates.inputs import refuse_repeats
-from reidrisk.information.counts.entropies import coverage, held_out, miller_madow, plug_in, turing
-from reidrisk.information.counts.tallies import Figure, Floats, Ints, Tally
+from reidrisk.information.entropies import (
+    Figure,
+    Floats,
+    Ints,
+    Tally,
+    coverage,
+    held_out,
+    miller_madow,
+    plug_in,
+    turing,
+)
 
 TOO_FEW = 0.1
 """Share of pairs that came once, from which on there are too few users for the alphabet."""
 
-LEANS = {
+_LEANS = {
     "plug-in": "high",
     "miller-madow": "high",
     "jackknife": "high",
@@ -41,7 +50,7 @@ _ENTROPIES = {
     "coverage": coverage,
 }
 
-BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
+_BOTH_ENDS = "what holds on average on either side, and noise by jackknife over users"
 """Name of an interval that covers how far counts lean, and noise."""
 
 _USERS = 2
@@ -153,7 +162,7 @@ class CountedInformation:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Shared:
+class _Shared:
     """H(A), H(B) and I(A;B) by one way of counting."""
 
     known: Figure
@@ -170,14 +179,14 @@ class Shared:
         """H(A,B)."""
         return self.known + self.given
 
-    def __add__(self, other: "Shared") -> "Shared":
-        return Shared(
+    def __add__(self, other: "_Shared") -> "_Shared":
+        return _Shared(
             self.known + other.known, self.shown + other.shown, self.mutual + other.mutual
         )
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Counted:
+class _Counted:
     """Figures of a slot, of several taken together, or of their sum.
 
     Attributes:
@@ -190,14 +199,14 @@ class Counted:
     users: int
     pairs: int
     once: int
-    ways: dict[str, Shared]
+    ways: dict[str, _Shared]
 
-    def __add__(self, other: "Counted") -> "Counted":
+    def __add__(self, other: "_Counted") -> "_Counted":
         ways = {name: way + other.ways[name] for name, way in self.ways.items()}
-        return Counted(self.users, self.pairs + other.pairs, self.once + other.once, ways)
+        return _Counted(self.users, self.pairs + other.pairs, self.once + other.once, ways)
 
 
-def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: int) -> Counted:
+def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: int) -> _Counted:
     """Count in all ways.
 
     Args:
@@ -217,12 +226,12 @@ def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: in
     joint = Tally.of(known * symbols + shown, symbols**2, agree)
     ways = {name: _shared(entropy, one, other, joint) for name, entropy in _ENTROPIES.items()}
     plain, covered = ways["plug-in"], ways["coverage"]
-    ways["jackknife"] = Shared(
+    ways["jackknife"] = _Shared(
         plain.known.jackknifed, plain.shown.jackknifed, plain.mutual.jackknifed
     )
     lost = held_out(joint, symbols, order, alphabet=alphabet)
     first, second = Figure.mean(lost.known), Figure.mean(lost.shown)
-    ways["held-out"] = Shared(first, second, second - Figure.mean(lost.given))
+    ways["held-out"] = _Shared(first, second, second - Figure.mean(lost.given))
     mixed, others = known[order] * symbols, shown[order]
     unrelated = [
         Tally.of_all(mixed + np.roll(others, shift, axis=0), symbols**2, agree)
@@ -231,22 +240,22 @@ def counted(known: Ints, shown: Ints, order: Ints, *, symbols: int, alphabet: in
     once = float(np.mean([tally.once for tally in unrelated]))
     ways["shuffled"] = _less(plain, plug_in, unrelated, 1.0)
     ways["balanced"] = _less(covered, coverage, unrelated, joint.once / max(once, joint.once, 1))
-    return Counted(len(known), known.size, joint.once, {name: ways[name] for name in LEANS})
+    return _Counted(len(known), known.size, joint.once, {name: ways[name] for name in _LEANS})
 
 
-def _shared(entropy: Callable[[Tally], Floats], one: Tally, other: Tally, joint: Tally) -> Shared:
+def _shared(entropy: Callable[[Tally], Floats], one: Tally, other: Tally, joint: Tally) -> _Shared:
     first, second, both = (Figure.of(entropy(tally)) for tally in (one, other, joint))
-    return Shared(first, second, first + second - both)
+    return _Shared(first, second, first + second - both)
 
 
 def _less(
-    way: Shared, entropy: Callable[[Tally], Floats], unrelated: Sequence[Tally], part: float
-) -> Shared:
+    way: _Shared, entropy: Callable[[Tally], Floats], unrelated: Sequence[Tally], part: float
+) -> _Shared:
     """Less a part of what unrelated users, who share nothing, seem to share."""
     joint = np.array([entropy(tally)[0] for tally in unrelated])
     bits = way.known.value + way.shown.value - joint
     chance = Figure.mean_drawn(bits, len(way.known.without))
-    return Shared(way.known, way.shown, way.mutual - chance * part)
+    return _Shared(way.known, way.shown, way.mutual - chance * part)
 
 
 def count_information(seen: Observations, *, level: float = 0.95) -> CountedInformation:
@@ -313,7 +322,7 @@ def _check(seen: Observations) -> None:
     )
 
 
-def _told(counted: Counted, level: float) -> CountedBits:
+def _told(counted: _Counted, level: float) -> CountedBits:
     """Figures with their intervals."""
     least, most, best = (counted.ways[name] for name in ("turing", "held-out", "balanced"))
     known = _between(least.known, best.known.value, most.known, level)
@@ -330,7 +339,7 @@ def _told(counted: Counted, level: float) -> CountedBits:
     given = _between(least.joint - most.known, left, most.given, level, limit=shown.high)
     given = replace(given, value=left, low=min(given.low, left), high=max(given.high, left))
     ways = tuple(
-        Way(name, LEANS[name], *(figure.estimate(level) for figure in (
+        Way(name, _LEANS[name], *(figure.estimate(level) for figure in (
             way.known, way.shown, way.given, way.mutual)))
         for name, way in counted.ways.items()
     )  # fmt: skip
@@ -345,7 +354,7 @@ def _between(
     low = max(least.value - least.noise(level), 0.0)
     high = max(min(most.value + most.noise(level), limit), low)
     value = min(max(value, least.value, low), max(most.value, low), high)
-    return EstimateOfBits(value, low, high, level, len(least.without), BOTH_ENDS)
+    return EstimateOfBits(value, low, high, level, len(least.without), _BOTH_ENDS)
 
 
 def _warnings(pooled: CountedBits, slots: list[CountedBits]) -> tuple[str, ...]:

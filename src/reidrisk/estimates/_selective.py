@@ -14,9 +14,9 @@ from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.inputs import Numbers, claims_and_credits
 from reidrisk.estimates.intervals import confidence
 
-MOST_POINTS = 200
+_MOST_POINTS = 200
 # Sets of targets double in this many steps; after so many each has a chance to err of its own.
-STEPS = 16
+_STEPS = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +151,10 @@ def _claims_to_try(among: Numbers, precision: float, error: float) -> tuple[Numb
 
     Sets so small that not even all being right would do are left out.
     """
-    steps = np.arange(int(STEPS * np.log2(len(among))) + 1)
-    sizes = np.ceil(len(among) / np.exp2(steps / STEPS)).astype(np.intp)
+    steps = np.arange(int(_STEPS * np.log2(len(among))) + 1)
+    sizes = np.ceil(len(among) / np.exp2(steps / _STEPS)).astype(np.intp)
     sizes = sizes[(precision**sizes <= error / 2) | (steps == 0)]
-    parts = np.where(np.arange(len(sizes)) % STEPS == 0, error, 0.0)
+    parts = np.where(np.arange(len(sizes)) % _STEPS == 0, error, 0.0)
     parts /= np.count_nonzero(parts)
     return -np.sort(-among)[sizes - 1][::-1], parts[::-1]
 
@@ -179,7 +179,7 @@ def risk_coverage(claimed: ArrayLike, credits: ArrayLike) -> Numbers:
     _, which, counts = np.unique(-claims, return_inverse=True, return_counts=True)
     named = np.cumsum(counts)
     coverage, precision = named / len(claims), np.cumsum(np.bincount(which, weights=right)) / named
-    if (points := len(coverage)) > MOST_POINTS:
-        kept = np.unique(np.geomspace(1, points, MOST_POINTS).astype(np.intp)) - 1
+    if (points := len(coverage)) > _MOST_POINTS:
+        kept = np.unique(np.geomspace(1, points, _MOST_POINTS).astype(np.intp)) - 1
         coverage, precision = coverage[kept], precision[kept]
     return np.column_stack([coverage, precision])
