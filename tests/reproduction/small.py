@@ -3,7 +3,7 @@
 from types import ModuleType
 
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction import Point, Row, Scale, Step
+from reidrisk.reproduction import ChapterStep, Point, Row, Scale
 
 TINY = Scale("laptop", users=400, targets=100, seconds=0)
 
@@ -23,7 +23,7 @@ def chapter(name, runs, title="A chapter"):
                     axis="epochs", points=points),
             )  # fmt: skip
 
-        return Step(f"step {number}", run)
+        return ChapterStep(f"step {number}", run)
 
     made.steps = lambda _scale: (step(number) for number in (1, 2, 3))
     return made

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction.marks import claimed, exact, measured
+from reidrisk.reproduction.chapter import claimed, exact, measured
 
 OURS = Estimate(0.5, 0.4, 0.6, 0.95, 100, "by hand")
 

@@ -1,7 +1,7 @@
 """The card of an attack or bound: what the attacker knows and assumes, and its limits.
 
-A card is derived from an attack or a bound, which say each thing once. The command line, the report
-and the documentation show the same cards.
+Cards are made from what attacks and bounds state about themselves. The command line, the report and
+the documentation show the same cards.
 """
 
 from collections.abc import Mapping
@@ -153,7 +153,7 @@ def card_of(attack: Attack) -> Card:
 
 
 def recorded_card(name: str, knows: str, assumes: str, *, likelihood: bool) -> Card:
-    """The threat model of an attack of which no more is at hand than what a result records."""
+    """The threat model of an attack from what a result records, without the attack itself."""
     return Card(
         name=name,
         kind="attack",
@@ -172,14 +172,14 @@ def recorded_card(name: str, knows: str, assumes: str, *, likelihood: bool) -> C
 
 
 def first_sentence(part: Any) -> str:
-    """The first line of what a class or function says of itself, and not what Python makes up."""
+    """The first line of a docstring; not the signature that dataclasses put in its place."""
     said = str(getattr(part, "__doc__", None) or "").strip().partition("\n")[0]
     made_up = said.startswith(f"{getattr(part, '__name__', '')}(")
     return NOT_STATED if made_up else said or NOT_STATED
 
 
 def _stated(attack: Attack, what: str) -> str:
-    """What an attack says besides its protocol; a parameter of that name is none of it."""
+    """An optional text of an attack; something else of that name, say a parameter, is ignored."""
     said = getattr(attack, what, None)
     return said if isinstance(said, str) and said else NOT_STATED
 

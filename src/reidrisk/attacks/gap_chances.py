@@ -1,8 +1,8 @@
 """Chances of empty slots, counted in the known rows and explained by the release.
 
-A gap is an observation. If users are away now and then, and both sites see it, gaps tell users
-apart as tokens do; if every site misses users by chance, they say nothing. The release knows which.
-A likelihood has four kinds of factors in a slot, instead of one:
+A gap is an observation too. If users are away now and then and both sites see it, gaps tell users
+apart as tokens do; if each site misses users independently, gaps say nothing. The release knows
+which is the case. A likelihood then has four kinds of factors in a slot:
 
 | known | shown | chance |
 | --- | --- | --- |
@@ -33,10 +33,10 @@ def gap_chances(
     """Chances of gaps at both sites, slot by slot; None where no slot is ever empty.
 
     Args:
-        view: Whose known rows tell how often slots are empty.
-        release: Says where gaps come from; not asked if it cannot and no slot is empty.
-        what: The attack, for messages.
-        pooled: For all slots alike: arrays of one entry.
+        view: The view; its known rows tell how often slots are empty.
+        release: The release, which must say where gaps come from if any slot is empty.
+        what: Name of the attack, for messages.
+        pooled: One chance for all slots instead of one for each.
     """
     share = share_of_gaps(view)
     if not share.any() and not isinstance(release, SaysGaps):
@@ -54,7 +54,7 @@ def _of_any_slot(chances: GapChances) -> GapChances:
 
 
 def share_of_gaps(view: View) -> Floats:
-    """Share of known rows of which nothing is known, slot by slot."""
+    """Share of known rows with a gap, slot by slot."""
     if view.complete:
         return np.zeros(view.slots)
 
@@ -64,7 +64,7 @@ def share_of_gaps(view: View) -> Floats:
 
 
 def _gaps(blocks: Blocks, *, slots: int) -> NDArray[np.int64]:
-    """Rows of which nothing is known, slot by slot."""
+    """Number of rows with a gap, slot by slot."""
     gaps = np.zeros(slots, np.int64)
     for _, rows in blocks:
         gaps += (rows == MISSING).reshape(len(rows), slots, -1).all(axis=2).sum(axis=0)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from reidrisk.learning.type_chain import Tables
 
 FEW = 5_000
-"""Among so many users everyone is rated."""
+"""Among up to this many users everyone is rated; among more, a shortlist."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,12 +23,12 @@ NEEDS = {
 
 @dataclass(frozen=True, eq=False, slots=True)
 class View(KnownShape):
-    """What an attacker may use to fit: never the truth.
+    """What an attacker may use to fit; it never holds the truth.
 
     Attributes:
         known: Rows whose user the attacker knows.
-        anonymous: Rows whose user the attacker wants, in memory, in an order that says
-            nothing about them. Those of strangers are among them: nobody can tell.
+        anonymous: Rows whose user the attacker wants, in memory, in an order that says nothing
+            about users. Those of strangers are among them, since no attacker can tell them apart.
         release: What showed the rows, if that is known.
         panel: Other users, of whom both sides and who is who are known.
         population: How interests are spread over people, if that is known.
@@ -57,9 +57,10 @@ class View(KnownShape):
         panel: Observations | None = None,
         population: Interests | None = None,
     ) -> Self:
-        """What an attacker who has seen this may use, and knows that besides.
+        """The view of an attacker with these observations and this further knowledge.
 
-        Anonymous rows come in the order of what they hold: where they stood may tell who they are.
+        Anonymous rows are sorted by their content, because their original order may tell whose they
+        are.
 
         Args:
             seen: Known rows, anonymous rows and the truth.
@@ -78,14 +79,14 @@ class Attack(Protocol):
 
     Attributes:
         name: Short, in lower case, as on the command line.
-        knows: What the attacker knows, in words that end `an attacker who knows ...` and that a
-            reader understands who has never heard of the attack.
-        assumes: Under what the attack is the best possible: a sentence.
+        knows: What the attacker knows, in words that complete 'an attacker who knows ...', for
+            readers who have never heard of the attack.
+        assumes: A sentence on when the attack is the best possible.
         likelihood: Whether a fitted score is the logarithm of a chance, `log Pr(shown | known)`, up
-            to what is the same for all users, gaps included. Only then does an attacker know how
-            sure it is.
-        needs: What of the view must be there: "anonymous", "release", "panel", "population"; none
-            of them if the attack was given it. What is there besides, an attack may use.
+            to a term that is the same for all users, gaps included. Only then does an attacker know
+            how sure it is.
+        needs: Parts that the view must have: "anonymous", "release", "panel", "population"; without
+            those that the attack was given. An attack may also use other parts of the view.
 
     A plug-in is a frozen dataclass with these; `reidrisk.testing.check_attack` tests one. One that
     can be made without arguments has a name in study files: `module:Class`.

@@ -17,11 +17,11 @@ def times_held(known: Rows, most: int) -> NDArray[np.int64]:
     """Number of users by token and by how often they hold it: tokens x (most + 1).
 
     Args:
-        known: Rows of any kind; slots and gaps are left out of account.
-        most: Whoever holds a token more often counts as holding it so often.
+        known: Rows of tokens of any kind; slots and gaps are ignored.
+        most: Largest count; users who hold a token more often are counted here.
     """
     work = partial(_times, tokens=token_rows(known).tokens, most=most)
-    # Bags come beside each other, as wide as the largest of a block.
+    # A block of bags is as wide as its largest bag, so wide rows come in smaller blocks.
     rows = min(max(_PLACES // token_rows(known).set_size, _FEWEST_ROWS), ROWS_AT_A_TIME)
     held: NDArray[np.int64] = over_rows(known, work, operator.add, most=rows)[:, 1:]
     return np.column_stack([known.users - held.sum(axis=1), held])

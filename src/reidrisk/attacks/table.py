@@ -21,14 +21,14 @@ def __getattr__(name: str) -> Any:
 @cache
 def all_attacks() -> dict[str, type[Attack]]:
     """All attacks of this package by name."""
-    import reidrisk.attacks as package  # noqa: PLC0415  which imports this module
+    import reidrisk.attacks as package  # noqa: PLC0415  it imports this module
 
     return parts_of(package, _is_attack)
 
 
 def own_attack(name: str) -> type[Attack] | None:
     """The attack of this package of this name, if there is one."""
-    import reidrisk.attacks as package  # noqa: PLC0415  which imports this module
+    import reidrisk.attacks as package  # noqa: PLC0415  it imports this module
 
     found: type[Attack] | None = part_named(package, name, _is_attack)
     return found
@@ -76,7 +76,7 @@ def _made(path: str, part: Any) -> Attack:
 
 
 def _is_attack(part: object) -> bool:
-    """Whether this is a class of attacks: not a protocol, which has no name of its own."""
+    """Whether this is a class of attacks; a protocol is not, since it has no name."""
     said = ("knows", "assumes", "likelihood", "needs", "fit")
     named = isinstance(part, type) and isinstance(getattr(part, "name", None), str)
     return named and all(hasattr(part, one) for one in said)

@@ -33,7 +33,7 @@ from reidrisk.scores.protocol import log_chance
 Floats = NDArray[np.float64]
 
 _HALVINGS = 60
-"""Of the interval in which a weight is sought: more than the digits of a double."""
+"""Bisections of the interval of a weight: more than a double has digits."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -107,15 +107,15 @@ class PairChances:
 def from_shown(
     shows: OneOfTop, popularity: Floats, users: NDArray[np.int64], rows: tuple[Tokens, Tokens]
 ) -> PairChances:
-    """Counted where two sites each showed a token of the same user.
+    """Chances counted from pairs of tokens that two sites showed of the same user.
 
-    Sites are exchangeable, so (o, w) and (w, o) are counted as one.
+    Sites are exchangeable, so (o, w) and (w, o) are counted together.
 
     Args:
         shows: How tokens of a top set are shown.
-        popularity: For the one-parameter assumption, which fills in for what was not seen.
-        users: Whose rows they are.
-        rows: Those of either site.
+        popularity: For the one-parameter assumption, which fills in for pairs that were not seen.
+        users: Users of the rows.
+        rows: Rows of either site.
     """
     seen = (rows[0] != MISSING) & (rows[1] != MISSING)
     found = _cells(rows[0][seen], rows[1][seen], shows.topics)
@@ -125,9 +125,9 @@ def from_shown(
 
 
 def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
-    """Counted in top sets, users x slots x k.
+    """Chances counted in top sets, users x slots x k.
 
-    A token in no set counts as in half a one, as in popularity.
+    A token that is in no set counts as being in half a set, as in `popularity`.
     """
     slots = np.count_nonzero((sets != MISSING).any(axis=2))
     counts = np.bincount(sets[sets != MISSING], minlength=shows.topics)
@@ -147,9 +147,9 @@ def from_sets(shows: OneOfTop, sets: Tokens) -> PairChances:
 
 
 def _proper(chances: Floats, shows: OneOfTop) -> Floats:
-    """Chances of what is shown, tokens along the first axis, made to be such.
+    """Make estimated chances proper: none below the noise, and a sum of 1 along the first axis.
 
-    None is below the noise, and all add up to 1; what is above the noise keeps its proportions.
+    The parts above the noise keep their proportions.
     """
     excess = np.maximum(chances - shows.q_out, 0)
     real = shows.top * (shows.q_in - shows.q_out)
@@ -164,29 +164,29 @@ def _cells(one: NDArray[np.integer], other: NDArray[np.integer], tokens: int) ->
 
 
 def _folded(table: Floats) -> Floats:
-    """Both orders of a pair together, above the diagonal."""
+    """A table with both orders of a pair added up above the diagonal."""
     folded: Floats = np.triu(table + table.T, 1)
     np.fill_diagonal(folded, np.diagonal(table))
     return folded
 
 
 def _blend(found: NDArray[np.int64], users: NDArray[np.int64], base: Floats) -> Floats:
-    """Shares of cells: those found and those assumed, in the proportion that predicts best.
+    """Shares of cells, as counted and as assumed, mixed in the proportion that predicts best.
 
-    Best is what gives users the highest likelihood if each is predicted from all others. Leaving
-    out a user is subtracting its own counts, and the logarithm is concave in the weight of the
-    assumption, so its slope has one root. At least one observation's weight is assumed.
+    The best proportion maximises the likelihood of users who are each predicted from all others.
+    Leaving out a user means subtracting its counts, and the logarithm is concave in the weight of
+    the assumption, so its slope has one root. The assumption weighs at least one observation.
 
     Args:
         found: Cells of a folded table, one for each observation.
-        users: Whose.
-        base: What is assumed, a folded table; scaled to sum to 1.
+        users: User of each observation.
+        base: The assumption, a folded table; scaled to sum to 1.
     """
     base = base / base.sum()
     counts = np.bincount(found, minlength=base.size)
     codes, own = np.unique(users * base.size + found, return_counts=True)
     user, cell = np.divmod(codes, base.size)
-    # Most of these are alike: the same cell, seen as often of a user seen as often.
+    # Most entries are equal: the same cell, as often, of a user with as many observations.
     kinds, times = _distinct(cell, own, np.bincount(users)[user])
     cell, own, of_user = kinds
     left = (counts[cell] - own) / np.maximum(found.size - of_user, 1)
@@ -207,10 +207,10 @@ def _distinct(*columns: NDArray[np.int64]) -> tuple[list[NDArray[np.int64]], NDA
 
 
 _MOST_ENTRIES = 250_000_000
-"""Entries of all tables, 2 GB."""
+"""Most entries of all tables, 2 GB."""
 
 _SLACK = 1e-9
-"""Rounding that chances given may show."""
+"""Rounding error that given chances may have."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,7 @@
 """Attack: users come in hidden types, which are given or learned.
 
-Slots of a user are then not independent: what a site was shown in one tells the type, and the type
-what may be shown in the others.
+Slots of a user are then not independent: what is shown in one slot tells about the type, and the
+type about the other slots.
 """
 
 from dataclasses import dataclass, field
@@ -36,7 +36,7 @@ _CLOSE = 1e-9
 """Error of log-odds at which the search for weights stops."""
 
 _MOST_STEPS = 1_000
-"""Far more than any search took; beyond it something is wrong."""
+"""Far more steps than any search took: a search that needs more does not converge."""
 
 
 class _Given(TypedDict):
@@ -115,7 +115,7 @@ class TypeAware:
             )
         for types in self._candidates:
             whole_number("types", types, least=1)
-        release: object = self.release  # that it shows so is not said by `Release`
+        release: object = self.release  # `Release` does not say whether it shows one of a top set
         if self.interests is not None and isinstance(release, ShowsOneOfTop):
             _check_interests(self.interests, release.one_of_top(self.interests.topics))
 

@@ -22,25 +22,26 @@ ACCUSED = (0.001, 0.01, 0.05)
 """Shares of strangers that an attacker may be ready to accuse."""
 
 FEWEST = 2
-"""Strangers, of whom one chooses and one judges; users, of whom one is the second best."""
+"""Least number of strangers, one to choose a threshold and one to judge it; and of known users, one
+of whom is second best."""
 
-# Thresholds along a trade-off, beside those that were asked for and the one that names everybody.
+# Thresholds along a trade-off, besides those asked for and the one that names everybody.
 _POINTS = 45
-# Products such as 0.29 * 100 are whole numbers again.
+# Rounding that makes products such as 0.29 * 100 the whole numbers they stand for.
 _DIGITS = 9
 
 
 @dataclass(frozen=True)
 class Decision:
-    """A threshold above which an attacker speaks, chosen on some targets and judged on others.
+    """A threshold above which an attacker names somebody, chosen and judged on different strangers.
 
     Attributes:
-        threshold: In the units of the rule.
-        wanted: The most strangers that it was to accuse, as a share; None if it was not chosen so.
+        threshold: The threshold, in the units of the rule.
+        wanted: Largest share of strangers that it was chosen to accuse; None if it was not.
         right: Share of those present who are named rightly.
         wrong: Share of those present for whom someone else is named.
         accused: Share of strangers for whom somebody is named.
-        false: Share of what is said that is false; None if nothing was said.
+        false: Share of claims that are false; None if there were none.
 
     Example:
         >>> sure, strangers = np.linspace(0.0, 1.0, 200), np.linspace(0.0, 0.5, 200)
@@ -66,15 +67,15 @@ class OpenSet:
     """An attacker who may meet strangers, and names somebody only if a rule says so.
 
     Attributes:
-        attack: Its name.
-        rule: By what it decides.
-        slots: How many it has seen.
-        users: How many it knows.
-        targets: How many of them were attacked and could be assessed.
-        strangers: How many others were.
+        attack: Name of the attack.
+        rule: The rule that decides whether somebody is named.
+        slots: Number of slots it has seen.
+        users: Number of known users.
+        targets: Number of them who were attacked and could be assessed.
+        strangers: Number of strangers who were attacked and could be assessed.
         not_assessed: Targets and strangers of whom nothing was seen.
-        present: Share of visitors who are known: for `false` and for the posterior.
-        decisions: Along the whole trade-off, the most cautious first; the last names everybody.
+        present: Share of visitors who are known, for `false` and for the posterior.
+        decisions: Thresholds along the trade-off, the highest first; the last names everybody.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -136,25 +137,25 @@ def open_set(
     level: float = 0.95,
     assessed: ArrayLike | None = None,
 ) -> tuple[Decision, ...]:
-    """What an attacker gets right and whom it accuses, for thresholds from cautious to none.
+    """Measure who is named rightly and who is accused, for thresholds from high to none.
 
-    Every second stranger chooses thresholds, the others and all targets judge them, so each
-    interval is that of independent draws: decision 8. Whoever is as sure as the threshold is not
-    named: equal ones are named all or none. For a share that is wanted, the threshold is the lowest
-    with which a further stranger is accused with at most this chance, whatever strangers are like:
-    of m who choose, the one with number `floor(wanted (m + 1))` from above. A share so small that
-    this is 0 has no threshold.
+    Every second stranger chooses thresholds; the other strangers and all targets judge them, so
+    each interval is of draws independent of the threshold (decision 8). Only guesses that are surer
+    than the threshold are named, so equal ones are named all or none. For a wanted share, the
+    threshold is the lowest at which a new stranger is accused with at most this chance, whatever
+    the distribution: of m strangers who choose, the one with number `floor(wanted (m + 1))` from
+    above. A share so small that this number is 0 has no threshold.
 
     Args:
-        sure: For each target, how sure the attacker is of its guess, in any unit.
-        credits: For each target the credit of the guess.
+        sure: How sure the attacker is of its guess for each target, in any unit.
+        credits: Credit of the guess for each target.
         strangers: How sure the attacker is of its guess for each stranger. Targets and strangers
             are independent, strangers in random order; two at least.
         present: Share of visitors who are known.
-        wanted: Shares of strangers that the attacker is ready to accuse.
+        wanted: Shares of strangers whom the attacker may accuse.
         level: Chance with which each interval holds what it estimates.
-        assessed: For each target whether it counts among those named rightly and wrongly; all, if
-            not given. Claims about the others are claims all the same: they count among the false.
+        assessed: Whether each target counts among those named rightly or wrongly; all if not given.
+            Claims about the others still count as claims, and are false.
 
     Example:
         >>> sure, strangers = np.linspace(0.0, 1.0, 200), np.linspace(0.0, 0.5, 200)
@@ -186,7 +187,7 @@ def open_set(
 
 
 def share_present(present: float) -> float:
-    """Return the share of visitors who are known if it is one."""
+    """Check the share of visitors who are known."""
     share = probability("present", present)
     if not share:
         raise InvalidInput(
@@ -197,7 +198,12 @@ def share_present(present: float) -> float:
 
 
 def _thresholds(choosing: Numbers, wanted: Sequence[float]) -> list[tuple[float, float | None]]:
-    """Thresholds and what they were chosen for, the highest first."""
+    """Thresholds, the highest first, with the share that each was chosen for, if any.
+
+    Args:
+        choosing: How sure the attacker is of strangers who choose, highest first.
+        wanted: Shares of strangers whom the attacker may accuse.
+    """
     size = len(choosing)
     asked = [(int(round(share * (size + 1), _DIGITS)), share) for share in wanted]
     chosen: list[tuple[float, float | None]] = [
@@ -233,8 +239,8 @@ def _decision(
 def _false_claims(parts: Sequence[ArrayLike], present: float, said: int, level: float) -> Estimate:
     """Share of claims that are false: it grows with wrong and accused, and falls with right.
 
-    If the intervals of all parts hold at once, so does what the ends of the parts give; each has
-    its part of the chance to be wrong.
+    Its ends follow from the opposite ends of its parts. They hold if the intervals of all parts
+    hold, so each part gets an equal share of the error (union bound).
     """
     counted = 3 if present < 1 else 2
     each = 1 - (1 - level) / counted

@@ -21,14 +21,14 @@ _STEPS = 16
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selective:
-    """What an attacker achieves who wants to be right this often when it speaks.
+    """What an attacker achieves who names somebody only if right with a wanted precision.
 
     Attributes:
         attack: Name of the attack, if it is said.
         slots: How many slots it has seen, if it is said.
         precision: The share right that was asked for.
-        named: Share of targets that are named. 0 where these targets do not show, with confidence,
-            that any claim is right so often: some people may be, but too few were seen.
+        named: Share of targets that are named. It is 0 where these targets do not prove, at the
+            level, that any claims reach the precision; with more targets some might.
         right: Share right among those named, on targets that had no part in choosing whom to name;
             None if nobody is named.
         expected_right: Expected number of targets named rightly.
@@ -64,20 +64,19 @@ def selective(
     precisions: Sequence[float] = (0.5, 0.9, 0.95, 0.99),
     level: float = 0.95,
 ) -> tuple[Selective, ...]:
-    """Share of people named by someone who speaks only when sure, for several meanings of sure.
+    """Share of people named by an attacker who names them only when sure, for several precisions.
 
-    On every second target the least claim is sought for which it is certain enough that those who
-    claim as much or more are right as often as asked (`least_claim`); it decides who is named among
-    the other targets, and the reverse. Choosing and judging on the same targets would flatter the
-    attacker. Equal claims are named all or none.
+    One half of the targets finds the least claim that has the precision (`least_claim`); it decides
+    who is named in the other half, and the reverse. Choosing and judging on the same targets would
+    overstate the attacker. Equal claims are named all or none.
 
     Args:
         claimed: Per target, how sure the attacker is of its guess, between 0 and 1.
         credits: Per target the credit. Targets are independent and in random order.
         precisions: Shares right that the attacker asks for.
         level: Chance with which each interval holds what it estimates, and with which those named
-            are right as often as asked: as a mean over the population, for each precision on its
-            own. The share that came true varies about this mean.
+            reach the precision in the mean over the population, for each precision on its own. The
+            share right among these targets varies about that mean.
 
     Example:
         >>> sure = np.tile([0.2, 0.2, 0.99, 0.99], 250)

@@ -1,9 +1,9 @@
 """Betting intervals for the mean of bounded numbers, valid at all times at once.
 
 Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", JRSS B 2023:
-a gambler starts with one coin and bets on each number being above m. If m is the mean the game is
-fair, and by Ville's inequality the chance of ever owning 1/a coins is at most a. So every m
-against which that much was won is ruled out; another gambler bets on numbers below m.
+a gambler starts with one coin and bets that each number is above m. If m is the mean, the game is
+fair, and by Ville's inequality the chance of ever owning 1/a coins is at most a. So every m against
+which a gambler won that much is ruled out. Another gambler bets that numbers are below m.
 """
 
 import math
@@ -23,6 +23,7 @@ _STAKE = 0.75
 _HALVINGS = 40
 # Each of the n products of a capital is rounded; the goal is raised by n of these, which is more.
 _ROUNDING = 2.0**-48
+# Capital below this counts as lost: a product of further factors would underflow.
 _BROKE = 1e-290
 # Numbers at a time: they fit in a core's own cache, and few are looked at once all is lost.
 _AT_A_TIME = 1 << 12
@@ -84,8 +85,8 @@ def anytime_interval(values: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def _estimate(array: Numbers, ends: tuple[float, float], level: float, method: str) -> Estimate:
-    # Capital won early may rule out what the mean of all values came to be; such an interval is
-    # stretched, which can only help to hold the truth.
+    # An early win may rule out the mean of all values; the interval is then stretched to hold it,
+    # which can only make it hold the truth more often.
     value = math.fsum(array) / len(array)
     low, high = min(value, *ends), max(value, *ends)
     return Estimate(value, low, high, level, len(array), method)
@@ -100,7 +101,10 @@ def _ends(unit: Numbers, pace: Numbers, level: float) -> tuple[float, float]:
 
 
 def _variance_before(unit: Numbers) -> Numbers:
-    """For each number the variance of those before it, begun with one guess of 1/4."""
+    """For each number the variance of those before it, with one guess of 1/4 in front.
+
+    A bet may depend on earlier numbers only, else the game would not be fair.
+    """
     times = np.arange(1, len(unit) + 1)
     means = (0.5 + np.cumsum(unit)) / (times + 1)
     squares = np.cumsum((unit - means) ** 2)
@@ -108,10 +112,10 @@ def _variance_before(unit: Numbers) -> Numbers:
 
 
 def _ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
-    """A mean up to which all are ruled out by betting on larger numbers, or 0.
+    """The largest mean that is ruled out by betting on larger numbers, or 0.
 
-    The bets do not depend on the mean but for the limit on losses, so capital falls as the mean
-    grows, and halving finds the end.
+    Bets depend on the mean only through the limit on losses, so capital falls as the mean grows,
+    and bisection finds the end.
     """
     bad, good = 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -124,7 +128,7 @@ def _ruled_out(unit: Numbers, bets: Numbers, goal: float) -> float:
 
 
 def _wins(unit: Numbers, bets: Numbers, goal: float, mean: float) -> bool:
-    """Whether a gambler who bets against a mean ever owns so much."""
+    """Whether a gambler who bets against a mean ever owns `goal`."""
     capital = 1.0
     for start in range(0, len(unit), _AT_A_TIME):
         some = slice(start, start + _AT_A_TIME)
@@ -132,7 +136,8 @@ def _wins(unit: Numbers, bets: Numbers, goal: float, mean: float) -> bool:
         factors[0] *= capital
         with np.errstate(over="ignore", under="ignore"):
             owned = np.multiply.accumulate(factors)
-        # Stopping when all but nothing is left is safe, and keeps the product exact enough.
+        # Stopping when almost nothing is left is safe: it can only keep a mean that might have
+        # been ruled out. It also keeps the product free of underflow.
         ends = (owned >= goal) | (owned < _BROKE)
         if ends.any():
             return bool(owned[np.argmax(ends)] >= goal)

@@ -14,7 +14,7 @@ from reidrisk.estimates.intervals import confidence
 _HAIR = 2.0**-40
 
 _MOST_TARGETS = 2**40
-"""Nobody attacks more."""
+"""More targets than anybody attacks."""
 
 METHOD = "binomial, doubled tails"
 """Its name: such an interval follows from the mean, the number of targets and the level."""
@@ -57,15 +57,15 @@ def ends(total: float, trials: int, *, level: float) -> tuple[float, float]:
 
 
 def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
-    """How many targets it takes that the interval ends at or below a limit, if `share` are right.
+    """Number of targets after which the interval ends at or below a limit, if `share` are right.
 
-    The least number if nobody is. Sums are rounded to whole numbers, so that for other shares a few
-    targets less may do, too. None if the share is not below the limit, or nobody could attack so
-    many.
+    It is the least such number for a share of 0. For other shares a few targets less may do,
+    because sums are rounded to whole numbers. None if the share is not below the limit, or if it
+    takes more targets than anybody attacks.
 
     Args:
-        share: Share of targets that are named right.
-        limit: Which the upper end must not exceed.
+        share: Share of targets that are named rightly.
+        limit: The limit for the upper end.
         level: Chance with which such intervals hold the mean.
     """
     if not share < limit:
@@ -79,7 +79,8 @@ def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
         if many > _MOST_TARGETS:
             return None
         many *= 2
-    few = many // 2  # does not show it; the upper end falls with more targets, but for roundings
+    # Too few; the upper end falls with more targets, but for roundings, so bisection is enough.
+    few = many // 2
     while many - few > 1:
         middle = (few + many) // 2
         few, many = (few, middle) if shows(middle) else (middle, many)
@@ -87,11 +88,11 @@ def targets_to_show(share: float, limit: float, *, level: float) -> int | None:
 
 
 def lower_limit(total: float, trials: int, *, error: float) -> float:
-    """A number that is above the mean of credits of this total with a chance of at most `error`.
+    """A lower limit for the mean of credits, which exceeds it with a chance of at most `error`.
 
     Args:
         total: Sum of all credits.
-        trials: How many targets.
+        trials: Number of targets.
         error: Chance of being wrong.
     """
     return _lower(math.floor(total + (trials - total) * _HAIR), trials, error / 2)

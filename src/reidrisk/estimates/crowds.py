@@ -53,11 +53,11 @@ def credit_in_crowds(above: ArrayLike, level: ArrayLike, users: int, crowd: Arra
 
 
 def ranks_for(users: int, crowds: Sequence[int]) -> int | None:
-    """Up to which rank the truth's is to be counted for its credit in crowds of these sizes.
+    """The rank up to which users above the truth must be counted, for crowds of these sizes.
 
-    Of one with so many above, less than `LEFT_OPEN` of a credit is left in any of these crowds:
+    With that many users above, less than `LEFT_OPEN` of a credit is left in any of these crowds:
     `C(n-1-a, m-1) / C(n-1, m-1)` is at most `(1 - a/(n-1))^(m-1)`, and 0 if a is above n - m. None
-    if it takes all.
+    if all users must be counted.
     """
     smallest = min((size for size in crowds if size > 1), default=users)
     if smallest == users:
@@ -68,7 +68,7 @@ def ranks_for(users: int, crowds: Sequence[int]) -> int | None:
 
 
 def reference_credit(above: int, level: int, users: int, crowd: int) -> Fraction:
-    """The same, slowly, without rounding."""
+    """The mean credit of `credit_in_crowds` in exact fractions, slowly: the definition."""
     nobody_above = Fraction(comb(users - 1 - above, crowd - 1), comb(users - 1, crowd - 1))
     if not nobody_above:
         return nobody_above
@@ -103,7 +103,7 @@ def _log_share(part: Floats, other: Floats) -> Floats:
 
 
 def _stirling_rest(x: Floats) -> Floats:
-    """What Stirling's formula lacks of the logarithm of the gamma function."""
+    """The logarithm of the gamma function, less Stirling's formula."""
     large = np.maximum(x, _LARGE)
     series = np.polyval(_SERIES[::-1], large**-2.0) / large
     small = np.minimum(x, _LARGE)

@@ -15,9 +15,9 @@ from reidrisk.estimates.intervals import confidence
 def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Mean of `after - before` over the same targets, narrow where few of them differ.
 
-    The interval is that of `mean_of_numbers` from -1 to 1, on the targets in a random order of its
-    own: that in which they came may be one of size, or of age. Why this one:
-    `docs/concepts/proofs.md`.
+    The interval is that of `mean_of_numbers` from -1 to 1. It needs a random order of targets, so
+    they are shuffled: the order in which they came may be one of size, or of age. Why this
+    interval: `docs/concepts/proofs.md`.
 
     Args:
         before: One credit per target.
@@ -46,10 +46,10 @@ def paired_difference(before: ArrayLike, after: ArrayLike, *, level: float = 0.9
 def unpaired_difference(before: Estimate, after: Estimate, *, level: float = 0.95) -> Estimate:
     """The difference of two mean credits of any targets, the same, others, or some of both.
 
-    From end to opposite end of two intervals, each with half of the chance to be wrong: whatever
-    the two have in common, both hold at once with the level (union bound). An interval that cannot
-    be widened, since its credits are not known from their mean, is used as it is, and the level of
-    the difference is then what the two leave.
+    It reaches from one end to the opposite end of two intervals, each with half of the allowed
+    error: whatever the targets have in common, both hold at once with the level (union bound). An
+    interval that cannot be recomputed from its mean is used as it is, and the level of the
+    difference is then what the two errors leave.
 
     Args:
         before: A mean credit.

@@ -56,7 +56,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class EstimateOfBits(Estimate):
-    """The same of bits: it is printed as such, and not as a share."""
+    """An estimate in bits, which is not printed as a share."""
 
     def __str__(self) -> str:
         interval = f"[{self.low:.4f}, {self.high:.4f}]"
@@ -102,7 +102,7 @@ class Bound:
 
     @property
     def value(self) -> float:
-        """Of the estimate."""
+        """Value of the estimate."""
         return self.estimate.value
 
     @property

@@ -2,8 +2,8 @@
 
 A target hides in a crowd: the share u of people whom the attack cannot tell from it. Among n users
 about n u of them are present, and the right one is named with chance `(1 - exp(-n u)) / (n u)`.
-Risk is the mean of this over targets: it falls with n, and never faster than 1/n. How fast is
-decided by the smallest crowds, of which few have been seen. `docs/concepts/extrapolation.md` says
+Risk is the mean of this over targets, so it falls with n, but never faster than 1/n. How fast it
+falls depends on the smallest crowds, of which few are seen. `docs/concepts/extrapolation.md` says
 what follows from this, and what does not.
 """
 
@@ -40,7 +40,7 @@ _CHANCES = np.exp(-(_STEPS**2) / 2) / np.exp(-(_STEPS**2) / 2).sum()
 
 @dataclass(frozen=True)
 class _AsRows:
-    """Writes a mapping as rows of its key and its values, since keys of JSON are text.
+    """Stores a mapping as rows of key and values, since keys of JSON are text.
 
     Attributes:
         rows: Type of the rows.
@@ -120,10 +120,10 @@ def extrapolate(
 ) -> Extrapolation:
     """Predict the risk among more users from the risk among fewer.
 
-    The value goes straight on as from half of the users to all of them, on a log-log plot: a power
-    law. The interval also holds a law that bends (log-normal crowds, moved so that it meets the
-    last size), the sampling error of both, and a drift for each decade: as large as the error on
-    the held-out sizes, if that is more than usual.
+    The value continues the straight line from half of the users to all of them on a log-log plot, a
+    power law. The interval also covers a law that bends (log-normal crowds, shifted to meet the
+    last size), the sampling error of both, and a drift for each decade: the error on held-out
+    sizes, but at least `DRIFT`.
 
     Args:
         measured: Risk by number of users, at least four sizes, of the same people, attack and
@@ -225,10 +225,10 @@ def _curve(
                 f"prediction of level {level:g}; measure with the same level",
                 code="level-mismatch",
             )
-    # Zeros have no logarithm. Before a larger size with a risk above zero they are mere noise.
+    # Zeros have no logarithm. Where a larger size has a risk above zero they are noise.
     risky = [place for place, size in enumerate(sizes) if measured[size].value > 0]
     found = tuple(measured[sizes[place]] for place in risky)
-    # The upper side, because tiny counts have a lower end of zero.
+    # Errors from the upper end: with tiny counts the lower end is zero, which has no logarithm.
     errors = np.array([np.log(one.high / one.value) / standard_errors(one.level) for one in found])
     steps = errors[:, None] * _steps(correlation, len(sizes), risky)
     logs = np.log([one.value for one in found])
@@ -237,7 +237,7 @@ def _curve(
 
 
 def _steps(correlation: Sequence[Sequence[float]], sizes: int, risky: list[int]) -> Floats:
-    """Errors that go together, made of independent ones: the first moves all, the last the last."""
+    """Correlated errors as sums of independent ones, by the Cholesky factor of the correlation."""
     together = np.asarray(correlation, np.float64) if len(correlation) else np.eye(sizes)
     if together.shape != (sizes, sizes):
         raise InvalidInput(
@@ -279,7 +279,7 @@ def _crowds(curve: _RiskBySize, start: Shape | None = None) -> Shape:
 
 def _log_risk_in_crowds(shape: Shape, sizes: Floats) -> Floats:
     crowd = sizes[:, None] * np.exp(shape[0] + shape[1] * _STEPS)
-    # No product of matrices: its last bit of one row depends on how many others there are.
+    # Not a matrix product: BLAS rounds a row differently depending on how many others there are.
     return np.asarray(np.log((-np.expm1(-crowd) / crowd * _CHANCES).sum(axis=1)))
 
 
@@ -306,7 +306,8 @@ def _predict(
 
     logs, astray = laws(curve), drift * np.log10(sizes / curve.sizes[-1])
     margin = np.hypot(standard_errors(level) * _sampling(laws, curve), astray)
-    most, guessing = curve.sizes[-1] / sizes, 1 / sizes  # risk falls by the factor most at most
+    # Theory allows neither a faster fall than 1/n nor a rise, and guessing is always possible.
+    most, guessing = curve.sizes[-1] / sizes, 1 / sizes
     value = np.clip(np.exp(logs[0]), last.value * most, last.value)
     value = np.maximum(value, guessing)
     low = np.exp((logs - margin).min(axis=0))
@@ -325,9 +326,9 @@ def _fitted(curve: _RiskBySize, level: float) -> dict[int, Estimate]:
 
 
 def _sampling(predict: Callable[[_RiskBySize], Floats], curve: _RiskBySize) -> Floats:
-    """Standard error of a prediction: the curve is moved by each of its errors.
+    """Standard error of a prediction: the curve is moved by each of its independent errors.
 
-    Those of the same targets go together: then slopes are better known than levels.
+    Sizes share their targets, so errors are correlated: slopes are better known than levels.
     """
     here = predict(curve)
     moves = [predict(moved) - here for moved in curve.moved()]
@@ -344,7 +345,7 @@ def _estimates(
 
 
 def _only_high(size: int, last: Estimate, level: float) -> Estimate:
-    """Without a law: risk does not grow with users, and guessing is always possible."""
+    """The only limits without a law: risk does not grow, and guessing is always possible."""
     low, value, high = 1 / size, max(last.value, 1 / size), max(last.high, 1 / size)
     return Estimate(value, low, high, level, last.trials, "extrapolated, upper end only")
 

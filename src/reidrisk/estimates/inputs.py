@@ -13,10 +13,10 @@ _AXES = 2  # of a table: users and repeats
 def numbers(
     name: str, values: ArrayLike, *, low: float = 0.0, high: float = 1.0, least: int = 1
 ) -> Numbers:
-    """Return one number per target if there are at least `least`, all from low to high.
+    """Check one number per target: at least `least` of them, all from low to high.
 
     Args:
-        name: Of the argument, for messages.
+        name: Name of the argument, for messages.
         values: One number per target.
         low: The least that is allowed.
         high: The most that is allowed.
@@ -38,10 +38,10 @@ def numbers(
 
 
 def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
-    """Return users x repeats if there is a user, `columns` repeats, and all is from 0 to 1.
+    """Check users x repeats: at least one user and `columns` repeats, all from 0 to 1.
 
     Args:
-        name: Of the argument, for messages.
+        name: Name of the argument, for messages.
         values: Users x repeats.
         columns: How many repeats there must be.
     """
@@ -58,7 +58,7 @@ def table(name: str, values: ArrayLike, *, columns: int) -> Numbers:
 def claims_and_credits(
     claimed: ArrayLike, credits_: ArrayLike, *, least: int = 1
 ) -> tuple[Numbers, Numbers]:
-    """Return both if they speak of the same targets.
+    """Check claims and credits: one number each for the same targets.
 
     Args:
         claimed: Chance that each guess is right, as the attacker claims.
@@ -99,10 +99,10 @@ def _within(name: str, array: Numbers, low: float, high: float) -> Numbers:
 
 
 def refuse_repeats(name: str, users: NDArray[np.integer]) -> None:
-    """Refuse to take rows of one person for independent people.
+    """Refuse two rows of one user: every interval takes rows to be of independent people.
 
     Args:
-        name: Of the rows, for messages.
+        name: Name of the rows, for messages.
         users: The user of each row.
     """
     once = np.unique(users).size

@@ -13,10 +13,10 @@ from reidrisk.estimates.inputs import numbers
 def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Mean of shares, each itself an average over many users, with Student's interval.
 
-    Shares over many users are close to normal, which Student's interval needs. Where all are
-    equal it would have no width; then the exact interval of that event is given: with T shares
-    all equal to v, means below `v a^(1/T)` and above `1 - (1 - v) a^(1/T)`, a = (1 - level) / 2,
-    would have shown another share with chance 1 - a.
+    Shares over many users are close to normal, as Student's interval needs. If all shares are
+    equal, it would have no width, and the exact interval of that event is given instead: with T
+    shares all equal to v and a = (1 - level) / 2, means below `v a^(1/T)` or above
+    `1 - (1 - v) a^(1/T)` would have shown a different share with chance 1 - a.
 
     Args:
         shares: At least two independent numbers between 0 and 1.
@@ -39,10 +39,10 @@ def mean_of_shares(shares: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def confidence(level: float) -> float:
-    """Return the level of an interval if it is one.
+    """Check the level of an interval.
 
     Args:
-        level: Of an interval.
+        level: The level.
 
     Example:
         >>> rr.estimates.confidence(0.95)

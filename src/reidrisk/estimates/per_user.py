@@ -11,10 +11,10 @@ from reidrisk.estimates.estimate import Estimate
 from reidrisk.estimates.inputs import Numbers, table
 from reidrisk.estimates.intervals import confidence
 
-# Densest near 0 and 1, where the counts of a few repeats tell risks apart best.
+# Grid of risks, densest near 0 and 1, where the counts of a few repeats tell risks apart best.
 RISKS = np.sin(np.linspace(0, np.pi / 2, 101)) ** 2
-# Steps of expectation maximisation, begun with an even spread. The few of a quick fit leave it
-# somewhat wider than the best one, which is safe for a high end.
+# Steps of expectation maximisation from an even spread. A quick fit stops while the spread is
+# still somewhat wider than the best one, which is safe for a high end.
 THOROUGH = 10_000
 QUICK = 300
 
@@ -35,11 +35,11 @@ def chances_of_counts(credits_: Numbers) -> Numbers:
 
 
 def fit(counts: Numbers, steps: int) -> Numbers:
-    """The share of users at each of `RISKS`, for each row of numbers of users named k times.
+    """Fit the share of users at each of `RISKS` to counts, row by row.
 
     Args:
-        counts: Rows of numbers of users named 0, 1, ... times.
-        steps: Of expectation maximisation.
+        counts: Rows with the number of users named 0, 1, ... times.
+        steps: Steps of expectation maximisation.
     """
     seen, chances = _shares(counts), _binomial(counts.shape[1] - 1)
     spread = np.full((len(counts), len(RISKS)), 1 / len(RISKS))
@@ -49,12 +49,12 @@ def fit(counts: Numbers, steps: int) -> Numbers:
 
 
 def percentile_ends(counts: Numbers, below: Numbers, odds: float) -> tuple[Numbers, Numbers]:
-    """Least and largest percentiles among all spreads that explain the counts nearly as well.
+    """Least and largest percentiles among all spreads that explain the counts well enough.
 
     Args:
-        counts: One row of numbers of users named k times.
-        below: Shares of users at or under each percentile.
-        odds: How well a spread must explain the counts, as a part of how well the best one does.
+        counts: One row with the number of users named 0, 1, ... times.
+        below: Share of users at or under each percentile.
+        odds: Least likelihood of a spread, relative to that of the best one.
     """
     best = fit(counts, QUICK)
     goal = _explained(counts, best) + np.log(odds)
@@ -79,7 +79,7 @@ def percentile(shares: Numbers, below: float) -> Numbers:
         shares: Share of users at each of `RISKS`, in rows.
         below: Share of users.
     """
-    # A hair for sums of shares that are a rounding error too small.
+    # The margin is for sums of shares that are a rounding error too small.
     passed = np.cumsum(shares, axis=1) < below - 1e-9
     return np.asarray(RISKS[np.minimum(passed.sum(axis=1), len(RISKS) - 1)])
 
@@ -147,7 +147,7 @@ def _binomial(repeats: int) -> Numbers:
 
 
 _WORST = 0.1
-_AGAIN = 200  # studies imagined for an interval
+_AGAIN = 200  # bootstrap samples for an interval
 _SEED = 50
 
 
@@ -157,7 +157,7 @@ class PerUserRisk:
 
     Attributes:
         risks: Measured risk of each user: mean credit over the repeats. Measured risks spread
-            wider than the risks themselves; all that follows is freed of this.
+            wider than the true risks; the figures below are corrected for this.
         repeats: How often each user's release was repeated.
         mean: Mean risk.
         median: Half of the users have at most this risk.
@@ -166,9 +166,9 @@ class PerUserRisk:
         worst_decile: Mean risk of the tenth of users most at risk, never below `percentile_90`.
 
     Median, percentiles and worst decile are those of one fitted spread of risk, so they agree with
-    each other. All speak of the population from which the users were drawn. The *low end* of the
-    worst decile is a limit of something smaller, "at least": the risk of the tenth that few repeats
-    can pick out.
+    each other. All are figures of the population from which the users were drawn. The *low end* of
+    the worst decile is that of something smaller: the mean risk of the tenth that the repeats
+    themselves can pick out.
 
     Example:
         >>> credits = np.tile([[1.0, 1.0, 0.0], [0.0, 0.0, 0.0]], (50, 1))
@@ -224,11 +224,12 @@ def per_user_risk(credits: ArrayLike, *, level: float = 0.95) -> PerUserRisk:
 
 
 def _percentiles(chances: Numbers, spread: Numbers, level: float) -> list[Estimate]:
-    """Median, 90th and 99th percentile, with all others that explain the counts nearly as well.
+    """Median, 90th and 99th percentile, with the range over spreads that explain the counts.
 
-    Nearly: half of the allowed error times as well as the best spread, so 1/40 at 95 %. If a share
-    e of users is always named but none of them was drawn, the counts were (1 - e)^users as likely;
-    so for such users the end is that of Clopper and Pearson.
+    A spread is in the range if its likelihood is at least half of the allowed error times that of
+    the best one: 1/40 at 95 %. If a share e of users is always named but none of them was drawn,
+    the counts are (1 - e)^users times as likely, so for such users the end is that of Clopper and
+    Pearson.
     """
     counts = chances.sum(axis=0, keepdims=True)
     below = np.array([0.5, 1 - _WORST, 0.99])
@@ -248,12 +249,12 @@ def _percentiles(chances: Numbers, spread: Numbers, level: float) -> list[Estima
 
 
 def _worst(chances: Numbers, value: float, percentile_90: Estimate) -> Estimate:
-    """Mean risk of the worst tenth, with what other users might have shown (Bayesian bootstrap).
+    """Mean risk of the worst tenth, with an interval by Bayesian bootstrap over users.
 
-    In another study each user would stand for more or fewer: weights are drawn from an exponential
-    distribution. For the high end one more user is imagined who is always named, for the low end
-    one who never is. So there is an interval even if nobody was ever named. The 90th percentile is
-    at most what is estimated: its low end holds here too, and its high end is never above this one.
+    Each user gets a weight from an exponential distribution. For the high end one more user is
+    added who is always named, for the low end one who never is, so there is an interval even if
+    nobody was ever named. The 90th percentile is at most the mean of the worst tenth, so its low
+    end holds here too, and this high end is never below its high end.
     """
     # Equal users are drawn together, in an order that is not that of the table.
     alike, times = np.unique(chances, axis=0, return_counts=True)
@@ -272,12 +273,15 @@ def _worst(chances: Numbers, value: float, percentile_90: Estimate) -> Estimate:
 
 
 def picked_by_the_others(counts: Numbers) -> Numbers:
-    """Mean risk of the tenth of users named most often in all repeats but one, in that one.
+    """Mean risk, in one repeat, of the tenth of users named most often in all other repeats.
 
-    For each row of numbers of users named k times. Each repeat is left out in turn: a user named k
-    times is named in the one left out, and k - 1 times in the others, in k of them. Luck in the
-    others does not help in the one, so the mean over studies is the true risk of those picked,
-    which is at most that of the worst tenth.
+    Each repeat is left out in turn: of a user named k times, k of the repeats left out are ones in
+    which the user is named, with k - 1 others. Luck in the other repeats does not help in the one
+    left out, so the mean is the true risk of those picked, which is at most that of the worst
+    tenth.
+
+    Args:
+        counts: Rows with the number of users named 0, 1, ... times.
     """
     seen = counts / counts.sum(axis=1, keepdims=True)
     repeats = counts.shape[1] - 1

@@ -38,10 +38,12 @@ _LEANS = {
     "held-out": "either",
     "balanced": "either",
 }
-"""All ways, and on which side of the truth their mutual information tends to lie where users are
-few. Where both sites show nearly the same it is an entropy, and what leans high may lean low. Held
-out, two entropies are too high, and which of them more depends on the world."""
+"""All estimators, and the side of the truth on which their mutual information tends to lie with few
+users. Where both sites show nearly the same, mutual information is an entropy, and an estimator
+that leans high may lean low. With held-out users both entropies are too high, and which of them
+more depends on the data."""
 
+# Pairings of unrelated users, which show how much counts alone seem to share.
 _SHIFTS = 8
 _ENTROPIES = {
     "plug-in": plug_in,
@@ -60,11 +62,11 @@ _BYTES_PER_SLOT = 100
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """Bits by one way of correcting counts; intervals tell noise, not how it leans.
+    """Bits by one estimator. Its intervals cover noise, not its bias.
 
     Attributes:
-        name: Of the way.
-        leans: On which side of the truth its mutual information tends to lie where users are few:
+        name: Name of the estimator.
+        leans: The side of the truth on which its mutual information tends to lie with few users:
             high, low, or either. It is no bound; the intervals of `CountedBits` are made of bounds.
         known_entropy: H(A), of what the known site is shown.
         entropy: H(B), of what the anonymous site is shown.
@@ -94,15 +96,15 @@ class Way:
 class CountedBits:
     """Bits of a slot, of all slots taken together, or summed over them.
 
-    The interval of each figure reaches from what is never too high on average, less its noise, to
-    what is never too low on average, and its noise: it covers how far counts lean, and is wide
-    where users are few. The value is the balanced way's, moved between these ends where it lies
-    outside. Proof, and what is only measured: `docs/concepts/proofs.md`.
+    The interval of each figure reaches from an estimator that is never too high on average, less
+    its noise, to one that is never too low on average, plus its noise. So it covers the bias of
+    counts, and is wide with few users. The value is that of the balanced estimator, moved between
+    these ends if it lies outside. Proof, and what is only measured: `docs/concepts/proofs.md`.
 
     Attributes:
-        users: Who were counted.
-        pairs: Pairs of symbols that were counted, a gap being a symbol.
-        seen_once: Share of pairs that came once. About as many of the next user's would be new.
+        users: Number of users counted.
+        pairs: Number of pairs of symbols counted; a gap is a symbol.
+        seen_once: Share of pairs that came once. About this share of a new user's would be new.
         known_entropy: H(A), of what the known site is shown.
         entropy: H(B), of what the anonymous site is shown.
         conditional_entropy: H(B|A), what of it the known site leaves open.
@@ -128,7 +130,7 @@ class CountedBits:
 
     @property
     def too_few(self) -> bool:
-        """Whether there are too few users for the alphabet, so that values are half guessed."""
+        """Whether there are too few users for the alphabet to trust the values."""
         return self.seen_once > TOO_FEW
 
     def __getitem__(self, name: str) -> Way:
@@ -251,7 +253,7 @@ def _shared(entropy: Callable[[Tally], Floats], one: Tally, other: Tally, joint:
 def _less(
     way: _Shared, entropy: Callable[[Tally], Floats], unrelated: Sequence[Tally], part: float
 ) -> _Shared:
-    """Less a part of what unrelated users, who share nothing, seem to share."""
+    """Subtract a part of what unrelated users, who share nothing, seem to share."""
     joint = np.array([entropy(tally)[0] for tally in unrelated])
     bits = way.known.value + way.shown.value - joint
     chance = Figure.mean_drawn(bits, len(way.known.without))
@@ -334,7 +336,7 @@ def _told(counted: _Counted, level: float) -> CountedBits:
         level,
         limit=min(known.high, shown.high),
     )
-    # What is shown is what is shared and what is left: the values add up.
+    # H(B) = I(A;B) + H(B|A): the values are made to add up.
     left = max(shown.value - mutual.value, 0.0)
     given = _between(least.joint - most.known, left, most.given, level, limit=shown.high)
     given = replace(given, value=left, low=min(given.low, left), high=max(given.high, left))
@@ -350,7 +352,7 @@ def _told(counted: _Counted, level: float) -> CountedBits:
 def _between(
     least: Figure, value: float, most: Figure, level: float, *, limit: float = np.inf
 ) -> Estimate:
-    """A value, moved between what is too low and what is too high on average; and their noise."""
+    """A value, moved between two estimators that are too low and too high, with their noise."""
     low = max(least.value - least.noise(level), 0.0)
     high = max(min(most.value + most.noise(level), limit), low)
     value = min(max(value, least.value, low), max(most.value, low), high)

@@ -1,5 +1,10 @@
 """Entropies in bits: of counts, and cross-entropies on held-out users.
 
+A `Tally` counts symbols, or pairs of symbols, for all users and without each user in turn. Users
+are independent of each other and slots of a user are not, so it is always a whole user that is left
+out. Sums over cells are *spreads*: the sum itself, followed by the sum without each user. A
+`Figure` is a value made of such sums; its values without each user give its error (jackknife).
+
 Cross-entropies on users who had no part in the model are on average never below the entropy.
 Everybody is held out once. What the others were shown gives chances of what one of them is shown:
 
@@ -28,10 +33,10 @@ Strata = Callable[[Ints], Ints]
 """Tells the stratum of each code."""
 
 _DENSE = 1 << 22
-"""Codes for which a table of all is made, which is quicker than sorting."""
+"""Most codes that are counted in a table, which is faster than sorting."""
 
 _NOISE = "jackknife over users, noise only"
-"""Name of an interval that says how much other users would move a figure, not how it leans."""
+"""Name of an interval that covers the noise of a figure, not its bias."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +44,11 @@ class Tally:
     """Counts of cells, a cell being a symbol or a pair of them.
 
     Attributes:
-        codes: The number that stands for each cell, ascending.
-        counts: How often each came; nowhere 0.
-        strata: The stratum of each. Cells of a stratum are taken to be of a kind when the rest of
-            it, which nobody showed, is guessed.
-        cells: The place of the cell of each user and slot, those of a user ascending; no rows if
+        codes: Code of each cell, ascending.
+        counts: Count of each cell, above 0.
+        strata: Stratum of each cell. Cells of a stratum are taken to be alike when its unseen cells
+            are estimated.
+        cells: Users x slots, the place of each cell in `codes`, ascending for each user; no rows if
             nobody is to be left out.
     """
 
@@ -84,7 +89,7 @@ class Tally:
 
     @cached_property
     def pairs(self) -> Floats:
-        """How many were counted: a spread."""
+        """Number of pairs counted: a spread."""
         users, slots = self.cells.shape
         pairs: Floats = self.counts.sum() - np.concatenate([[0.0], np.full(users, slots)])
         return pairs
@@ -96,7 +101,7 @@ class Tally:
 
     @cached_property
     def _left(self) -> Ints:
-        """What is left of a cell when a user's slots are taken away one after the other."""
+        """Count of the cell of each slot, when a user's slots are removed one after the other."""
         again = np.zeros_like(self.cells)
         for slot in range(1, self.cells.shape[1]):
             same = self.cells[:, slot] == self.cells[:, slot - 1]
@@ -107,12 +112,12 @@ class Tally:
     def sum(self, function: Callable[[Floats], Floats], stratum: int | None = None) -> Floats:
         """The sum over cells, or those of a stratum, of a function of their counts: a spread.
 
-        The function is 0 at 0. Taking a slot away turns a count n into n - 1, so a user takes the
-        sum of such steps away.
+        The function must be 0 at 0. Removing a slot turns a count n into n - 1, so without a user
+        the sum is smaller by the steps of the user's slots.
 
         Args:
-            function: Of counts.
-            stratum: Which cells; all if not given.
+            function: Function of counts.
+            stratum: The stratum; all cells if not given.
         """
         table = function(np.arange(self.counts.max() + 1, dtype=np.float64))
         here = slice(None) if stratum is None else self.strata == stratum
@@ -242,7 +247,7 @@ def turing(tally: Tally) -> Floats:
 
 
 def coverage(tally: Tally) -> Floats:
-    """That, and a guess at the terms that are left, from what came once and what came twice.
+    """`turing`, plus an estimate of its missing terms from the cells that came once and twice.
 
     Chao, Wang and Jost, "Entropy and the species accumulation curve", Methods in Ecology and
     Evolution 4, 2013; in each stratum, since those who share something have a tail of their own.
@@ -384,7 +389,7 @@ class _Model:
 
 
 def _smooth(counts: Floats, alphabet: int) -> Floats:
-    """Frequencies drawn towards all alike, as much as predicts each that is left out best."""
+    """Frequencies shrunk towards equal ones, as much as best predicts each one left out."""
     total = counts.sum()
     left_out = [
         _sum_of_logs(counts, weight / alphabet) - total * np.log(total - 1 + weight)
@@ -402,7 +407,7 @@ def _sum_of_logs(counts: Floats, more: float) -> float:
 
 
 def _best(left_out: Sequence[float]) -> float:
-    """The weight that predicts best; the least of those that differ by roundings only."""
+    """The weight that predicts best; the smallest of those that differ only by rounding."""
     values = np.array(left_out)
     close = values >= values.max() - _ROUNDING * (1 + abs(values.max()))
     return float(_WEIGHTS[int(close.argmax())])

@@ -1,7 +1,7 @@
 """Compare the bits of slots taken one by one with those of whole rows.
 
-If slots are independent the two are the same, and an attack that adds up slots loses nothing.
-The other way round it is no proof: equal bits are what independence would give, not more.
+If slots are independent the two are equal, and an attack that adds up slots loses nothing. The
+reverse is no proof: equal bits are consistent with independence, but do not imply it.
 Paper: section 8.4.
 """
 
@@ -35,7 +35,7 @@ from reidrisk.learning.pairs import Pairs
 from reidrisk.learning.progress import Training
 
 _ALIKE = 0.01
-"""Bits that a token tells about its slot, below which slots are alike."""
+"""Slots are alike if a token tells fewer bits than this about its slot."""
 
 
 def check_independence(
@@ -106,8 +106,8 @@ def _one_by_one(parts: Parts, taught: Callable[..., dict[str, LearnedBits]]) -> 
 def slots_are_alike(rows: Tokens, tokens: int) -> bool:
     """Whether a token says next to nothing about the slot in which it is shown.
 
-    Few users show differences where there are none: as many as with the slots of each user in an
-    order by chance, up to three standard errors.
+    With few users, counts show differences where there are none. So what counts show is compared
+    with what they show when the slots of each user are shuffled, up to three standard errors.
     """
     symbols = np.where(rows == MISSING, tokens, rows)
     draws = uniforms(

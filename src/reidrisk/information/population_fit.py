@@ -12,10 +12,10 @@ from reidrisk.information.sequences import SequenceInformation, sequence_informa
 from reidrisk.people.interests import Floats, Information, Interests
 
 _LARGEST = 8.0
-"""Neither s nor sigma is looked for above; weights then differ by more than floats can hold."""
+"""Largest s and sigma tried; beyond, weights differ by more than floats can hold."""
 
 _CLOSE = 1e-4
-"""Bits by which a fit may miss its targets and still be called one."""
+"""Most bits by which a fit may miss its targets."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +173,7 @@ def _fit(like: Interests, goal: Floats, noise: float) -> PopulationFit:
         for start in ((1.0, 2.0), (0.6, 0.8))
     ]
     best = at(min(answers, key=lambda answer: float(answer.cost)).x)
+    # Rounded, so that the parameters printed give this very population; figures are of these.
     best = replace(best, s=round(best.s, 6), sigma=round(best.sigma, 6))
     bits = best.information(noise)
     miss = np.abs(np.array([bits.entropy, bits.mutual_information]) - goal).max()

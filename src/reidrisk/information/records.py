@@ -6,14 +6,14 @@ from typing import Annotated
 from reidrisk.core.ranges import Amount
 
 _MISSED = 0.02
-"""Bits a slot by which models may miss what is shared: no less is told from nothing, however many
-users there are. See decision 26."""
+"""Bits per slot by which models may miss what is shared: a smaller difference counts as none,
+however many users there are (decision 26)."""
 
 _ERRORS = 1.96
 """Standard errors on each side of a figure, for 95 %."""
 
 _IF = "if it learned both equally well,"
-"""A model that learns whole rows better than single slots, or worse, makes a difference too."""
+"""A difference may also come from a model that learns whole rows better or worse than slots."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,10 @@ class Independence:
         slots: Of a row.
         one_by_one: The sum over slots of what the two sites share in that slot.
         together: What the whole rows share.
-        difference: Together less one by one. Its error is that of the mean difference, user by
-            user, and does not know what models miss.
-        model: What learned both, by name.
-        users: Whom both are of; no model was trained on them.
+        difference: Together less one by one. Its error is that of the mean difference over users,
+            and does not cover what models miss.
+        model: Name of the model that learned both.
+        users: Number of users tested; no model was trained on them.
     """
 
     slots: int

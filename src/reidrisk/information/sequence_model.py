@@ -2,10 +2,10 @@
 
 Paper: section 8.4.
 
-A model is trained twice: to write what one site is shown, and to write it given what the other was
-shown. Its cross-entropy on users it was not trained on is at least the entropy. The difference of
-the two is an estimate of the mutual information, not a bound on either side, so no bound is made of
-it: Fano's takes what a release can prove.
+A model is trained twice: to predict what one site is shown, and to predict it given what the other
+site was shown. Its cross-entropy on users it was not trained on is at least the entropy. The
+difference of the two estimates the mutual information. It is no bound on either side, so the bound
+from Fano's inequality does not use it.
 """
 
 import math
@@ -44,7 +44,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 Progress = Callable[[str, Look, float], None]
-"""Told of each look: what is learned, the look in bits per slot, and the seconds left at most."""
+"""Called with each look: what is learned, the look in bits per slot, and the seconds left."""
 
 ENTROPY, CONDITIONAL_ENTROPY = "entropy", "conditional_entropy"
 FIGURES = (ENTROPY, CONDITIONAL_ENTROPY)
@@ -93,7 +93,7 @@ class SequenceBits:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Why the bits are doubtful; nothing, if they are not."""
+        """Reasons to doubt the bits; empty if there are none."""
         symbols = self.training * self.slots
         if symbols >= _ENOUGH * self.parameters:
             return ()
@@ -106,8 +106,8 @@ class SequenceBits:
 
 
 _ENOUGH = 20
-"""Symbols for each number of a model: the laptop's misses .05 bits with 9, and .01 with 50 or more
-(one slot and eight of the embedded population)."""
+"""Fewest symbols per parameter of a model: the laptop model misses .05 bits with 9 of them, and .01
+with 50 or more (measured on one slot and on eight of the synthetic population)."""
 
 HELD_OUT, TESTED = 0.1, 0.2
 """Shares of all users."""

@@ -1,7 +1,7 @@
-"""Bits of several epochs of the synthetic population, from exact chances over samples.
+"""Bits of several epochs of the synthetic population, by Monte Carlo over exact probabilities.
 
-A sequence's probability is a sum over the types a user may have had, which a forward recursion
-gives exactly; only the mean of its logarithm is by Monte Carlo.
+The probability of a sequence is a sum over the types a user may have had, which a forward recursion
+computes exactly. Only the mean of its logarithm is estimated, from sampled sequences.
 """
 
 import math
@@ -47,13 +47,13 @@ class SequenceInformation:
 
 @dataclass(frozen=True, eq=False)
 class SequenceChances:
-    """What an attacker needs who knows the types: chances of what sites show, for each type.
+    """Chances of what one site and two sites show of a user of each type.
 
     Attributes:
-        interests: The model they are of.
-        noise: The release's.
-        single: Topics x types, that a site shows a topic.
-        joint: Topics x topics x types, that two sites show two topics in the same epoch.
+        interests: The types.
+        noise: Noise of the release.
+        single: Topics x types, the chance that a site shows a topic.
+        joint: Topics x topics x types, the chance that two sites show two topics in one epoch.
 
     Example:
         >>> chances = rr.data.SequenceChances.of(rr.data.Interests(topics=40, types=4), noise=0.05)
@@ -106,6 +106,7 @@ class SequenceChances:
             if epoch and keep < 1:
                 belief = keep * belief + (1 - keep) * self.interests.type_weights
             belief = belief * emission
+            # Scaled in every epoch: the product over many epochs would underflow.
             scale = belief.sum(axis=1, keepdims=True)
             belief = belief / scale
             total += np.log2(scale[:, 0])

@@ -3,11 +3,11 @@ from ._run import (
     scaled as scaled,
 )
 from .chapter import (
+    ChapterStep as ChapterStep,
     Mark as Mark,
     Point as Point,
     Row as Row,
     Scale as Scale,
-    Step as Step,
 )
 from .page import (
     html as html,

@@ -14,7 +14,7 @@ from reidrisk.core.settings_syntax import setting
 from reidrisk.errors import InvalidInput
 from reidrisk.report.jinja import is_other
 from reidrisk.reproduction import chapters
-from reidrisk.reproduction.chapter import GUESTS, Row, Scale, Step
+from reidrisk.reproduction.chapter import GUESTS, ChapterStep, Row, Scale
 from reidrisk.reproduction.record import PAGE, RECORD, SCHEMA, Part, Reproduction
 from reidrisk.study.records import plain, typed
 from reidrisk.study.run_store import (
@@ -186,7 +186,7 @@ class ReproductionStore(RunStore):
         )
 
 
-def _checked(kept: ReproductionStore, step: Step, name: str) -> tuple[Row, ...]:
+def _checked(kept: ReproductionStore, step: ChapterStep, name: str) -> tuple[Row, ...]:
     """What a step gives, as it will be found; every row says why it is marked so."""
     rows = tuple(step.run())
     for row in rows:

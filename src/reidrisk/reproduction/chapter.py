@@ -1,12 +1,13 @@
-"""The parts of a chapter: steps that give rows, ours beside the published figure.
+"""The parts of a chapter: steps, rows with our figure beside the published one, and their marks.
 
 A chapter is a module in `chapters` with `TITLE`, `SOURCE` and `steps`; `chapters/__init__.py` lists
-them in order. Steps are kept as soon as they are done, so a run goes on where it stopped. How a row
-is marked is computed by `marking`, never written down.
+them in order. A step is saved as soon as it is done, so that a run can be resumed. The mark of a
+row is always computed from both figures, by the functions at the end, and never written by hand.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal, Protocol
@@ -21,13 +22,13 @@ Mark = Literal[
     "not run",
     "added here",
 ]
-"""How a row stands to what was published.
+"""How our figure relates to the published one.
 
-`reproduced` is equal where it is exact, and within the interval where it is measured; `on the
-calibrated population` says the same of people who are not those of the source, and proves no more
-than that such people may give such figures; `differs` says by how much and why we think so;
-`not reproducible` names the data that are not public; `not run` says what was missing here (a
-library, a file of the user's, time); `added here` is a figure of ours that the source has not.
+`reproduced`: equal where it is exact, and within the interval where it is measured. `on the
+calibrated population`: the same for people other than those of the source, which proves only that
+such people can give such figures. `differs`: the row says by how much, and why we think so. `not
+reproducible`: the row names the data that are not public. `not run`: the row says what was missing
+here (a library, a file of the user's, time). `added here`: a figure that the source does not have.
 """
 
 
@@ -36,10 +37,10 @@ class Point:
     """One point of a figure of the source, as it comes out here.
 
     Attributes:
-        series: Whose point: an attack, a way of measuring; the legend of the chart.
-        at: Where on the axis: a number of epochs, of users, ...
-        ours: What comes out.
-        published: What the source gives at this point, in the unit of ours, if it says so.
+        series: Series of the chart: an attack, a way of measuring.
+        at: Place on the axis: a number of epochs, of users, ...
+        ours: Our figure.
+        published: The figure of the source at this point, in the same unit, if it is given.
     """
 
     series: str
@@ -53,16 +54,16 @@ class Row:
     """One published figure or statement, and ours.
 
     Attributes:
-        where: In the source: section, lemma, table or figure.
+        where: Place in the source: section, lemma, table or figure.
         what: The statement, in words that say what is counted.
         published: As it was published, with its unit; a number, or a claim in words.
-        ours: What comes out here; None where nothing can.
-        unit: Of ours: "%" for a share (0 to 1, shown in percent), "bits", "" for plain numbers.
-        mark: How they stand to each other: by a function of `marking`.
-        why: Why it is marked so: what was computed, on whom, with how many; never empty.
+        ours: Our figure; None if there can be none.
+        unit: Unit of our figure: "%" for a share (0 to 1, shown in percent), "bits", "" for none.
+        mark: How our figure relates to the published one.
+        why: The reason for the mark: what was computed, on whom, with how many; never empty.
         slip: What is wrong in the source, where that matters for this row.
-        axis: What a figure of the source is drawn over ("epochs"); "" if the row is no figure.
-        points: Of that figure, all of the unit of the row.
+        axis: The axis of a figure of the source ("epochs"); "" if the row is no figure.
+        points: Points of that figure, in the unit of the row.
     """
 
     where: str
@@ -83,11 +84,11 @@ class Scale:
 
     Attributes:
         name: "laptop" or "full".
-        users: Of the large experiment.
-        targets: How many of them are attacked.
-        seconds: Time budget of everything that is learned, in all; 0 learns nothing.
+        users: Number of users in the large experiment.
+        targets: Number of them who are attacked.
+        seconds: Time budget for all learning together; 0 learns nothing.
         files: Data that cannot be shipped, by name ("plays", ...), where the user has them.
-        seed: Of everything that is drawn.
+        seed: Seed of all random draws.
     """
 
     name: Literal["laptop", "full"]
@@ -99,13 +100,13 @@ class Scale:
 
 
 @dataclass(frozen=True)
-class Step:
-    """A piece of work whose rows are kept before the next begins.
+class ChapterStep:
+    """A piece of work whose rows are saved before the next one begins.
 
     Attributes:
-        name: Unique in its chapter; also said in the progress.
-        run: Gives rows. It depends on nothing but the scale, so that it may be run again at any
-            time, in another process, without the steps before it.
+        name: Name, unique in its chapter; progress shows it.
+        run: Computes the rows. It depends on the scale only, so it can be run at any time, in
+            another process, without the steps before it.
     """
 
     name: str
@@ -118,15 +119,16 @@ class Chapter(Protocol):
     TITLE: str
     SOURCE: str
 
-    def steps(self, scale: Scale) -> Iterator[Step]:
+    def steps(self, scale: Scale) -> Iterator[ChapterStep]:
         """The work, in the order of the source."""
         ...
 
 
 ATTACK, ONE_EPOCH, ALL_EPOCHS = 0.4, 0.2, 0.4
-"""Shares of the budget: the attack that learns; bits of one epoch; bits of all."""
+"""Shares of the time budget: the attack that learns; bits of one epoch; bits of all epochs."""
 
 GUESTS = ("torch",)
+"""Optional libraries that some steps need."""
 
 
 def missing(scale: Scale) -> str:
@@ -136,3 +138,47 @@ def missing(scale: Scale) -> str:
     if any(find_spec(name) is None for name in GUESTS):
         return "Nothing was learned: torch is not installed; pip install 'reidrisk[torch]'."
     return ""
+
+
+def exact(published: Fraction | float, ours: Fraction | float) -> Mark:
+    """The mark of an exact statement: equal, or not."""
+    return "reproduced" if ours == published else "differs"
+
+
+def no_difference(
+    where: str, what: str, largest: Fraction | float, why: str, slip: str = ""
+) -> Row:
+    """The row of an exact statement that was checked: the largest difference, which should be 0."""
+    ours = Estimate.computed(float(largest))
+    return Row(where, what, "0", ours, "", exact(0, largest), why, slip)
+
+
+def measured(
+    published: float, ours: Estimate, *, rounding: float = 0.0, calibrated: bool = False
+) -> Mark:
+    """The mark of a figure: whether our interval holds it, up to the rounding of the source.
+
+    Args:
+        published: The published figure, in our unit.
+        ours: Our figure with its interval.
+        rounding: Half a unit of the last published digit.
+        calibrated: Whether our people are others than those of the source.
+    """
+    return claimed(
+        holds=ours.low - rounding <= published <= ours.high + rounding, calibrated=calibrated
+    )
+
+
+def claimed(*, holds: bool, calibrated: bool = False) -> Mark:
+    """The mark of a claim in words: whether it holds for everything that was measured here."""
+    if not holds:
+        return "differs"
+    return "on the calibrated population" if calibrated else "reproduced"
+
+
+def apart(published: float, ours: Estimate, mark: Mark, because: str) -> str:
+    """A sentence on a share that differs: by how many points, and why we think so; else nothing."""
+    if mark != "differs":
+        return ""
+    points = 100 * (ours.value - published)
+    return f" Ours is {abs(points):.2g} points {'higher' if points > 0 else 'lower'}: {because}"

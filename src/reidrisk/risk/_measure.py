@@ -43,6 +43,7 @@ Found = list[dict[int, Matches]]
 
 Assessed = dict[int, Mask]
 
+# Targets of the first batch, if one stops early; batches double, so at most half is wasted.
 _FIRST_TARGETS = 500
 
 
@@ -53,9 +54,9 @@ class Measured:
     Attributes:
         fitted: The attack and its score.
         curve: How often it named the right user.
-        matches: What was found after the most slots, of the targets that were attacked.
-        assessed: Who of them can be assessed after the most slots.
-        interval: What gives a mean of credits its interval.
+        matches: Matches after the most slots, of the targets that were attacked.
+        assessed: Whether each of them can be assessed after the most slots.
+        interval: Computes the mean of credits with its interval.
     """
 
     fitted: Fitted
@@ -66,7 +67,7 @@ class Measured:
 
     @property
     def name(self) -> str:
-        """Of the attack."""
+        """Name of the attack."""
         return self.fitted.attack.name
 
     @property
@@ -76,11 +77,15 @@ class Measured:
 
     @property
     def not_assessed(self) -> int:
-        """How many of the targets that were attacked cannot be assessed after the most slots."""
+        """Number of attacked targets that cannot be assessed after the most slots."""
         return int((~self.assessed).sum())
 
     def mean_of(self, credit: Floats) -> Estimate:
-        """Mean of what the targets earn, over those who can be assessed."""
+        """Mean credit over the targets that can be assessed.
+
+        Args:
+            credit: Credit of each attacked target.
+        """
         return self.interval(credit[self.assessed])
 
 
@@ -165,10 +170,18 @@ def measured(
     precision: float | None = None,
     ranks: int | None = 1,
 ) -> list[Measured]:
-    """As `measure`, with what was found, so that nobody need search the same rows again.
+    """Measure attacks as `measure` does, and keep their matches for further figures.
 
-    The truth's rank is counted up to `ranks` after the most slots, to the end if None. If more than
-    the first is asked for, it is counted to the end also where that is free.
+    Args:
+        seen: Who is compared with whom.
+        attacks: The attacks.
+        view: What attackers may use to fit; what they have seen, if None.
+        slots: After how many slots; all, if None.
+        engine: The engine; a local one if None.
+        level: Level of the intervals.
+        precision: As in `measure`.
+        ranks: Up to which rank the truth is counted after the most slots; to the end if None. If
+            above 1, it is counted to the end also where that costs nothing.
     """
     if not attacks:
         raise InvalidInput("there is no attack to measure; give at least one", code="no-attack")
@@ -177,6 +190,7 @@ def measured(
     subjects = [fitted(one, seen, view) for one in attacks]
     scores = [one.score for one in subjects]
     assessed = {length: assessable(seen.prefix(length)) for length in lengths}
+    # Stopping when the interval is narrow enough would bias an interval of fixed size.
     method = mean_of_credits if precision is None else anytime_interval
     interval = partial(method, level=level)
     if precision is None:
@@ -214,7 +228,7 @@ def _searched(
     lengths: Sequence[int],
     ranks: int | None,
 ) -> Found:
-    """Searches after all numbers of slots, with ranks after the most."""
+    """Search after all numbers of slots, with ranks after the most."""
     if ranks == 1:
         return engine.curves(seen, scores, lengths)
     last = seen.prefix(lengths[-1])
@@ -234,7 +248,7 @@ def _with_last(
     lengths: Sequence[int],
     ranks: int | None,
 ) -> dict[int, Matches]:
-    """Ranks take time here, so they are counted after the most slots alone."""
+    """Search with ranks after the most slots only, for scores whose ranks take time."""
     *shorter, last = lengths
     found = engine.curves(seen, [score], shorter)[0] if shorter else {}
     return {**found, last: engine.search(seen.prefix(last), score, ranks=ranks)}
@@ -253,7 +267,7 @@ def _estimates(
 
 
 def _batches(targets: int) -> Iterator[slice]:
-    """All targets in batches, each as large as all before it."""
+    """All targets in batches, each as large as all before it together."""
     start, stop = 0, min(_FIRST_TARGETS, targets)
     while start < stop:
         yield slice(start, stop)
@@ -282,13 +296,13 @@ def per_user(
 ) -> PerUserRisk:
     """How often single users are named when what is shown of them is drawn again and again.
 
-    What the attacker knows stays as it is. Where nothing is shown, it can only guess.
+    What the attacker knows stays the same. Where nothing is shown, the attacker can only guess.
 
     Args:
-        seen: Whose known rows.
-        rows: The users, rows of `seen.known`, each once.
+        seen: Observations with the known rows.
+        rows: The users, as rows of `seen.known`, each once.
         again: What they show, users x repeats x slots: `TopicsApi.repeat`.
-        attack: How.
+        attack: The attack.
         view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
@@ -337,8 +351,8 @@ def measure_guesses(
 
     Args:
         seen: Who is compared with whom.
-        attack: How.
-        guesses: How many users may be named, several numbers; at most all.
+        attack: The attack.
+        guesses: Numbers of users that may be named; at most all users.
         view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
@@ -361,10 +375,10 @@ def measure_guesses(
 
 
 def guess_curve(found: Measured, guesses: Iterable[int]) -> GuessCurve:
-    """What was found as a curve over numbers of guesses.
+    """The curve over numbers of guesses of an attack that was measured.
 
     Args:
-        found: Searched with ranks for the most guesses.
+        found: The measured attack, with ranks up to the most guesses.
         guesses: Numbers of guesses, ascending.
     """
     points = {number: found.mean_of(found.matches.credit_of(number)) for number in guesses}
@@ -372,7 +386,7 @@ def guess_curve(found: Measured, guesses: Iterable[int]) -> GuessCurve:
 
 
 def checked_guesses(guesses: Iterable[int], users: int) -> list[int]:
-    """Numbers of guesses among so many users, ascending, each once."""
+    """Numbers of guesses, ascending and distinct; refuses more than there are users."""
     numbers = sorted({whole_number("guesses", number, least=1) for number in guesses})
     if not numbers:
         raise InvalidInput(
@@ -388,7 +402,7 @@ def checked_guesses(guesses: Iterable[int], users: int) -> list[int]:
 
 
 COUNTED_TO = ", ranks counted to "
-"""In a method, before the rank up to which others were counted, if not to the end."""
+"""Part of a method's name: the rank at which counting stopped follows it."""
 
 
 def measure_sizes(
@@ -403,17 +417,17 @@ def measure_sizes(
 ) -> SizeCurve:
     """Measure an attack among fewer users, by one search among all of them.
 
-    A crowd is a target's true user and others, drawn at random from all known users. From how many
-    of all rate above the truth, and how many level with it, the mean over all crowds of a size
-    follows exactly: no crowd is drawn. The attack is fitted once, on all users.
+    A crowd is a target's true user and others, drawn at random from all known users. The mean over
+    all crowds of a size follows exactly from the number of users who rate above the truth and level
+    with it, so no crowd is drawn. The attack is fitted once, on all users.
 
-    Where counting them all takes time, they are counted up to a rank at which somebody above is in
-    the smallest crowd all but surely. What that leaves open, less than 0.01 % of a credit, is added
-    to the upper end, and the method says so.
+    Where counting these users takes time, it stops at a rank from which on somebody above is almost
+    surely in the smallest crowd. What that leaves open, less than 0.01 % of a credit, is added to
+    the upper end, and the method says so.
 
     Args:
         seen: Who is compared with whom.
-        attack: How.
+        attack: The attack.
         users: Sizes of the crowd.
         view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
@@ -442,14 +456,14 @@ def measure_sizes(
 
 
 def size_curve(found: Measured, sizes: Sequence[int]) -> SizeCurve:
-    """What was found among all users as a curve over smaller crowds.
+    """The curve over sizes of crowds of an attack that was measured among all users.
 
     Args:
-        found: Searched with `ranks_for` these sizes.
-        sizes: Of the crowds, ascending.
+        found: The measured attack, with the ranks of `ranks_for` these sizes.
+        sizes: Sizes of the crowds, ascending.
     """
     matches, everyone = found.matches, found.curve.users
-    # Those who were not counted to the end have this rank at least, and this credit at most.
+    # Of targets not counted to the end the rank is a lower limit, so the credit is an upper one.
     beyond = (
         np.zeros(len(matches), bool) if matches.ranks is None else matches.above >= matches.ranks
     )
@@ -463,7 +477,7 @@ def size_curve(found: Measured, sizes: Sequence[int]) -> SizeCurve:
 
 
 def _between(found: Measured, least: Floats, most: Floats) -> Estimate:
-    """An interval for what lies between two credits of each target."""
+    """The interval of a mean credit of which each target's lies between two values."""
     estimate = found.mean_of(least)
     high = found.mean_of(most).high if (least < most).any() else estimate.high
     if high == estimate.high:
@@ -473,7 +487,7 @@ def _between(found: Measured, least: Floats, most: Floats) -> Estimate:
 
 
 def _correlation(credits_: Sequence[Floats]) -> tuple[tuple[float, ...], ...]:
-    """How means at different sizes err together; what does not vary goes with nothing."""
+    """Correlation of the means at different sizes; 0 for credits that do not vary."""
     deviations = np.array([credit - credit.mean() for credit in credits_])
     lengths = np.sqrt((deviations**2).sum(axis=1))
     units = deviations / np.where(lengths > 0, lengths, 1.0)[:, None]

@@ -25,6 +25,7 @@ from reidrisk.scores import GRID, Distribution, normalised
 from reidrisk.scores.protocol import in_units
 
 MOST_OUTCOMES = 250_000
+"""Outcomes up to which the optimum is exact; beyond it is a mean over sampled ones."""
 
 Counts: TypeAlias = NDArray[np.int64]
 Distinct: TypeAlias = tuple[Counts, Counts, Counts]
@@ -41,15 +42,15 @@ def optimum(
 ) -> Estimate:
     """How often the best attacker is right who knows the known rows, if the model is true.
 
-    This is `sum_o max_i E[P[i,o] given W] / n`, W the known rows. Where the outcomes o can be gone
-    through (one or two slots of a few hundred tokens, and gaps where the model has chances for
-    them), it is exact. Beyond, outcomes are drawn from the model, each for the user of one target;
-    the mean of the posterior of the best guess is unbiased. Models that cannot be drawn from
-    (scores of others that are no `Distribution`) take the targets' own rows, which is the same if
-    the model is true.
+    This is `sum_o max_i E[P[i,o] given W] / n`, W the known rows (lemma 2). It is exact where all
+    outcomes o can be enumerated: one or two slots of a few hundred tokens, and gaps where the model
+    has chances for them. Beyond, outcomes are drawn from the model, one for the user of each
+    target, and the mean posterior of the best guess is an unbiased estimate. Models that cannot be
+    drawn from (scores of others that are no `Distribution`) use the targets' own rows, which has
+    the same mean if the model is true.
 
-    It is a ceiling only within the model: an attacker who knows more of the population may exceed
-    it. `posterior(...).claims` tells whether the model fits.
+    It is a ceiling only within the model: an attacker who knows more about the population may
+    exceed it. `posterior(...).claims` tells whether the model fits.
 
     Args:
         seen: Known rows, and targets drawn at random from their users.
@@ -83,11 +84,12 @@ def optimum(
 
 
 def _by_enumeration(seen: Observations, score: Distribution, engine: SearchEngine) -> float:
-    """The sum over all outcomes but the one that shows nothing, as a share of these."""
+    """The sum over all outcomes that show something, divided by the expected number of them."""
     symbols = seen.tokens + score.gaps
     outcomes = np.indices((symbols,) * seen.slots).reshape(seen.slots, -1).T
     shown = np.where(outcomes == seen.tokens, MISSING, outcomes)
     shown = shown[(shown != MISSING).any(axis=1)]
+    # Equal rows have equal chances, so one of each is searched.
     known, count = _different(seen)
     nobody = np.zeros(len(shown), np.int64)
     everything = Observations(known, shown, nobody, tokens=seen.tokens)
@@ -99,14 +101,14 @@ def _by_enumeration(seen: Observations, score: Distribution, engine: SearchEngin
 
 
 def _drawn(seen: Observations, score: Distribution) -> Observations:
-    """What the model says the targets' users might have shown."""
+    """Observations in which targets show what the model draws for their users."""
     shown = score.sample(np.asarray(seen.true_rows), seed=0)
     rows = shown.astype(smallest_type(seen.tokens))
     return seen.changed(anonymous=TokenRows.checked(rows, tokens=seen.tokens))
 
 
 def _different(seen: Observations) -> tuple[Rows, Counts | None]:
-    """The known rows, single tokens each once, and how many users have each; None if one has."""
+    """Distinct known rows and the number of users with each; rows of sets as they are, and None."""
     if seen.known.kind is not Kind.TOKENS:
         return seen.known, None
     units = (seen.tokens + 1) ** np.arange(seen.slots)
@@ -115,7 +117,7 @@ def _different(seen: Observations) -> tuple[Rows, Counts | None]:
 
 
 def _distinct(blocks: Blocks, *, units: Counts) -> Distinct:
-    """The different rows of some by a number, the first of each, and how many there are."""
+    """The codes of the distinct rows of some blocks, the first row of each, and their counts."""
     found = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
     for start, rows in blocks:
         codes = (rows.astype(np.int64) - MISSING) @ units
@@ -135,10 +137,11 @@ def _distinct_of_both(some: Distinct, others: Distinct) -> Distinct:
 
 
 def _showing_nothing(known: Rows, count: Counts | None, score: Distribution) -> float:
-    """How many users would show nothing in any slot, in expectation."""
+    """Expected number of users who show nothing in any slot: figures leave them out."""
     parts = over_rows(
         known, partial(_nothing, count=count, score=score), operator.or_, step=unit(known.users)
     )
+    # Added in the order of rows, whatever order threads finished in: the sum keeps its last bit.
     return float(sum(parts[start] for start in sorted(parts)))
 
 

@@ -27,19 +27,19 @@ from reidrisk.scores.protocol import in_units
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """For each target what the attacker holds of its best guess, and what became of it.
+    """How sure the attacker is of its best guess for each target, and whether it is right.
 
     Attributes:
-        attack: Its name.
-        slots: How many it has seen.
-        users: How many it chooses among.
+        attack: Name of the attack.
+        slots: Number of slots it has seen.
+        users: Number of users it chooses among.
         claimed: The attacker's posterior probability that the user it names is right, by Bayes'
             rule over all users.
-        credits: The chance that it is right, known to us.
+        credits: The credit of each guess, which the attacker does not know.
         not_assessed: Targets of whom one side saw nothing; they are left out.
         level: Chance with which an interval holds the truth.
-        matches: What a search under the model found of all targets, also those who are left out.
-        evidence: What the search divides by, in nats, of all targets.
+        matches: Matches under the model, of all targets, also those left out.
+        evidence: Logarithm of the normaliser of each posterior, of all targets.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -71,8 +71,8 @@ class Posterior:
     def mean_claim(self) -> Estimate:
         """How often the attacker expects to be right.
 
-        If the model is true this is also how often it is, and how often anyone could be who knows
-        as much: see `optimum`.
+        If the model is true, it is right this often, and nobody with the same knowledge can be
+        right more often: see `optimum`.
         """
         return mean_of_numbers(self.claimed, level=self.level)
 
@@ -84,7 +84,7 @@ class Posterior:
 
     @cached_property
     def selective(self) -> tuple[Selective, ...]:
-        """What share of people is named by someone who names them only when sure."""
+        """Share of people named by an attacker who names them only when sure."""
         found = selective(self.claimed, self.credits, level=self.level)
         return tuple(replace(one, attack=self.attack, slots=self.slots) for one in found)
 
@@ -99,18 +99,18 @@ def posterior(
     engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> Posterior:
-    """Let the attacker say how sure it is of each guess.
+    """Compute how sure the attacker is of each guess.
 
-    Claims and guesses are those of the model that the score stands for: simplified weights, which
-    do not quite sum to one, are divided by their sums, as for `optimum`.
+    Claims and guesses are those of the model behind the score. Simplified weights, whose chances do
+    not quite sum to one, are divided by their sums first, as for `optimum`.
 
     Args:
         seen: Who is compared with whom.
-        attack: One whose score is a likelihood.
+        attack: An attack whose score is a likelihood.
         view: What the attacker may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
-        matches: What a search with this attack found after as many slots, if there was one: it is
-            not made again where the score is its own model.
+        matches: Matches of this attack after as many slots, if they are known. They spare a search
+            where the score needs no division.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
 
@@ -149,7 +149,7 @@ def believed(
     level: float,
     matches: Matches | None = None,
 ) -> Posterior:
-    """What a fitted attacker holds of its best guess for each target."""
+    """The posterior of a fitted attacker, with its interval level and what it left out."""
     assessed = assessable(seen)
     claimed, found, evidence = beliefs(seen, score, engine, matches)
     return Posterior(
@@ -170,8 +170,10 @@ def beliefs(
 ) -> tuple[Floats, Matches, Floats]:
     """For each target the posterior of the best guess, by Bayes' rule over all known rows.
 
-    With what was searched and summed for it.
+    Returns:
+        The posteriors, the matches and the logarithm of the sums that they were computed from.
     """
     found = engine.search(seen, score) if matches is None else matches
     evidence = engine.evidence(seen, score)
+    # Scores are rounded to a grid and sums are of floats, so a sure guess may come out above 1.
     return np.minimum(np.exp(in_units(score, found.best) - evidence), 1.0), found, evidence

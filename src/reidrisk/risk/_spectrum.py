@@ -57,7 +57,7 @@ class Spectrum:
 
     @property
     def levels(self) -> tuple[Bound, ...]:
-        """The figures, by the name they had first."""
+        """The same as `bounds`; the name of earlier versions."""
         return self.bounds
 
     @property
@@ -97,18 +97,19 @@ def spectrum(
     Args:
         seen: Who is compared with whom.
         attacks: At least one.
-        release: What showed the tokens: adds what it promises. One that looks at everybody first
+        release: What showed the tokens; its promises are added. One that looks at everybody first
             is given as `releases.prepared(release, everybody)` if `people` are not everybody.
-        people: Those behind the known rows, in their order; if not given, what was seen stands in
-            for them. With `seed` they add the full-information optimum, and bounds of small worlds.
-        seed: With which people were observed.
-        models: Attacks that are likelihoods: each adds the optimum under its model.
+        people: The people behind the known rows, in their order; if not given, what was seen stands
+            in for them. With `seed`, the full-information optimum and bounds of small worlds are
+            added.
+        seed: The seed with which people were observed.
+        models: Attacks that are likelihoods; the optimum under the model of each is added.
         view: What attackers may use to fit; what they have seen, if not given.
         revealed: What a full-information attacker has, if it was revealed before with the same
-            seed: adds the full-information optimum. Needs `release`.
+            seed; the full-information optimum is added. Needs `release`.
         shared_bits: Mutual information, in bits, of what the known site and the other one are
-            shown of a user in these slots: adds what Fano's inequality allows. A number is taken
-            to be exact.
+            shown of a user in these slots; the bound of Fano's inequality is added. A number is
+            taken to be exact.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
@@ -161,7 +162,7 @@ def _as_bits(shared: float | Bits | None) -> Bits | None:
 
 
 def arranged(figures: Sequence[Bound]) -> tuple[Bound, ...]:
-    """By side and size, weakest first; ceilings that were exceeded say so."""
+    """Figures ordered by side and size, guessing first; exceeded estimates say so."""
     attacks = [one for one in figures if one.side == "lower"]
     marked = [
         replace(one, assumes=one.assumes + _exceeded(one, attacks))
@@ -183,7 +184,7 @@ def _exceeded(ceiling: Bound, attacks: list[Bound]) -> str:
 
 
 def attack_bound(attack: Attack, found: Estimate) -> Bound:
-    """An attack that was carried out: at least this is possible."""
+    """The figure of an attack that was carried out: a lower bound on what attackers can do."""
     return Bound(attack.name, "lower", found, attack.assumes)
 
 
@@ -203,12 +204,12 @@ def model_bound(
     Args:
         seen: Who is compared with whom.
         model: An attack that is a likelihood.
-        belief: What it holds of its guesses, if that was found before.
+        belief: Its posterior, if it is known.
         view: What it may use to fit; what it has seen, if not given.
         slots: After how many slots; all, if not given.
         engine: Where it runs; this machine, if not given.
         level: Chance with which an interval holds the truth.
-        saying: What it claims beside what came true, in a sentence.
+        saying: Writes a sentence about claims and what came true.
     """
     subject = fitted(model, seen, view)
     if belief is None:

@@ -20,10 +20,10 @@ Slots = Sequence[int] | int | None
 
 
 class SearchEngine(Protocol):
-    """Anything that searches everyone: `LocalEngine`, `ReferenceEngine`, or another."""
+    """What measuring needs of an engine: `LocalEngine`, `ReferenceEngine`, or another."""
 
     def hold(self, rows: Rows) -> Rows:
-        """The same known rows where this engine works on them."""
+        """The same known rows, made where this engine searches them."""
         ...
 
     def search(
@@ -81,11 +81,11 @@ def one_length(seen: Observations, slots: int | None) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Fitted:
-    """An attack with its score: whatever takes an attack takes this, and does not fit it again.
+    """An attack with its score. It may be passed wherever an attack may, and is not fitted again.
 
     Attributes:
-        attack: How users are rated.
-        score: What fitting gave.
+        attack: The attack.
+        score: Its score after fitting.
 
     Example:
         >>> people = rr.data.synthetic_topics(users=1_000, topics=40, epochs=2, seed=1)
@@ -104,11 +104,11 @@ Subject: TypeAlias = Attack | Fitted
 
 
 def fitted(attack: Subject, seen: Observations, view: View | None = None) -> Fitted:
-    """An attack with its score; one that was fitted before as it is.
+    """Fit an attack; one that was fitted before is returned as it is.
 
     Args:
-        attack: Which.
-        seen: What the attacker has seen: all it knows, unless there is a view.
+        attack: The attack.
+        seen: What the attacker has seen, which is all it knows if there is no view.
         view: What the attacker may use to fit.
 
     Example:

@@ -13,7 +13,7 @@ from reidrisk.plotting import FILE, alone, over_slots, over_users
 
 @dataclass(frozen=True)
 class _Curve(Mapping[int, Estimate]):
-    """A curve is read like a dictionary: `curve[8].value`."""
+    """A mapping from points of a curve to estimates: `curve[8].value`."""
 
     _along: ClassVar[str]
 

@@ -41,9 +41,9 @@ class UserSubset:
     """Users of whom something is known.
 
     Attributes:
-        everybody: How many users there are.
-        bits: For each unit of rows in which somebody is left out, by its first row: a bit for each
-            user, 1 for those who are in.
+        everybody: Number of all users.
+        bits: For each unit of rows in which somebody is left out, by the unit's first row: one bit
+            per user, 1 for those who are in.
     """
 
     everybody: int
@@ -51,7 +51,7 @@ class UserSubset:
 
     @classmethod
     def of(cls, known: Rows) -> Self:
-        """In one pass over the known rows, unless they are known to be complete."""
+        """Find them in one pass over the known rows; complete rows need none."""
         if known.codec.complete:
             return cls(known.users, {})
         work = partial(_bits, codec=known.codec)
@@ -65,27 +65,27 @@ class UserSubset:
 
     @property
     def users(self) -> int:
-        """How many they are."""
+        """Number of users who are in."""
         return int(self._before[-1])
 
     @property
     def mask(self) -> Mask:
-        """Who of all users is in: for few users."""
+        """Whether each of all users is in; only for few users, since it takes a byte for each."""
         return np.concatenate([self.in_unit(start) for start in self._starts])
 
     def in_unit(self, start: int) -> Mask:
-        """Who is in, of the unit of rows that begins here."""
+        """Whether each user of the unit of rows that begins at `start` is in."""
         size = min(self._unit, self.everybody - start)
         if start not in self.bits:
             return np.ones(size, np.bool_)
         return np.unpackbits(self.bits[start], count=size).view(np.bool_)
 
     def before(self, start: int) -> int:
-        """How many of them are before a unit of rows."""
+        """Number of users who are in before the unit of rows that begins at `start`."""
         return int(self._before[start // self._unit])
 
     def numbers(self, rows: Places) -> Places:
-        """Which of them users are, by their rows among all; they are all in."""
+        """Numbers among those who are in, of users by their rows among all; all must be in."""
         units, place = np.divmod(rows, self._unit)
         numbers = np.empty_like(rows)
         for one in np.unique(units):
@@ -95,7 +95,7 @@ class UserSubset:
         return numbers
 
     def rows(self, numbers: Places) -> Places:
-        """Rows among all, of some of them by their numbers."""
+        """Rows among all users, of users by their numbers among those who are in."""
         units = np.searchsorted(self._before, numbers, side="right") - 1
         rows = np.empty_like(numbers)
         for one in np.unique(units):
@@ -120,11 +120,11 @@ class UserSubset:
 
 @dataclass(frozen=True, eq=False)
 class SubsetRows(CodecRows):
-    """The rows of users of whom something is known, numbered anew; a pass goes to all rows.
+    """The rows of users of whom something is known, numbered from 0.
 
     Args:
-        rows: All of them.
-        traced: Who is in.
+        inner: All rows.
+        traced: The users who are in.
     """
 
     inner: Rows
@@ -181,9 +181,10 @@ class SubsetRows(CodecRows):
         most: int = ROWS_AT_A_TIME,
         report: Report | None = None,
     ) -> Result:
-        """Let `work` see the rows of all units without those that are left out.
+        """Pass over all rows, and give `work` only those of users who are in.
 
-        A step is cut from all rows, so some blocks have fewer: it is the same cut everywhere.
+        Steps are cut from all rows, so blocks may be smaller than a step. In this way the cut does
+        not depend on where rows are: sums of floats are the same on one machine and on a cluster.
         """
         size = unit(self.inner.users)
         cut = partial(_work, work=work, traced=self.traced, size=min(step or max(most, 1), size))
@@ -193,7 +194,7 @@ class SubsetRows(CodecRows):
 
 
 def _bits(blocks: Blocks, *, codec: Codec) -> dict[int, NDArray[np.uint8]]:
-    """A bit for each row of which something is known, where there are others."""
+    """One bit per row, 1 if something is known; only of blocks in which something is not."""
     masks = ((start, codec.present(rows).any(axis=1)) for start, rows in blocks)
     return {start: np.packbits(mask) for start, mask in masks if not mask.all()}
 
@@ -215,6 +216,7 @@ def _without_others(blocks: Blocks, traced: UserSubset, size: int) -> Iterator[t
 
 def assessed_of(seen: Observations) -> Mask:
     """Targets of whom both sides saw something; refuses two rows of one user."""
+    # Intervals are of independent people: two rows of one person would count as two.
     refuse_repeats("targets", seen.truth)
     return _anything(seen.true_rows) & _anything(seen.anonymous)
 
@@ -225,7 +227,7 @@ def something_shown(seen: Observations) -> Mask:
 
 
 def assessable(seen: Observations) -> Mask:
-    """The same; refuses observations of which nobody can be assessed."""
+    """Targets of whom both sides saw something; refuses observations without any."""
     mask = assessed_of(seen)
     if not mask.any():
         raise InvalidInput(
@@ -237,7 +239,7 @@ def assessable(seen: Observations) -> Mask:
 
 
 def among(seen: Observations, users: UserSubset, targets: Mask) -> Observations:
-    """Only some targets, whose users are among these, and only these users."""
+    """Observations of some targets and some known users, who include the users of the targets."""
     some = seen if targets.all() else seen.only(targets)
     if users.are_all:
         return some

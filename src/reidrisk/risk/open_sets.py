@@ -33,22 +33,21 @@ def measure_strangers(
     engine: SearchEngine | None = None,
     level: float = 0.95,
 ) -> tuple[OpenSet, ...]:
-    """Let attackers meet known people and strangers, and name somebody only when a rule says so.
+    """Measure attackers who meet known people and strangers, and name somebody only when sure.
 
-    Three rules decide whether to speak: how high the best *score* is; by what *gap* it is above the
+    Three rules decide whether to name somebody: the best *score*; the *gap* between it and the
     second best; and the *posterior* that the best is right, by Bayes' rule over all known users and
-    the chance that it is a stranger. The last needs an attack that is a likelihood and knows how
-    likely rows of strangers are; the gap needs two known users.
+    strangers. The posterior needs an attack that is a likelihood and knows how likely rows of
+    strangers are; the gap needs two known users.
 
     Args:
         seen: Who is compared with whom; with `strangers`.
         attack: One attack, or several; `Fitted` ones are not fitted again.
         view: What attackers may use to fit; what they have seen, if not given.
         slots: After how many slots; all, if not given.
-        present: Share of visitors whom the attackers know; if not given, as in `seen`. Shares of
-            those present and of strangers do not depend on it; the share of false claims and the
-            posterior do.
-        accused: Shares of strangers that attackers are ready to accuse.
+        present: Share of visitors whom the attackers know; if not given, as in `seen`. Only the
+            share of false claims and the posterior depend on it.
+        accused: Shares of strangers whom attackers may accuse; each gives a threshold.
         engine: Where it runs; this machine, if not given. The answer does not depend on it.
         level: Chance with which an interval holds the truth.
 
@@ -82,13 +81,13 @@ def measure_strangers(
 
 @dataclass(frozen=True, eq=False)
 class Meeting:
-    """Targets and strangers, those of whom something was seen, and how often either comes.
+    """Targets and strangers whom an attacker meets.
 
     Attributes:
-        targets: Known people are met.
-        strangers: Others are.
-        of_targets: Targets who can be assessed.
-        of_strangers: Strangers who can.
+        targets: Observations whose anonymous rows are those of known people.
+        strangers: Observations whose anonymous rows are those of strangers.
+        of_targets: Whether each target can be assessed.
+        of_strangers: Whether each stranger can be assessed.
         present: Share of visitors who are known.
     """
 
@@ -100,7 +99,7 @@ class Meeting:
 
     @classmethod
     def of(cls, seen: Observations, present: float) -> "Meeting":
-        """All whom the observations meet."""
+        """The targets and strangers of observations; refuses fewer than two strangers."""
         met = seen.of_strangers()
         something = something_shown(met)
         if something.sum() < FEWEST:
@@ -128,12 +127,18 @@ def trade_offs(
 ) -> list[OpenSet]:
     """The trade-off of one attack by each rule that applies.
 
-    `belief` is what the attacker holds of its guesses after as many slots, if that was found
-    before: targets are then not searched and summed again under its model.
+    Args:
+        meeting: Whom the attacker meets.
+        subject: The fitted attack.
+        engine: The engine.
+        accused: Shares of strangers whom the attacker may accuse.
+        level: Level of the intervals.
+        belief: The attacker's posterior after as many slots, if it is known: it spares a search.
     """
     found = []
     seen = meeting.targets
-    # Somebody of whom nothing is known is met and named like all others, and is in false claims.
+    # Targets of whom nothing is known cannot be named rightly, but claims about them are false
+    # claims all the same, so they take part.
     shown = something_shown(seen)
     for rule, (sure, others, matches) in _rules(meeting, subject, engine, belief).items():
         decisions = open_set(
@@ -164,7 +169,7 @@ def trade_offs(
 def _rules(
     meeting: Meeting, subject: Fitted, engine: SearchEngine, belief: Posterior | None
 ) -> dict[Rule, tuple[Floats, Floats, Matches]]:
-    """For each rule, how sure it is of targets and of strangers, and what was found of targets."""
+    """For each rule, how sure it is of targets and of strangers, and the matches of targets."""
     score, sides = subject.score, (meeting.targets, meeting.strangers)
     both = meeting.targets.users >= FEWEST
     found, met = (engine.search(side, score, second=both) for side in sides)

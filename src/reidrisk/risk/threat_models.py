@@ -66,11 +66,11 @@ class SpectrumFigure(Protocol):
 
 
 def cards(name: str | None = None) -> tuple[Card, ...]:
-    """Threat models: of all attacks and bounds of this package, or of those of one name.
+    """Threat models of all attacks and bounds of this package, or of those of one name.
 
     Args:
-        name: That of an attack, a bound, or both; `module:Class` is an attack of someone else, and
-            `module:function` a bound.
+        name: Name of an attack, a bound, or both; `module:Class` for an attack of someone else, and
+            `module:function` for a bound.
 
     Example:
         >>> [(card.kind, card.side) for card in rr.risk.cards("full-information")]
@@ -104,7 +104,7 @@ def _of_others(path: str) -> tuple[Card, ...]:
 
 
 def _card_of_bound(name: str, bound: BoundOf) -> Card:
-    """The threat model of a bound: what its module's `ABOUT` says, if it is called `bound`."""
+    """The threat model of a bound: its module's `ABOUT`, if the function is called `bound`."""
     about = getattr(sys.modules.get(bound.__module__), "ABOUT", None)
     says = first_sentence(bound)
     if getattr(bound, "__name__", "") == "bound" and isinstance(about, ThreatModel):
@@ -130,7 +130,7 @@ def _card(name: str, says: str, about: ThreatModel) -> Card:
 
 
 def _stated(name: str, side: Side | None, says: str, assumes: str) -> Card:
-    """A bound of someone else, of which no more is known."""
+    """The card of a bound that states no threat model."""
     return Card(
         name=name,
         kind="bound",
@@ -148,7 +148,7 @@ def _stated(name: str, side: Side | None, says: str, assumes: str) -> Card:
 
 
 def card_of_model(attack: Card) -> Card:
-    """The threat model of the optimum under an attack's model, given the attack's own."""
+    """The threat model of the optimum under an attack's model, made from the attack's card."""
     return Card(
         name=f"{WITHIN}{attack.name}",
         kind="bound",
@@ -169,14 +169,15 @@ def card_of_model(attack: Card) -> Card:
 
 
 def cards_of(attackers: Sequence[Recorded], figures: Sequence[SpectrumFigure]) -> tuple[Card, ...]:
-    """Threat models of what a result holds: its attacks, then all other figures, each once.
+    """Threat models of a result: of its attacks, then of all other figures, each once.
 
-    A result records of an attack what it knows and assumes. The rest is taken from the attack of
-    that name in this package, if that says the same; an attack of someone else is never loaded.
+    A result records what an attack knows and assumes. The rest is taken from the attack of that
+    name in this package, if it still says the same. Reading a result must not run foreign code, so
+    an attack of someone else is never loaded.
 
     Args:
-        attackers: Attacks in words.
-        figures: Of the spectrum.
+        attackers: Attacks as the result records them.
+        figures: Figures of the spectrum.
     """
     attacks = {one.name: _recorded(one) for one in attackers}
     others = {one.name: _of_figure(one, attacks) for one in figures if one.name not in attacks}
@@ -202,5 +203,5 @@ def _of_figure(figure: SpectrumFigure, attacks: dict[str, Card]) -> Card:
         if figure.name in about.figures:
             return replace(_card(figure.name, first_sentence(bound), about), side=figure.side)
     if figure.side == "lower" and (own := own_attack(figure.name)) is not None:
-        return card_of(own())  # of a result that does not record attacks in words
+        return card_of(own())  # older results do not record attacks in words
     return _stated(figure.name, figure.side, NOT_STATED, figure.assumes or NOT_STATED)

@@ -47,9 +47,9 @@ def best_of_columns(
 def upper_someone(entries: Entries) -> Floats:
     """Chance that at least one user shows each representation, rounded upwards.
 
-    Each step `u + p (1 - u)` of the kernels rounds three times and grows with u and p, so a
-    shortfall of its parts is passed on at most: after k entries it is below 4 (k - 1) roundings.
-    The first step is exact.
+    Each step `u + p (1 - u)` of the kernels rounds three times. It grows with u and p, so it passes
+    on at most the shortfall of its parts: after k entries the sum is too low by less than 4 (k - 1)
+    roundings. The first step is exact.
     """
     users, representations = entries.shape
     someone = np.zeros(representations)

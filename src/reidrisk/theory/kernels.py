@@ -1,8 +1,8 @@
 """Compiled loops over the entries of a matrix.
 
-Two layouts cover all: rows of a C-ordered array, and segments, where column `o` is
+There are two layouts: rows of a C-ordered array, and segments, where column `o` is
 `values[starts[o]:starts[o + 1]]` (sparse columns, or a Fortran-ordered array). Nothing is checked
-here: the matrix was, when it was made.
+here, since a matrix is checked when it is made.
 """
 
 from typing import Any
@@ -42,6 +42,8 @@ def sum_in_two_parts(values: Floats) -> tuple[float, float, float]:
 @kernel
 def best_in_rows(rows: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
     """Per column the largest weighted entry and the first row of a strip that holds it."""
+    # Eight rows at a time: `best` and `where` are read and written once per strip, not per row,
+    # and comparisons without branches become vector instructions.
     for start in range(0, rows.shape[0] - _STRIP + 1, _STRIP):
         a, b, c, d = rows[start], rows[start + 1], rows[start + 2], rows[start + 3]
         e, f, g, h = rows[start + 4], rows[start + 5], rows[start + 6], rows[start + 7]
@@ -73,7 +75,7 @@ def first_in_strip(rows: Floats, weights: Floats, best: Floats, where: Numbers) 
 
 @kernel
 def best_in_columns(columns: Floats, weights: Floats, best: Floats, where: Numbers) -> None:
-    """The same where each column lies in one piece, `columns[column, row]`."""
+    """As `best_in_rows` and `first_in_strip`, for contiguous columns `columns[column, row]`."""
     count = columns.shape[1]
     for column in range(columns.shape[0]):
         values = columns[column]
@@ -122,7 +124,7 @@ def someone_in_rows(rows: Floats, someone: Floats) -> None:
 
 @kernel
 def someone_in_segments(values: Floats, starts: Numbers, someone: Floats) -> None:
-    """The same per segment, in four parts that need not wait for each other."""
+    """As `someone_in_rows`, per segment; four independent parts keep the processor busy."""
     for column in range(len(starts) - 1):
         a = b = c = d = 0.0
         place = starts[column]
@@ -203,7 +205,7 @@ def _exact_product(a: float, b: float) -> tuple[float, float]:
 
 @kernel
 def joint_marginals(chances: Floats, forward: Floats, backward: Floats, joint: Floats) -> None:
-    """Sum over all ways to give each position its own user, by who gets which position.
+    """For each position and user, the sum over all assignments that put the user there.
 
     `chances[position, user]` is the chance of that user to show what is seen at that position;
     `joint[position, user]` becomes the sum, over all permutations that put the user there, of the

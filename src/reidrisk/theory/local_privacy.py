@@ -1,6 +1,6 @@
 """The sharp bound from local differential privacy over several slots.
 
-Each slot is (epsilon, delta)-locally private, with chance of its own.  Paper: section 6.1.
+Each slot is (epsilon, delta)-locally private with independent randomness.  Paper: section 6.1.
 """
 
 import math
@@ -12,7 +12,7 @@ from reidrisk.errors import TooLarge
 from reidrisk.theory.numerics import UpperBound, chance
 
 MOST_SLOTS = 1_000
-"""Slots for which the answer is computed in whole numbers without making anyone wait."""
+"""Most slots: the bound is computed in whole numbers, which takes a second for these."""
 
 
 def sharp_upper_from_local_dp(
@@ -175,8 +175,8 @@ def _some_slots(slots: int) -> int:
 def _named(factor: Fraction | None, groups: int, slots: int) -> Fraction:
     """The v with `v = F((1-v) / (groups-1))`, for users who lie in each slot and delta = 0.
 
-    Outcomes are numbers of lies, from the most telling on. They are given to the right user until
-    the chances of it, and of all others, to be named sum to 1.
+    Outcomes are numbers of lies, the most telling first. They are assigned to the right user until
+    its chance and those of all others to be named sum to 1.
     """
     if factor is None:
         return Fraction(1)

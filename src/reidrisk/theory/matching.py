@@ -30,17 +30,17 @@ MatchingRule = Callable[[NDArray[np.int64]], Any]
 """What is seen at each position -> the user named there (n,), or chances position x user."""
 
 _MOST_STEPS = 1_000_000_000
-"""Additions that exact enumeration may take: some seconds."""
+"""Most additions of an exact enumeration: some seconds."""
 
 _MOST_OUTCOMES = 200_000
-"""Lists of representations for which a rule written in Python is asked."""
+"""Most lists of representations for which a rule, a Python function, is called."""
 
 
 def upper_matching(matrix: MatrixLike) -> UpperBound:
     """Matching accuracy that no attacker exceeds, `(m - sum_o prod_i (1 - P[i,o])) / n`.
 
-    It is the expected number of different representations per user: of those who show the same,
-    at most one can be named rightly for sure.  Paper: lemma 3.
+    It is the expected number of different representations per user: of users who show the same, at
+    most one can be named rightly for sure.  Paper: lemma 3.
 
     Args:
         matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
@@ -54,10 +54,10 @@ def upper_matching(matrix: MatrixLike) -> UpperBound:
 
 
 def matching_optimum(matrix: MatrixLike) -> float:
-    """Best matching accuracy of an attacker who knows P, by going through all outcomes.
+    """Best matching accuracy of an attacker who knows P, by enumerating all outcomes.
 
-    Users who share no representation, directly or over others, are independent problems; each
-    such group may have about ten users.
+    Groups of users who share no representation with others are independent problems; each group may
+    have about ten users.
 
     Args:
         matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
@@ -122,7 +122,7 @@ def matching_accuracy(matrix: MatrixLike, rule: MatchingRule) -> float:
 
 
 def one_by_one(matrix: MatrixLike, rule: Any) -> MatchingRule:
-    """Use a rule for one random user for matching: each position is answered on its own.
+    """Turn a rule for one random user into a matching rule that answers each position on its own.
 
     The accuracy is the same.  Paper: lemma 4.
 
@@ -171,9 +171,9 @@ def optimal_matching(matrix: MatrixLike) -> MatchingRule:
 
 
 def likeliest_assignment(matrix: MatrixLike) -> MatchingRule:
-    """The permutation under which all that is seen, together, is most likely.
+    """The permutation under which everything seen is most likely.
 
-    What most attackers would do; not the most accurate rule, but feasible for thousands of users.
+    It is not the most accurate rule, but feasible for thousands of users.
 
     Args:
         matrix: The representation matrix P, or anything that makes one: an array, a sparse matrix.
@@ -318,8 +318,7 @@ def matching_attack(
 ) -> MatchingAttack:
     """Draw what everyone shows, assign users by maximum likelihood, count who is named rightly.
 
-    Users who show the same cannot be told apart; which of them stands where is averaged out
-    instead of tossed.
+    Users who show the same cannot be told apart: the mean over their orders is taken, not a draw.
 
     Args:
         matrix: Who shows what, for at most `_MOST_USERS` users.
@@ -351,7 +350,8 @@ def matching_attack(
     assign = likeliest_assignment(matrix)
     shares = np.empty(releases)
     for release in range(releases):
-        # A solver that meets equal likelihoods favours the diagonal, where the truth must not lie.
+        # With equal likelihoods the solver prefers the diagonal, so rows are shuffled: else the
+        # truth would lie there.
         seen = shown[np.argsort(order[:, release]), release]
         shares[release] = _share_right(seen, assign(seen), shown[:, release])
         if progress:

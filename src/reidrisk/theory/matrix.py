@@ -2,7 +2,7 @@
 
 Paper: section 3, Representations.
 
-Dense input stays as it lies in memory, sparse input becomes a compressed sparse column array:
+Dense input keeps its memory layout, sparse input becomes a compressed sparse column array, because
 every statement of the paper reads P column by column.
 """
 
@@ -25,7 +25,7 @@ TOLERANCE = 1e-6
 """How far the sum of a row, of a prior or of a column of a rule may be from 1."""
 
 _MOST_QUOTED = 10
-"""Sums up to this are quoted from tables."""
+"""Numbers from tables up to this are quoted in messages; larger ones may be ids of users."""
 
 Floats = NDArray[np.float64]
 Entries = Any  # Floats, or scipy's csc_array, which has no types
@@ -35,7 +35,7 @@ MatrixLike = Any  # a RepresentationMatrix, or what its constructor takes: numpy
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """How messages call a row, a column and a probability; of tables they quote nothing."""
+    """How messages name a row, a column and a probability; contents of tables are not quoted."""
 
     row: Callable[[int], str] = "row {}".format
     column: Callable[[int], str] = "representation {}".format
@@ -81,7 +81,7 @@ class RepresentationMatrix:
         representation_labels: ArrayLike | None,
         names: _Names,
     ) -> None:
-        """Check everything and hold it."""
+        """Check all arguments and keep them."""
         if scipy.sparse.issparse(probabilities):
             self._entries: Entries = _sparse(probabilities, names)
         else:
@@ -260,7 +260,7 @@ def _sparse(matrix: Any, names: _Names) -> "scipy.sparse.csc_array":
 
 
 def _check_structure(matrix: Any) -> None:
-    """Refuse indices that point outside: scipy's loops would follow them."""
+    """Refuse indices that point outside the matrix: scipy's loops would read there."""
     indices, starts = matrix.indices, matrix.indptr
     block = matrix.blocksize if matrix.format == "bsr" else (1, 1)
     across = matrix.format == "csc"
@@ -353,7 +353,7 @@ def _bad_row(entries: Entries, row: int, total: float, names: _Names) -> str:
 
 
 def _kind_of(number: float) -> str:
-    """A number that may be a probability; of others, which may be users, only the kind."""
+    """A number that may be a probability; of other numbers, which may be ids, only the kind."""
     if 0 <= number <= _MOST_QUOTED:
         return f"{number:.9g}"
     return "far above 1" if number > 0 else "below 0" if number < 0 else "nan"

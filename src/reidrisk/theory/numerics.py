@@ -1,7 +1,7 @@
 """Sums and roundings with proved error bounds.
 
-Long sums are carried in twice the precision, the few steps after them in exact fractions, so the
-only rounding is the last one: to nearest for a value, upwards for an upper bound.
+Long sums are carried in twice the precision, and the few steps after them in exact fractions. So
+only the last step rounds: to nearest for a value, upwards for an upper bound.
 """
 
 import math
@@ -54,6 +54,7 @@ def exact_sum(values: NDArray[np.float64]) -> Fraction:
 def upper_sum(values: NDArray[np.float64]) -> Fraction:
     """Sum of the values that is never below the exact one."""
     high, low, rounded = sum_in_two_parts(np.ascontiguousarray(values))
+    # The low part is itself a rounded sum: its error is below n roundings of what it adds up.
     slack = Fraction(rounded) * len(values) / 2**52
     return Fraction(high) + Fraction(low) + slack
 

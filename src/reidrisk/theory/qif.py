@@ -2,9 +2,9 @@
 
 Paper: section 6.5.
 
-P is the channel, the user the secret. A gain says how good each guess is for each user; the
-vulnerability is the expected gain of the best guess. Naming the user at once, with gain 1, is
-Bayes vulnerability: under a uniform prior the accuracy of the best random-user attack.
+P is the channel and the user the secret. A gain says how good each guess is for each user, and the
+vulnerability is the expected gain of the best guess. If the only gain is 1 for naming the right
+user, it is Bayes vulnerability: under a uniform prior, the accuracy of the best random-user attack.
 """
 
 import math
@@ -33,7 +33,7 @@ Gain = Any
 """A table guesses x users, dense or sparse, or a function of index arrays that broadcast."""
 
 MOST_AT_ONCE = 1 << 22
-"""Gains, or scores of guesses, that are held at one time."""
+"""Most gains, or scores of guesses, in memory at a time."""
 
 
 def bayes_vulnerability(

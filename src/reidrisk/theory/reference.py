@@ -12,7 +12,7 @@ Rows = Sequence[Sequence[Fraction]]
 
 
 def exact_rows(rows: Sequence[Sequence[float]]) -> list[list[Fraction]]:
-    """The very numbers that floats stand for."""
+    """Floats as the exact fractions that they stand for."""
     return [[Fraction(float(entry)) for entry in row] for row in rows]
 
 

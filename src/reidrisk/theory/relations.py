@@ -124,13 +124,13 @@ _LANES = 16
 """Rows that are compared with another row at once."""
 
 _ROUNDED_UP = 1 + 2.0**-49
-"""Covers the rounding of a ratio and of a logarithm."""
+"""Factor that covers the rounding of a ratio and of a logarithm."""
 
 _MARGIN = 1 + 1e-10
 """Factor on e^epsilon that keeps equal pairs of rows from being solved again and again."""
 
 _CLOSE = 1e-6
-"""Differences below this have lost too many digits to be divided."""
+"""Differences below this have lost too many digits by cancellation to be divided."""
 
 _MOST_STEPS = 1_000_000_000_000
 """Comparisons of entries that an audit with delta > 0 may take: some minutes."""
@@ -227,8 +227,8 @@ def _pure_epsilon(entries: Entries) -> float:
 def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
     """Largest of the epsilons of all ordered pairs of rows.
 
-    Most pairs are dismissed by one look: they already satisfy the largest epsilon found so far.
-    Only the others, about as many as a running maximum has records, are solved.
+    Most pairs already satisfy the largest epsilon found so far, which one pass shows. Only the
+    others are solved: about as many as a running maximum has records.
     """
     users = entries.shape[0]
 
@@ -248,7 +248,7 @@ def _epsilon_of_pairs(entries: Entries, delta: float) -> float:
 
 
 def _shown_by(entries: Entries, rows: slice) -> tuple[Floats, Floats]:
-    """Some rows, and all rows, at the representations that the former show."""
+    """Some rows, and all rows, restricted to the representations that the former show."""
     if isinstance(entries, scipy.sparse.csc_array):
         block = entries[rows]
         shown = np.flatnonzero(np.diff(block.indptr))

@@ -33,10 +33,10 @@ MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
 
 _MOST_PAIRS = 1 << 28
-"""RowPairs of rows to go through: above, fewer targets are used."""
+"""Most pairs of rows to learn from; with more known rows, fewer targets are used."""
 
 _MOST_ENTRIES = 250_000_000
-"""Entries of all tables, 2 GB."""
+"""Most entries of all tables, 2 GB."""
 
 
 @dataclass(frozen=True, eq=False)

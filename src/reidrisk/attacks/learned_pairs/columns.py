@@ -148,7 +148,7 @@ APART, KNOWN_GAP, SAME, NEAR = 0, 1, 2, 3
 """Classes of known tokens: others, none, the one shown, and from here on by their Q."""
 
 _SURE = 3.0
-"""Standard deviations by which the two sides have to differ before it is not taken for chance."""
+"""Standard deviations by which the two sides must differ for it to be more than chance."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

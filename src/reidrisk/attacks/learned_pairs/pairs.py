@@ -24,7 +24,7 @@ _Counted: TypeAlias = tuple[Ints, Ints]
 """Different codes, words x codes, and how often each occurs."""
 
 _DENSE = 4
-"""Codes are counted in a table if it has no more than so many places for each row."""
+"""Most places per row of a table that counts codes; with more, codes are sorted instead."""
 
 _LARGEST_CODE = 1 << 62
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from reidrisk.estimates import Estimate
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, exact
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, claimed, exact
 from reidrisk.theory import multiplicative_leakage
 
 TITLE = "What one answer can tell (Alvim, Fernandes, McIver and Nunes)"
@@ -33,11 +32,11 @@ _CLOSE = 1e-12
 """Relative: the matrix is of floating-point numbers."""
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The closed form, and the matrix; both at once on every scale."""
     del scale
-    yield Step("closed form", lambda: tuple(_row(noise, said) for noise, said in _PUBLISHED))
-    yield Step("any matrix", lambda: (_by_matrix(),))
+    yield ChapterStep("closed form", lambda: tuple(_row(noise, said) for noise, said in _PUBLISHED))
+    yield ChapterStep("any matrix", lambda: (_by_matrix(),))
 
 
 def closed_form(noise: Fraction, *, held: int, top: int = _TOP) -> Fraction:

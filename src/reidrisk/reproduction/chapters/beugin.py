@@ -32,9 +32,8 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, apart, measured
 from reidrisk.reproduction.given_sets import GivenSets
-from reidrisk.reproduction.marks import apart, measured
 from reidrisk.risk import fitted
 
 TITLE = "250,000 visitors with lasting interests (Beugin and McDaniel)"
@@ -92,7 +91,7 @@ _SPREAD = 1.3
 Sets = NDArray[np.int32]
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """Attack the authors' users if they are given, else users rebuilt."""
     path = scale.files.get(_FILE)
     theirs = path is not None
@@ -100,8 +99,8 @@ def steps(scale: Scale) -> Iterator[Step]:
     people = cache(users)
     seen = cache(lambda: observed(people(), scale))
     for epochs in PUBLISHED:
-        yield Step(_after(epochs), partial(_published, seen, epochs, theirs=theirs))
-    yield Step("by our attacks", partial(_ours, seen, theirs=theirs))
+        yield ChapterStep(_after(epochs), partial(_published, seen, epochs, theirs=theirs))
+    yield ChapterStep("by our attacks", partial(_ours, seen, theirs=theirs))
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,8 +27,16 @@ from reidrisk.estimates import (
 )
 from reidrisk.people.synthetic import SyntheticTopics
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.chapter import ATTACK, Mark, Point, Row, Scale, Step, missing
-from reidrisk.reproduction.marks import claimed
+from reidrisk.reproduction.chapter import (
+    ATTACK,
+    ChapterStep,
+    Mark,
+    Point,
+    Row,
+    Scale,
+    claimed,
+    missing,
+)
 from reidrisk.reproduction.text import percent
 from reidrisk.risk import measure_sizes, posterior
 from reidrisk.risk._measure import Measured, measured
@@ -86,15 +94,15 @@ class _Experiment:
         return f"{self.scale.users:,} users of the calibrated population, {targets:,} targets"
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The attacks of the paper, then ours and the ceilings."""
     world = _Experiment(scale)
-    yield Step("Hamming attacks", lambda: _hamming_attacks(world))
-    yield Step("among ten million", lambda: _below_limit(world))
-    yield Step("learned attack", lambda: _learned(world))
-    yield Step("token table", lambda: _token_table(world))
-    yield Step("type-aware", lambda: _type_aware(world))
-    yield Step("full information", lambda: (_full_information(world),))
+    yield ChapterStep("Hamming attacks", lambda: _hamming_attacks(world))
+    yield ChapterStep("among ten million", lambda: _below_limit(world))
+    yield ChapterStep("learned attack", lambda: _learned(world))
+    yield ChapterStep("token table", lambda: _token_table(world))
+    yield ChapterStep("type-aware", lambda: _type_aware(world))
+    yield ChapterStep("full information", lambda: (_full_information(world),))
 
 
 def _hamming_attacks(world: _Experiment) -> tuple[Row, ...]:

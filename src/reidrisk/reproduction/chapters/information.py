@@ -12,8 +12,16 @@ from reidrisk.information import count_information
 from reidrisk.information.records import Mean
 from reidrisk.people.interests import Interests
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.chapter import ALL_EPOCHS, ONE_EPOCH, Point, Row, Scale, Step, missing
-from reidrisk.reproduction.marks import measured
+from reidrisk.reproduction.chapter import (
+    ALL_EPOCHS,
+    ONE_EPOCH,
+    ChapterStep,
+    Point,
+    Row,
+    Scale,
+    measured,
+    missing,
+)
 
 TITLE = "Entropy and mutual information"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), section 8.4"
@@ -42,13 +50,13 @@ _SLIP = (
 _WHERE = {1: "Section 8.4, r = 1", 8: "Section 8.4, r = 8"}
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """One epoch, eight, and what follows."""
-    yield Step("one epoch, exact", _one_epoch)
-    yield Step("one epoch, by counts", lambda: _counted(scale))
-    yield Step("eight epochs", lambda: _eight_epochs(scale))
-    yield Step("one epoch, learned", lambda: _learned(scale, 1, ONE_EPOCH))
-    yield Step("eight epochs, learned", lambda: _learned(scale, 8, ALL_EPOCHS))
+    yield ChapterStep("one epoch, exact", _one_epoch)
+    yield ChapterStep("one epoch, by counts", lambda: _counted(scale))
+    yield ChapterStep("eight epochs", lambda: _eight_epochs(scale))
+    yield ChapterStep("one epoch, learned", lambda: _learned(scale, 1, ONE_EPOCH))
+    yield ChapterStep("eight epochs, learned", lambda: _learned(scale, 8, ALL_EPOCHS))
 
 
 def _one_epoch() -> tuple[Row, ...]:

@@ -25,9 +25,8 @@ from reidrisk.engines import LocalEngine
 from reidrisk.errors import InvalidInput
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi
-from reidrisk.reproduction.chapter import Row, Scale, Step
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, apart, measured
 from reidrisk.reproduction.given_sets import GivenSets
-from reidrisk.reproduction.marks import apart, measured
 from reidrisk.risk import fitted
 
 TITLE = "A thousand visitors of two sites (Jha, Trevisan, Leonardi and Mellia)"
@@ -70,19 +69,19 @@ _MAYBE = "perhaps the published figure is of the other kind of personas, or of a
 _HEADER = "The authors' notebook takes the first row of rates for a header, so one person is lost."
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """Attack personas from the authors' rates if they are given, else from rates of ours."""
     path = scale.files.get(_FILE)
     if path is None:
         attack = cache(partial(_attacked, stand_in, scale))
-        yield Step(
+        yield ChapterStep(
             "personas, rebuilt", lambda: (*_rows(attack(), _STAND_IN), _repetition(attack()))
         )
-        yield Step("personas of the authors", lambda: (_NO_FILE,))
+        yield ChapterStep("personas of the authors", lambda: (_NO_FILE,))
         return
     read = cache(partial(read_rates, path))
     for kind, make in (("I.I.D.", iid), ("crossover", crossover)):
-        yield Step(f"{kind} personas", partial(_from_file, kind, make, read, scale))
+        yield ChapterStep(f"{kind} personas", partial(_from_file, kind, make, read, scale))
 
 
 def stand_in(rng: np.random.Generator) -> Rates:

@@ -9,8 +9,7 @@ from functools import partial
 
 from reidrisk import theory
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, exact, no_difference
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices, rule
 from reidrisk.theory import reference
 
@@ -24,12 +23,12 @@ _ROUNDING = 1e-12
 _WHERE = f"{_WORLDS} small random worlds (fixed seed) of 2 or 3 users and 2 to 4 representations"
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The lemmas, in order."""
-    yield Step("a constant rule", lambda: (_constant(scale.seed),))
-    yield Step("bound", lambda: bound(scale.seed))
-    yield Step("a rule for one user", lambda: (_one_by_one(scale.seed),))
-    yield Step("gap example", _gap_example)
+    yield ChapterStep("a constant rule", lambda: (_constant(scale.seed),))
+    yield ChapterStep("bound", lambda: bound(scale.seed))
+    yield ChapterStep("a rule for one user", lambda: (_one_by_one(scale.seed),))
+    yield ChapterStep("gap example", _gap_example)
 
 
 def _constant(seed: int) -> Row:

@@ -6,8 +6,7 @@ from importlib.util import find_spec
 from reidrisk.core.optional import guest
 from reidrisk.estimates import Estimate
 from reidrisk.learning.models import MODELS, SHAPES
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, claimed
 
 TITLE = "The networks"
 SOURCE = "Carey et al., Measuring Re-identification Risk (2023), table 1 and figure 4"
@@ -26,11 +25,11 @@ PARAMETERS, NEAR = 300e6, 0.05
 TOPICS, PIECES_OF_WORDS = 349, 32_000
 
 
-def steps(_scale: Scale) -> Iterator[Step]:
+def steps(_scale: Scale) -> Iterator[ChapterStep]:
     """The table, line by line; then what is counted."""
-    yield Step("hyper-parameters", _hyper_parameters)
-    yield Step("number of parameters", lambda: (_parameters(),))
-    yield Step("pair network", lambda: (_pair_network(),))
+    yield ChapterStep("hyper-parameters", _hyper_parameters)
+    yield ChapterStep("number of parameters", lambda: (_parameters(),))
+    yield ChapterStep("pair network", lambda: (_pair_network(),))
 
 
 def _hyper_parameters() -> tuple[Row, ...]:

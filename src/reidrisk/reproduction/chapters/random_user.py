@@ -9,8 +9,7 @@ from fractions import Fraction
 
 from reidrisk import theory
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, no_difference
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, claimed, no_difference
 from reidrisk.reproduction.small_worlds import Rows, chances, floats, gap, matrices, rule
 from reidrisk.theory import reference
 
@@ -24,11 +23,11 @@ _ROUNDING = 1e-12
 _WHERE = f"{_WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The lemmas, in order."""
-    yield Step("accuracy of a rule", lambda: (_accuracy(scale.seed),))
-    yield Step("best rule, full information", lambda: _full_information(scale.seed))
-    yield Step("best rule, partial information", lambda: (_partial_information(scale.seed),))
+    yield ChapterStep("accuracy of a rule", lambda: (_accuracy(scale.seed),))
+    yield ChapterStep("best rule, full information", lambda: _full_information(scale.seed))
+    yield ChapterStep("best rule, partial information", lambda: (_partial_information(scale.seed),))
 
 
 def _accuracy(seed: int) -> Row:

@@ -12,8 +12,7 @@ import numpy as np
 from reidrisk import theory
 from reidrisk.core.randomness import uniforms
 from reidrisk.estimates import Estimate
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, exact, no_difference
+from reidrisk.reproduction.chapter import ChapterStep, Row, Scale, claimed, exact, no_difference
 from reidrisk.reproduction.small_worlds import floats, gap, matrices
 from reidrisk.theory import reference
 
@@ -31,13 +30,13 @@ ABOUT = 0.05
 _WHERE = f"{_WORLDS} small random worlds (fixed seed) of 2 to 4 users and representations"
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The lemmas, in order."""
-    yield Step("local differential privacy", lambda: (_local_privacy(scale.seed),))
-    yield Step("k-anonymity", lambda: (_k_anonymity(scale.seed),))
-    yield Step("neither is necessary", _not_necessary)
-    yield Step("mutual information", lambda: _fano(scale.seed))
-    yield Step("quantitative information flow", lambda: (_information_flow(scale.seed),))
+    yield ChapterStep("local differential privacy", lambda: (_local_privacy(scale.seed),))
+    yield ChapterStep("k-anonymity", lambda: (_k_anonymity(scale.seed),))
+    yield ChapterStep("neither is necessary", _not_necessary)
+    yield ChapterStep("mutual information", lambda: _fano(scale.seed))
+    yield ChapterStep("quantitative information flow", lambda: (_information_flow(scale.seed),))
 
 
 def _local_privacy(seed: int) -> Row:

@@ -13,8 +13,7 @@ from reidrisk.estimates import Estimate
 from reidrisk.io.plays import plays_layout
 from reidrisk.people.profiles import Profiles
 from reidrisk.releases import ItemSamples, observe
-from reidrisk.reproduction.chapter import Mark, Point, Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, measured
+from reidrisk.reproduction.chapter import ChapterStep, Mark, Point, Row, Scale, claimed, measured
 from reidrisk.risk import measure
 
 TITLE = "Million Song"
@@ -37,15 +36,15 @@ _FILE = (
 )
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """What the file holds, then the attack in its two readings."""
     path = scale.files.get("plays")
     if path is not None:
         plays_layout(path)  # refuses what is no such table, before anything runs
     people = cache(partial(_people, path))
-    yield Step("what the file holds", lambda: sizes(people()))
+    yield ChapterStep("what the file holds", lambda: sizes(people()))
     for reading in _READINGS:
-        yield Step(reading.partition(",")[0], partial(_attacked, scale, people, reading))
+        yield ChapterStep(reading.partition(",")[0], partial(_attacked, scale, people, reading))
 
 
 def _people(path: Path | None) -> Profiles | None:

@@ -15,8 +15,15 @@ from reidrisk.attacks import TokenTable, View
 from reidrisk.core.observations import Observations
 from reidrisk.estimates import Estimate, mean_of_credits
 from reidrisk.releases import TopicsApi, popularity
-from reidrisk.reproduction.chapter import Row, Scale, Step
-from reidrisk.reproduction.marks import claimed, exact, measured, no_difference
+from reidrisk.reproduction.chapter import (
+    ChapterStep,
+    Row,
+    Scale,
+    claimed,
+    exact,
+    measured,
+    no_difference,
+)
 from reidrisk.reproduction.small_worlds import Score, TopSets, gap
 
 TITLE = "The Topics API"
@@ -41,13 +48,13 @@ _SMALL = (
 )
 
 
-def steps(scale: Scale) -> Iterator[Step]:
+def steps(scale: Scale) -> Iterator[ChapterStep]:
     """The statements, in order."""
-    yield Step("chances of a week", _chances_of_a_week)
-    yield Step("weeks multiply", lambda: (_weeks_multiply(scale.seed),))
-    yield Step("popularity", lambda: _popularity_rows(scale.seed))
-    yield Step("weighted Hamming distance", lambda: _optimality(scale.seed))
-    yield Step("pairs of topics", lambda: _pairs(scale.seed))
+    yield ChapterStep("chances of a week", _chances_of_a_week)
+    yield ChapterStep("weeks multiply", lambda: (_weeks_multiply(scale.seed),))
+    yield ChapterStep("popularity", lambda: _popularity_rows(scale.seed))
+    yield ChapterStep("weighted Hamming distance", lambda: _optimality(scale.seed))
+    yield ChapterStep("pairs of topics", lambda: _pairs(scale.seed))
 
 
 def _chances_of_a_week() -> tuple[Row, ...]:

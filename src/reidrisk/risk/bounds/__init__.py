@@ -28,11 +28,11 @@ BOUNDS: dict[str, BoundOf]
 
 
 def bounds_in(setting: Setting, names: Iterable[str] | None = None) -> tuple[Bound, ...]:
-    """All bounds that apply.
+    """All bounds that apply to a setting.
 
     Args:
-        setting: Of what.
-        names: Which, `module:function` for those of others; all of this package, if not given.
+        setting: The setting.
+        names: Names of bounds, `module:function` for those of others; all of this package if None.
     """
     wanted = _all_bounds() if names is None else {name: bound_named(name) for name in names}
     return tuple(one for name, bound in wanted.items() for one in _checked(name, bound(setting)))
@@ -85,7 +85,7 @@ def _checked(name: str, found: Any) -> tuple[Bound, ...]:
 
 @cache
 def _all_bounds() -> dict[str, BoundOf]:
-    from reidrisk.risk import bounds  # noqa: PLC0415  this very package, once it is there
+    from reidrisk.risk import bounds  # noqa: PLC0415  this package, once it is loaded
 
     return {
         module.__name__.rpartition(".")[2].replace("_", "-"): module.bound

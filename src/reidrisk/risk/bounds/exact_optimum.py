@@ -38,6 +38,7 @@ def bound(setting: Setting) -> Bound | None:
     """How often an attacker who knows all chances, gaps included, can be right at best."""
     if setting.world is None:
         return None
+    # The best rule names, for each outcome, the user most likely to show it (corollary 1).
     best = max(
         UpperBound(exact_sum(best_of_columns(chances)[0]) / targets)
         for chances, targets in setting.world.parts

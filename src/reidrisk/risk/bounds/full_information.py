@@ -49,12 +49,11 @@ ABOUT = ThreatModel(
 def bound(setting: Setting) -> Bound | None:
     """How often an attacker who knows every user's secrets, gaps included, can be right at best.
 
-    It is estimated on the targets. Attacks leave out those of whom one side saw nothing: the bound
-    is estimated over all targets, and over those left in, among users of whom something is known;
-    the larger one holds for both.
+    It is estimated on the targets: over all targets, and over those that attacks assess, among
+    users of whom something is known. The larger of the two holds for both denominators.
     """
     if not setting.independent_sites:
-        return None  # who has seen another site knows more than the secrets
+        return None  # an attacker who has seen another site knows more than the secrets
     revealed = _revealed(setting)
     if revealed is None:
         return None
@@ -64,7 +63,7 @@ def bound(setting: Setting) -> Bound | None:
         mean_of_numbers(beliefs(part, score, engine)[0], level=setting.level)
         for part in _denominators(setting, revealed.prefix(setting.slots))
     ]
-    larger = max(found, key=lambda one: one.high)
+    larger = max(found, key=lambda one: one.high)  # an upper bound is judged by its upper end
     best = Estimate(
         larger.value,
         larger.low,
@@ -83,7 +82,7 @@ def bound(setting: Setting) -> Bound | None:
 
 
 def _revealed(setting: Setting) -> Observations | None:
-    """Everyone's secrets beside what was shown of the targets, where the release has them."""
+    """Everyone's secrets and what was shown of the targets; None if there are no secrets."""
     if setting.revealed is not None and setting.release is None:
         raise InvalidInput(
             "full information needs the release beside what it revealed", code="missing-release"
@@ -112,7 +111,7 @@ def _reveal(setting: Setting) -> Observations | None:
     try:
         release.secrets(Subset.of(people, np.arange(1)), 0, 1, seed=seed)
     except InvalidInput:
-        return None  # with these parameters secrets do not give the chances
+        return None  # with these parameters chances do not follow from secrets
     targets = len(setting.seen.anonymous)
     return reveal(release, people, targets=targets, seed=seed, hold=setting.engine.hold)
 

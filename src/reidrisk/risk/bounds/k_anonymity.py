@@ -55,7 +55,7 @@ def bound(setting: Setting) -> Bound | None:
 
 
 def _anonymity(chances: Any) -> int:
-    """The k of those who show something; 0 if any of them shows it by chance."""
+    """The k of the users who show something; 0 if one of them shows it only sometimes."""
     shares = chances.sum(axis=1)
     shown = chances[np.flatnonzero(shares > 0)]
     return anonymity(shown) if set(shares.tolist()) <= {0.0, 1.0} else 0

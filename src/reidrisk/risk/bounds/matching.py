@@ -43,6 +43,7 @@ def bound(setting: Setting) -> Bound | None:
     """How many different rows there are per user: of equal ones, one can be named for sure."""
     if setting.world is None:
         return None
+    # Of users who show the same, at most one can be named rightly for sure (lemma 3).
     best = max(
         UpperBound(upper_sum(upper_someone(chances)) / targets)
         for chances, targets in setting.world.parts

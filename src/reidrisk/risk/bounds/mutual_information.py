@@ -32,8 +32,8 @@ ABOUT = ThreatModel(
 def bound(setting: Setting) -> Bound | None:
     """What the bits that two sites share about a user allow, on average over a population.
 
-    It is no upper bound: nothing is proved about the people at hand, nor about attackers who know
-    more. Bits that were sampled enter with both ends of their interval.
+    Its side is `estimate`, not `upper`: nothing is proved about the people at hand, nor about
+    attackers who know more. Sampled bits enter with both ends of their interval.
     """
     bits = setting.shared_bits
     if bits is None:

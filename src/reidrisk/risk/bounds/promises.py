@@ -32,7 +32,7 @@ ABOUT = ThreatModel(
 
 @dataclass(frozen=True, slots=True)
 class CountedPeople:
-    """People, counted as an attacker counts them who leaves out those of whom nothing is known."""
+    """The users that an attacker chooses among: those of whom something is known."""
 
     users: int
     complete: bool
@@ -41,15 +41,14 @@ class CountedPeople:
 def bound(setting: Setting) -> tuple[Bound, ...] | None:
     """What is proved for the parameters of the release and these people.
 
-    An attacker chooses among the users of whom something is known, and figures of attacks count
-    no others: so does the promise. Where sites depend on each other, what is proved of one says
-    nothing about who has seen another.
+    An attacker chooses among the users of whom something is known, and figures of attacks count no
+    others, so the promise is counted among these users. If sites depend on each other, a promise
+    about one says nothing about an attacker who has seen another, and there is no bound.
 
-    Where there is no people, what was seen stands in for them. Then users of whom nothing is known,
-    or nothing is shown in some slot, may have been away, and nothing is certain; nor is it of
-    baskets, which no release shows slot by slot. Nor is it, unless
-    every user is a target equally often, that each is as likely to be one: then the promise is no
-    more than an optimum under that assumption.
+    Without people, what was seen stands in for them. There is then no bound if nothing is known of
+    some users or nothing is shown in some slot, since users may have been away; nor for bags, which
+    no release shows slot by slot. If not every user is a target equally often, users are not
+    equally likely to be the target, and the promise becomes an estimate under that assumption.
     """
     release = setting.release
     if release is None or not setting.independent_sites:

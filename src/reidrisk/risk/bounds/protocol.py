@@ -27,7 +27,8 @@ RANDOM_USER = "How often one random user is named correctly by what one site is 
 """What most bounds bound."""
 
 WHICHEVER = "Over all users, or over those whom attacks can assess, whichever is larger."
-"""What small worlds and full information count: attacks leave out whom they cannot assess."""
+"""The denominator of small worlds and full information: attacks leave out whom they cannot assess,
+and a bound must cover their figures too."""
 
 AS_LIKELY = "Every user is as likely to be the target as any other"
 AS_IT_SAYS = "the release does what its parameters say"
@@ -41,16 +42,16 @@ NOT_COVERED = (
 
 @dataclass(frozen=True, slots=True)
 class ThreatModel:
-    """The threat model of a bound; with its first sentence and its module's name it is a card.
+    """The threat model of a bound, from which its card is made.
 
     Attributes:
         figures: Names of its figures in a spectrum.
-        side: Which side they are on.
-        knows: What the attackers whom it covers may know, to end `an attacker who knows ...`.
-        needs: What of a setting must be there, or it does not apply.
-        assumes: What it rests on.
-        bounds: Which quantity it bounds.
-        holds_for: For which attackers: a noun.
+        side: Side of these figures.
+        knows: What the attackers whom it covers may know, to complete 'an attacker who knows ...'.
+        needs: Attributes of a `Setting` without which the bound does not apply.
+        assumes: What the bound rests on.
+        bounds: The quantity that it bounds.
+        holds_for: The attackers whom it covers: a noun.
         limits: What it does not cover, and where it is left out.
         cost: What it takes to compute.
         source: Where it is proved.
@@ -87,10 +88,10 @@ SMALL_COST = f"Goes through users times outcomes, at most {_MOST_CHANCES:,}."
 
 @dataclass(frozen=True, eq=False, slots=True)
 class _SmallWorld:
-    """Chances of what the anonymous site is shown, by column.
+    """Exact chances of what the anonymous site is shown, users x outcomes.
 
-    Attacks leave out targets of whom one side saw nothing. A bound that is to hold for their
-    figures too is computed for both and the larger one is taken.
+    Attacks leave out targets of whom one side saw nothing. A bound that must hold for their figures
+    too is computed for both denominators, and the larger one is taken.
 
     Attributes:
         whole: All users x outcomes.
@@ -103,7 +104,7 @@ class _SmallWorld:
 
     @property
     def parts(self) -> list[tuple[Any, Fraction]]:
-        """For each denominator the chances, and how many targets there are in expectation."""
+        """For each denominator the chances, and the expected number of targets."""
         parts = [(self.whole, Fraction(self.whole.shape[0]))]
         if self.assessed is not None:
             parts.append((self.assessed, exact_sum(self.assessed.data)))
@@ -113,17 +114,17 @@ class _SmallWorld:
 def _small_world(
     release: Release, people: People, slots: int, traced: UserSubset, *, seed: int
 ) -> _SmallWorld | None:
-    """The world after its first slots; None if it is too large, or if its chances are not all.
+    """The world after its first slots; None if it is too large or sites are not independent.
 
-    They are all only if sites are independent, given what the chances hold fixed: else who has
-    seen one site knows more about the other.
+    If sites depend on each other, given what the chances hold fixed, an attacker who has seen one
+    site knows more about the other than the chances say, and no bound follows from them.
 
     Args:
-        release: What shows people.
-        people: All of them.
-        slots: How many.
+        release: What shows people to sites.
+        people: The people.
+        slots: Number of slots.
         traced: Users of whom something is known.
-        seed: With which they were observed.
+        seed: The seed with which people were observed.
     """
     if not isinstance(release, Exact) or not release.independent_sites:
         return None
@@ -146,18 +147,18 @@ def _small_world(
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """Who is attacked, and what is known about how they were shown.
+    """What a bound may look at: the observations, and what is known about how they came about.
 
     Attributes:
         seen: Who is compared with whom.
-        slots: After how many slots.
+        slots: Number of slots.
         level: Chance with which an interval holds the truth.
-        engine: Where it runs.
-        release: What showed the rows.
-        people: Those behind the known rows, in their order.
-        seed: With which they were observed. Without it, what people themselves leave to chance
-            (ties of top sets, padding) is unknown.
-        revealed: What a full-information attacker has of them, if it was revealed before.
+        engine: Engine for bounds that search.
+        release: The release that showed the rows.
+        people: The people behind the known rows, in their order.
+        seed: The seed with which they were observed. Without it, random parts of people themselves
+            (ties of top sets, padding) are unknown.
+        revealed: What a full-information attacker has, if it was revealed before.
         shared_bits: Mutual information of what two sites are shown of a user in these slots.
     """
 
@@ -173,7 +174,7 @@ class Setting:
 
     @property
     def independent_sites(self) -> bool:
-        """Whether sites are independent, given what the release holds fixed; unless it says no."""
+        """Whether sites are independent, given what the release holds fixed; true if unknown."""
         return bool(getattr(self.release, "independent_sites", True))
 
     @cached_property
@@ -183,12 +184,12 @@ class Setting:
 
     @cached_property
     def traced(self) -> UserSubset:
-        """Users of whom the known side saw something: the others can be no target's."""
+        """Users of whom the known side saw something; no assessed target belongs to another."""
         return UserSubset.of(self.short.known)
 
     @cached_property
     def world(self) -> _SmallWorld | None:
-        """The chances of all that may be shown, where they can be written down."""
+        """Exact chances of everything that may be shown, if the world is small; else None."""
         people, release = self.people, self.release
         if people is None or release is None or self.seed is None:
             return None

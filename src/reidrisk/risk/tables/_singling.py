@@ -260,7 +260,7 @@ _NOWHERE = -1
 
 
 def _crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> Whole:
-    """For each record, how many people of the register have the same values."""
+    """For each record, the number of people of the register with the same values (k-map)."""
     translated = [_in_terms_of(one, other) for one, other in zip(columns, register, strict=True)]
     inside = np.logical_and.reduce([codes != _NOWHERE for codes in translated])
     both = [
@@ -273,9 +273,15 @@ def _crowds(columns: Sequence[ColumnCodes], register: Sequence[ColumnCodes]) -> 
 
 
 def _register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
-    """What the crowds say of a table with groups of these sizes."""
+    """Summarise the crowds of a table's records in a register.
+
+    Args:
+        k: Size of each record's group in the table.
+        crowd: Number of people of the register with the values of each record.
+        people: Number of people in the register.
+    """
     found = crowd > 0
-    # At least as many people share the values as the table itself holds.
+    # People of the table belong to the population, so a register with fewer is incomplete.
     shared = np.maximum(crowd, k)[found]
     people_of = np.bincount(shared, minlength=2)
     sizes = np.flatnonzero(people_of)
@@ -293,7 +299,7 @@ def _register_crowds(k: Whole, crowd: Whole, people: int) -> RegisterCrowds:
 
 
 def _in_terms_of(column: ColumnCodes, register: ColumnCodes) -> Whole:
-    """The register's cells as numbers of the table's values."""
+    """The register's cells in the codes of the table's values; -1 for other values."""
     values, wanted = column.values, register.values
     if values.type != wanted.type:  # a number in one file may be text in the other
         values, wanted = values.cast(pa.large_string()), wanted.cast(pa.large_string())
@@ -311,12 +317,14 @@ _MOST_SHOWN = 10
 def _value_parts(
     columns: Sequence[ColumnCodes], unique: NDArray[np.bool_], least: int
 ) -> tuple[tuple[ValuePart, ...], tuple[RareValues, ...]]:
-    """Values with the most unique people, of all columns; and what is too rare to be named.
+    """Values with the most unique people, of all columns; and counts of values too rare to name.
+
+    A rare value would itself point to a person, so it is only counted.
 
     Args:
-        columns: Of the table.
-        unique: Whether each person is unique by all of them.
-        least: People who must hold a value for it to be named.
+        columns: The columns of the table.
+        unique: Whether each person is unique by all columns.
+        least: Number of people who must hold a value for it to be named.
     """
     named: list[ValuePart] = []
     rare: list[RareValues] = []
@@ -357,8 +365,8 @@ def singling(
 ) -> Singling:
     """Find who is alone in a table with what some columns say of them.
 
-    Every row is a person, and all figures are exact for the table as the whole world of an attacker
-    who knows these columns and that the person is in it. An empty cell is a value of its own.
+    Every row is a person. All figures are exact for an attacker who knows these columns of a person
+    and that the person is in the table. An empty cell is a value of its own.
 
     Args:
         table: A file, or columns in memory: a dictionary, an Arrow table, a data frame.
@@ -367,9 +375,9 @@ def singling(
             one user that differ are refused.
         register: A table of the whole population with the same columns, every row a person.
         least: A value held by fewer people is not named in the result.
-        seed: Of random orders of columns, where there are too many for exact fair shares.
-        header: Whether the first line of files names the columns; looked at, if not given.
-        separator: What stands between two columns of a file; looked at, if not given.
+        seed: Seed of random orders of columns, where there are too many for exact fair shares.
+        header: Whether the first line of files names the columns; detected if not given.
+        separator: Separator of columns in a file; detected if not given.
 
     Example:
         >>> table = {"age": [30, 30, 40, 50], "town": ["A", "A", "A", "B"]}
@@ -391,7 +399,7 @@ def singling(
     check_fits(rows * per_row, f"{source}: {rows:,} rows", "use fewer rows or columns")
     known = [coded(content[name], name, source) for name in names]
     group, groups = numbered(keys(known))
-    # Persons are rows, or the first rows of users.
+    # A person is a row; with a column of users, the first row of each user.
     person = _first_rows(content[user], group, user, source) if user else slice(None)
     size = np.bincount(group[person], minlength=groups)
     k = size[group]
@@ -431,7 +439,7 @@ def _content(table: Any, names: Sequence[str], layout: Layout) -> tuple[pa.Table
 
 
 def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source) -> Whole:
-    """The first row of each user, if all rows of the user are alike."""
+    """The first row of each user; refuses users whose rows differ."""
     user = coded(users, name, source)
     if (empty := user.empty).any():
         raise InvalidInput(
@@ -456,7 +464,7 @@ def _first_rows(users: pa.ChunkedArray, group: Whole, name: str, source: Source)
 
 
 def _distinct(known: Sequence[ColumnCodes], group: Whole, groups: int) -> list[ColumnCodes]:
-    """One row of each group."""
+    """The columns of one row of each group."""
     row = np.empty(groups, np.int64)
     row[group] = np.arange(len(group))
     return [column.take(row) for column in known]

@@ -168,9 +168,9 @@ def unicity(
 ) -> Unicity:
     """Measure how many points of a person single them out.
 
-    A point is what one row says: an item, a time, an amount, or several of them together. Points
-    count once, however often a person has them. Points are drawn for each person without
-    replacement; who has fewer than asked for is not assessed.
+    A point is what one row says: an item, a time, an amount, or several of them together. A point
+    counts once, however often a person has it. Points are drawn for each person without
+    replacement; people with fewer points than asked for are not assessed.
 
     Args:
         table: A file, or columns in memory: a dictionary, an Arrow table, a data frame.
@@ -183,12 +183,12 @@ def unicity(
         known: Points at random, or the rarest that a person has.
         coarsen: Also measure with times known up to an hour, day, week or month.
         rounding: Also measure with amounts known up to the nearest multiple of these.
-        targets: Of how many people points become known, chosen by a hash of their ids; all, if not
-            given or if there are no more.
-        seed: Of targets and points. Draws belong to users.
+        targets: Number of people of whom points are known, chosen by a hash of their ids; all if
+            not given or if there are no more.
+        seed: Seed of targets and points. Draws belong to users.
         level: Chance with which an interval holds the truth.
-        header: Whether the first line of files names the columns; looked at, if not given.
-        separator: What stands between two columns of a file; looked at, if not given.
+        header: Whether the first line of files names the columns; detected if not given.
+        separator: Separator of columns in a file; detected if not given.
         progress: Told how many bytes of a file have been read, and how many there are.
 
     Example:
@@ -232,13 +232,13 @@ def unicity(
 
 
 def _layout(table: Any, layout: Layout) -> Layout:
-    """What makes up a point, and whose it is; looked for in a file where nobody said so."""
+    """The columns of users and points; in a file, found by their names if none is given."""
     said = any(getattr(layout, part) is not None for part in _PARTS)
     if not isinstance(table, str | os.PathLike):
         return layout if said else replace(layout, item=ITEM)
     if not said:
         found = plays_layout(table, layout, counts=False)
-        # A count is known to an attacker only if somebody says so.
+        # Times and amounts are part of a point only if the caller names them.
         return replace(found, count=None, epoch=None)
     if layout.user is None:
         likely = of_role("user", column_names(files_of(table, TYPES)[0], layout))
@@ -249,7 +249,7 @@ def _layout(table: Any, layout: Layout) -> Layout:
 def _ways(
     parts: dict[str, str], coarsen: Iterable[str], rounding: Iterable[float]
 ) -> list[Coarsening]:
-    """As written, and everything coarser that was asked for."""
+    """Points as written, and all combinations of the coarser times and amounts asked for."""
     spans = [checked_span(span) for span in dict.fromkeys(coarsen)]
     steps = [checked_step(float(step)) for step in dict.fromkeys(rounding)]
     for some, part, what in ((spans, "epoch", "times"), (steps, "count", "amounts")):
@@ -263,7 +263,7 @@ def _ways(
 
 
 def _targets(ids: NDArray[Any], targets: int | None, seed: int) -> NDArray[np.int64]:
-    """Users in the order of a hash of their ids."""
+    """Users with the smallest hashes of their ids, in the order of the table; all if None."""
     if targets is None or whole_number("targets", targets, least=1) >= len(ids):
         return np.arange(len(ids))
     hashes = uniforms(seed=seed, purpose="unicity/targets", users=ids, count=1)[:, 0]
@@ -271,7 +271,7 @@ def _targets(ids: NDArray[Any], targets: int | None, seed: int) -> NDArray[np.in
 
 
 def _figures(way: str, number: int, crowds: NDArray[np.int64], level: float | None) -> KnownPoints:
-    """Shares of those who have so many points; exact, if there is no level."""
+    """Figures of the targets with enough points; exact if `level` is None."""
     sizes = crowds[crowds > 0]
     missing = len(crowds) - len(sizes)
     if not len(sizes):

@@ -37,11 +37,11 @@ _MICRO = 1_000_000
 """Amounts are rounded as whole millionths."""
 
 _MOST_AMOUNT = 4e12
-"""So that millionths, and half a step besides, fit into 64 bits."""
+"""Largest amount: its millionths, with half a step added, fit into 64 bits."""
 
-# As seconds this is the year 5138; whoever has more has milliseconds.
+# As seconds this is the year 5138: larger numbers are milliseconds.
 _MOST_SECONDS = 10**11
-# Who has nothing after March 1973 has counted weeks or visits, or written years.
+# As seconds this is March 1973: a column without later times holds weeks, visits or years.
 _FEWEST_SECONDS = 10**8
 _WRITE_TIMES = (
     "to make it coarser, write all as 2023-05-17T08:30:00, all as 20230517, or all as whole "
@@ -84,7 +84,7 @@ def points_of(parts: Mapping[str, Coded], how: Coarsening, source: Source) -> ND
 
 
 def _coarser(role: str, part: Coded, how: Coarsening, source: Source) -> Coded:
-    """Labels that become equal become one; only distinct ones are looked at."""
+    """Make labels coarser and merge those that become equal; only distinct labels are parsed."""
     if role == "epoch" and how.span is not None:
         merged = encode_numbers(within(seconds_of(part, source), how.span))
     elif role == "count" and how.step is not None:
@@ -177,7 +177,7 @@ def _moments(part: Coded, source: Source) -> Whole:
 
 
 def _place(part: Coded, wrong: NDArray[np.bool_], source: Source) -> str:
-    """The first row with a label that is wrong; the label itself may be rare."""
+    """The first row with a wrong label. The label is not quoted: it may identify somebody."""
     return source.place(int(wrong[part.codes].argmax()))
 
 

@@ -29,7 +29,7 @@ Whole = NDArray[np.int64]
 EXACT = "exact"
 
 MOST_KEYS = 2**62
-"""Combinations that a key tells apart; a key is doubled once, to carry one bit more."""
+"""Most combinations in a 64-bit key: `counted` doubles keys once, to add one bit."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -76,6 +76,7 @@ def coded(column: pa.ChunkedArray, name: str, source: Source) -> ColumnCodes:
 
 def keys(columns: Sequence[ColumnCodes]) -> Whole:
     """A number for each row, equal where all columns are, below `MOST_KEYS`."""
+    # Mixed-radix numbers; where they would overflow, those so far are renumbered from 0.
     key, most = np.zeros(len(columns[0].codes), np.int64), 1
     for column in columns:
         if most * column.distinct > MOST_KEYS:
@@ -86,13 +87,13 @@ def keys(columns: Sequence[ColumnCodes]) -> Whole:
 
 
 def numbered(key: Whole) -> tuple[Whole, int]:
-    """Keys as numbers from 0 on, and how many there are."""
+    """Renumber keys from 0 by first appearance; returns also the number of distinct keys."""
     found = pa.array(key).dictionary_encode()
     return found.indices.to_numpy().astype(np.int64), len(found.dictionary)
 
 
 def reference_sizes(rows: Sequence[tuple[object, ...]]) -> list[int]:
-    """For each row how many rows are equal, slowly: the definition."""
+    """For each row the number of equal rows, slowly: the definition."""
     return [sum(other == row for other in rows) for row in rows]
 
 
@@ -119,15 +120,15 @@ class GroupSize:
 
 
 _EDGES = (1, 2, 3, 5, 10, 20, 50, 100, 1_000)
-"""Where a class of sizes begins; the last has no end."""
+"""Where each class of sizes begins; the last class has no end."""
 
 
 def by_size(people: Whole, *, whole: bool = True) -> tuple[GroupSize, ...]:
-    """People by how many share their values.
+    """Count people by the size of their group.
 
     Args:
-        people: How many share theirs with nobody else, with one, with two: `people[size]`.
-        whole: Whether everybody of each group is here, so that groups can be counted.
+        people: Number of people in groups of each size, `people[size]`.
+        whole: Whether all people of each group are counted, so that groups can be counted too.
     """
     sizes = np.flatnonzero(people)
     place = np.searchsorted(_EDGES, sizes, side="right") - 1
@@ -191,10 +192,10 @@ def contributions(
     """What each column adds.
 
     Args:
-        columns: Of the distinct rows.
-        alone: Whether a distinct row is that of one person only.
-        people: How many there are.
-        seed: Of random orders, if there are too many sets of columns.
+        columns: Columns of the distinct rows.
+        alone: Whether each distinct row is that of one person only.
+        people: Number of people.
+        seed: Seed of random orders, used if there are too many sets of columns.
     """
     number = len(columns)
     every = 2**number - 1
@@ -218,7 +219,7 @@ def counted(columns: Sequence[ColumnCodes], alone: NDArray[np.bool_]) -> _Count:
     """Unique people and groups of attackers who know these columns of the distinct rows."""
     if not columns:
         return _Count(int(len(alone) == 1 and alone[0]), 1)
-    # The lowest bit says that a row is of several people, so that one sort is enough.
+    # The lowest bit marks rows of several people, so that one sort finds groups and unique people.
     key = np.sort(2 * keys(columns) + ~alone)
     begins = np.ones(len(key) + 1, np.bool_)
     np.not_equal(key[1:] >> 1, key[:-1] >> 1, out=begins[1:-1])
@@ -231,7 +232,7 @@ def _counts(
 ) -> Counts:
     """Counts of sets of columns, small sets first.
 
-    Who knows more than a set that already tells all rows apart knows no more than that.
+    A set that contains one which tells all rows apart tells no more, and need not be counted.
     """
     all_apart = _Count(int(alone.sum()), len(alone))
     counts: Counts = {}
@@ -277,7 +278,7 @@ def _exact_share(
 
 
 def _orders(number: int, rows: int, seed: int) -> list[list[int]]:
-    """Random orders of the columns, as many as there is time for."""
+    """Random orders of the columns, as many as `MOST_WORK` allows."""
     affordable = MOST_WORK // (number * rows)
     many = min(max(affordable, FEWEST_ORDERS), MOST_ORDERS)
     draws = uniforms(seed=seed, purpose="singling/orders", users=np.arange(many), count=number)
@@ -287,7 +288,7 @@ def _orders(number: int, rows: int, seed: int) -> list[list[int]]:
 def _sampled_shares(
     counts: Counts, orders: list[list[int]], people: int
 ) -> list[tuple[Estimate, Estimate]]:
-    """Over random orders; what a column adds is between 0 and 1."""
+    """Fair shares as means over random orders, in each of which a column adds from 0 to 1."""
     added = np.empty((2, len(orders), len(orders[0])))
     for row, order in enumerate(orders):
         for place, column in enumerate(order):

@@ -31,7 +31,7 @@ def _post(starts: Array, points: Array, first: Array, support: Array, holders: A
         for at in range(starts[user], starts[user + 1]):
             point = points[at]
             end = first[point] + support[point]
-            # Users come in order, so that a repeat stands at the end.
+            # Users come in order, so a repeated user would be the last holder written.
             if support[point] == 0 or holders[end - 1] != user:
                 holders[end] = user
                 support[point] += 1
@@ -86,10 +86,11 @@ def _rarest_points(
 
 @kernel
 def intersect(short: Array, long: Array, common: Array) -> int:
-    """Write what two ascending lists have in common; returns how much it is.
+    """Write the members common to two ascending lists; returns their number.
 
-    `common` may be one of the two: a member is written no further along than it is read.
+    `common` may be one of the two: writing never overtakes reading.
     """
+    # Galloping search: the step doubles, so a short list costs a logarithm of the long one each.
     found, low = 0, 0
     for at in range(short.size):
         wanted = short[at]
@@ -115,7 +116,7 @@ def intersect(short: Array, long: Array, common: Array) -> int:
 
 @kernel
 def _crowd_sizes(chosen: Array, first: Array, support: Array, holders: Array, sizes: Array) -> None:
-    """Count who has the first, the first two, the first three of the chosen points."""
+    """Count the people who have the first, the first two, the first three of the chosen points."""
     largest = 1
     for row in range(chosen.shape[0]):
         if chosen[row, 0] != _NONE:
