@@ -162,7 +162,7 @@ def _optimality(seed: int) -> tuple[Row, ...]:
         best = world.optimum(USERS)
         rules = {
             "theorem": weighted(world, given_shown),
-            "package": _packaged(world),
+            "package": packaged(world),
             "text": weighted(world, given_in_set),
             "simple": weighted(world, simplified),
             "plain": _hamming,
@@ -214,7 +214,7 @@ def weighted(world: TopSets, also: Also) -> Score:
     return score
 
 
-def _packaged(world: TopSets) -> Score:
+def packaged(world: TopSets) -> Score:
     """The attack that looks at both tokens, told the chances of pairs."""
     topics, rows = range(world.topics), np.array(world.rows)
     pairs_ = [
