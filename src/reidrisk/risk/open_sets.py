@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from reidrisk.risk.arguments import Fitted, Floats, SearchEngine, Subject, fitte
 from reidrisk.risk.eligibility import Mask, assessable, something_shown
 from reidrisk.scores import OfAnyone, Score, normalised
 from reidrisk.scores.protocol import in_units
-
-_RULES: tuple[Rule, ...] = get_args(Rule)
 
 
 def measure_strangers(
