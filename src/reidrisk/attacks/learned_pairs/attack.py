@@ -32,7 +32,7 @@ Score = TokenWeights | TokenPairWeights
 MOST_TARGETS, FEWEST_TARGETS = 2_000, 100
 """Targets to learn from."""
 
-_MOST_PAIRS = 1 << 28
+MOST_PAIRS = 1 << 28
 """Most pairs of rows to learn from; with more known rows, fewer targets are used."""
 
 _MOST_ENTRIES = 250_000_000
@@ -139,7 +139,7 @@ class LearnedPairs:
             return columns, true_pairs(columns, known, shown)
         assert view.anonymous is not None
         columns = self._columns(view, view.anonymous)
-        most = min(MOST_TARGETS, _MOST_PAIRS // view.known.users)
+        most = min(MOST_TARGETS, MOST_PAIRS // view.known.users)
         some = sample_of_rows(view.anonymous, view.tokens, max(most, FEWEST_TARGETS), 0)
         return columns, all_pairs(columns, view.known, some)
 
